@@ -1,11 +1,19 @@
 """What the pages and the modules in the browser say; how texts are read is in `specviz.core.texts`."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 
+from specviz.core.files import BROWSER
 from specviz.core.texts import AppTexts, NonEmptyText, Parts, Sentences, fill, join_choices, percent
 
-__all__ = ["AppTexts", "Parts", "Sentences", "browser_texts", "fill", "join_choices", "page_texts", "pages", "percent"]
+__all__ = [
+    "AppTexts", "Parts", "Sentences", "asset", "browser_texts", "fill", "join_choices", "page_texts", "pages",
+    "percent",
+]  # fmt: skip
+
+SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 
 
 def browser_texts(part: str) -> AppTexts[dict[str, NonEmptyText]]:
@@ -35,3 +43,10 @@ class PageTexts(Mapping[str, str]):
 def page_texts(part: str) -> Mapping[str, str]:
     """The texts of one part of pages.yaml, by name. What a text has in braces is filled in by the page."""
     return PageTexts(part)
+
+
+def asset(name: str) -> str:
+    """A file in assets/browser/, what it says in the language of who is to see it."""
+    text = (BROWSER / name).read_text(encoding="utf-8")
+    said = browser_texts(name.partition("/")[0])
+    return SAID.sub(lambda mark: escape(said()[mark[1]]), text) if name.endswith(".html") else text

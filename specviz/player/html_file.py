@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER
 from specviz.core.languages import current_language
-from specviz.data.texts import browser_texts, page_texts
+from specviz.data.texts import asset, browser_texts, page_texts
 
 SAYS = page_texts("offline")
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
 MARK = re.compile(r"\{\{([a-z-]+)\}\}")
-SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 DARK = "@media (prefers-color-scheme: dark)"
 
 # auto: as the browser asks for
@@ -51,13 +49,6 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
     if (size := len(page.encode())) > (most := most or MOST_BYTES):
         raise InputError(SAYS["too_large"].format(size=size / 1e6, most=most / 1e6))
     return page
-
-
-def asset(name: str) -> str:
-    """A file in assets/browser/, what it says in the language of who is to see it."""
-    text = (BROWSER / name).read_text(encoding="utf-8")
-    said = browser_texts(name.partition("/")[0])
-    return SAID.sub(lambda mark: escape(said()[mark[1]]), text) if name.endswith(".html") else text
 
 
 def inline_json(data: object) -> str:

@@ -24,10 +24,10 @@ from specviz.data.lessons.story import tour_of
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS, preset_label
 from specviz.data.published import PUBLISHED
-from specviz.data.texts import page_texts
+from specviz.data.texts import asset, page_texts
 from specviz.models.draft_menu import draft_label, model_label
 from specviz.player.data import PHASES, method_payload
-from specviz.player.html_file import asset, bundle, html_file, inline_json
+from specviz.player.html_file import bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
 from specviz.player.offline import needs_in_words
 

@@ -20,10 +20,10 @@ from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.lessons.story import Option, Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.data.texts import page_texts
+from specviz.data.texts import asset, page_texts
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
-from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
+from specviz.player.html_file import SCHEMES, Scheme, bundle, html_file, inline_json
 from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import other_page
 

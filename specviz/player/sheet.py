@@ -13,8 +13,7 @@ from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
-from specviz.data.texts import page_texts
-from specviz.player.html_file import asset
+from specviz.data.texts import asset, page_texts
 from specviz.player.tree_rows import tree_rows
 
 SAYS = page_texts("sheet")

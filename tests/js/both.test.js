@@ -7,7 +7,7 @@ import { csvOf } from "../../assets/browser/live/csv.js";
 import { sentOf } from "../../assets/browser/live/sent.js";
 import { judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
 import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
-import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/words.js";
+import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
 import { draftName } from "../../assets/browser/trace/names.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";

@@ -29,7 +29,7 @@ ENTRIES = (
     "race/race.js",
     "roofline/roofline.js",
     "be_the_draft/be_the_draft.js",
-    "components/words.js",
+    "components/vocabulary.js",
 )
 FILES = {path.relative_to(BROWSER).as_posix() for path in BROWSER.glob("*/*.js")}
 

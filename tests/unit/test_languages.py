@@ -23,8 +23,8 @@ from specviz.core.languages import (
 from specviz.core.names import machine_in_words
 from specviz.core.texts import AppTexts, Parts, fill, spell_count
 from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
-from specviz.data.texts import pages
-from specviz.player.html_file import asset, bundle
+from specviz.data.texts import asset, pages
+from specviz.player.html_file import bundle
 
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
 

@@ -45,7 +45,7 @@ TECHNICAL = (
     Avoided(r"\b[Vv]erif(y|ies|ied|ication|ications)\b", "check", "all are verified at once",
             r"[Bb]lock verification|\s*Verification( token by token|\s*$)|verification (token by token|must be)"),
     Avoided(r"\b[Cc]alls?\b", "pass", "calls of the target",
-            r"(tokens (per\s+target|a)|per target) call|close (to it )?to call|also says call|#calls"
+            r"([Tt]okens (per\s+target|a)|per target) call|close (to it )?to call|also says call|#calls"
             r"|[Cc]alls? (its?|generate|the column)"),
     Avoided(r"cannot (be told|tell)|[Nn]ot told apart|too close to 1", "too close to call", "it cannot be told"),
     Avoided(r"(?<![\w.,\\])\.\d+\b", "14 %", "a chance of .14"),
@@ -78,7 +78,8 @@ def in_yaml(node: yaml.Node, voice: str = "") -> Iterator[tuple[str, int, str]]:
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value not in NAMES:
-                yield from in_yaml(value, key.value if key.value in ("technical", "plain") else voice)
+                named = re.search("(?:^|_)(technical|plain)$", key.value)  # also at the end of a name: looks_plain
+                yield from in_yaml(value, named[1] if named else voice)
 
 
 # keys whose values are no texts for readers
@@ -107,7 +108,7 @@ def in_javascript(text: str) -> Iterator[tuple[int, str]]:
 def read_texts() -> list[tuple[str, str, str]]:
     """Everything that people read: where it stands, its voice, and the text."""
     found = []
-    for file in sorted(ASSETS.rglob("*.yaml")):
+    for file in sorted([*ASSETS.rglob("*.yaml"), *ASSETS.glob("texts/browser/*.json")]):
         place, node = file.relative_to(ROOT).as_posix(), yaml.compose(file.read_text(encoding="utf-8"))
         found += [(f"{place}:{line}", voice, text) for voice, line, text in in_yaml(node)]
     for file in READ:

@@ -7,18 +7,13 @@ import { payloadOf } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
+import { say } from "./words.js";
 
 /** @import { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TokenPayload, TurnPicture } from "../shared/payloads.js" */
 /** @import { Component } from "../shared/mounting.js" */
 
 /** @type {Record<Fate, string>} */
-const FATES = {
-  part: "accepted in part",
-  accepted: "accepted",
-  rejected: "rejected",
-  discarded: "discarded, never judged",
-  "not taken": "not taken, never judged",
-};
+const FATES = { ...STATUS_WORDS, part: say("in_part") };
 const INPUT = ".st-key-be_the_draft_guess input";
 const SECOND = ".st-key-be_the_draft_second input";
 const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
@@ -40,7 +35,7 @@ function drawTurn(turn) {
   const parts = [sentence("h2", "headline", turn.title)];
   if (turn.said) parts.push(sentence("p", "said", turn.said));
   turn.guesses.forEach((guess, number) => {
-    if (guess.chips.length) parts.push(drawGuess(guess, turn.guesses.length > 1 ? `guess ${number + 1}` : ""));
+    if (guess.chips.length) parts.push(drawGuess(guess, turn.guesses.length > 1 ? say("guess", { number: number + 1 }) : ""));
   });
   if (turn.lines.length) parts.push(drawLines(turn.lines));
   const sides = element("div", "sides");
@@ -90,7 +85,7 @@ function judged(chips) {
  */
 function drawRivals(rivals) {
   const box = element("div", "rivals");
-  box.append(element("p", "asked", "What the others drafted there:"));
+  box.append(element("p", "asked", say("rivals")));
   for (const { name, chips, more } of rivals) {
     const line = element("div", "words-row rival");
     const results = chips.map((chip) => `${visible(chip.text)}: ${STATUS_WORDS[chip.status]}`).join("; ");

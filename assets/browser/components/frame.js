@@ -2,11 +2,12 @@
 
 import { payloadOf } from "../shared/mounting.js";
 import { surviveTranslators } from "./translators.js";
+import { say } from "./words.js";
 
 /** @import { Component } from "../shared/mounting.js" */
 
-const NAME = "Menu";
-const HANDLE = `[data-testid=stExpandSidebarButton]:not([aria-label=${NAME}])`;
+const MENU = say("menu");
+const HANDLE = `[data-testid=stExpandSidebarButton]:not([aria-label="${MENU}"])`;
 const LINK = "[data-testid=stSidebarNavLink]";
 const CLOSE = "[data-testid=stSidebarCollapseButton] button";
 const KEYED = "[data-testid=stElementContainer][class*=st-key-]"; // the place of one button
@@ -25,7 +26,7 @@ export default function frame(component) {
   // On a narrow screen Streamlit puts the links to the pages into a side menu. Here its handle gets a name that is also
   // on screen (assets/browser/styles/app.css), and the menu closes after a choice: Streamlit itself closes it on some phones only.
   const name = () => {
-    document.querySelector(HANDLE)?.setAttribute("aria-label", NAME);
+    document.querySelector(HANDLE)?.setAttribute("aria-label", MENU);
     for (const node of document.querySelectorAll(AS_WRITTEN)) node.setAttribute("translate", "no");
     endFirstLook();
   };

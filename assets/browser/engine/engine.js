@@ -12,6 +12,7 @@ import { machineOf } from "./machine.js";
 import { loadModel } from "./models.js";
 import { PlainError } from "./plain_error.js";
 import { Run } from "./run.js";
+import { say } from "./words.js";
 
 /** @import { Llama } from "./llama.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
@@ -115,7 +116,7 @@ function warmUp(llama) {
 function sentenceOf(error) {
   if (error instanceof PlainError) return error.message;
   console.error(error);
-  return "Something went wrong in the engine of this page. Try again; if it happens again, load the page again.";
+  return say("went_wrong");
 }
 
 /** Let messages in that have come meanwhile; a timer would wait for milliseconds. */

@@ -2,10 +2,9 @@
 
 import { PLAIN, RELAXED } from "./kernel_bytes.js";
 import { PlainError } from "./plain_error.js";
+import { say } from "./words.js";
 
 const PAGE = 65_536; // bytes
-const NOWHERE =
-  "This browser cannot run the models: it has no WebAssembly with SIMD. Chrome 110, Firefox 115, Safari 16.4 and newer ones have it.";
 
 /**
  * What `arithmetic.ts` exports; see there. Addresses are in bytes.
@@ -30,7 +29,7 @@ const NOWHERE =
  */
 export function startKernel(bytes, builds = [RELAXED, PLAIN]) {
   const fitting = typeof WebAssembly === "object" ? builds.map(bytesOf).find((build) => WebAssembly.validate(build)) : null;
-  if (!fitting) throw new PlainError(NOWHERE);
+  if (!fitting) throw new PlainError(say("no_simd"));
   const memory = room(bytes);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fitting), { env: { memory } });
   const simd = fitting.length === bytesOf(RELAXED).length ? "relaxed SIMD" : "SIMD";
@@ -61,7 +60,7 @@ function enough(bytes, take) {
   try {
     return take(Math.ceil(bytes / PAGE));
   } catch {
-    throw new PlainError(`This browser has not enough free memory for the models: ${Math.ceil(bytes / 1e6)} MB more are needed.`);
+    throw new PlainError(say("no_memory", { megabytes: Math.ceil(bytes / 1e6) }));
   }
 }
 

@@ -12,6 +12,7 @@
 
 import { grown, startKernel } from "./kernel.js";
 import { PlainError } from "./plain_error.js";
+import { say } from "./words.js";
 
 /** @typedef {{ at: number, shape: number[] }} Tensor where it lies in the file, in bytes */
 
@@ -238,6 +239,6 @@ function layerAt(at, layer) {
  */
 function addressOf(tensors, name, start) {
   const tensor = tensors.get(name);
-  if (!tensor) throw new PlainError(`The weights lack ${name}: they are of another model.`);
+  if (!tensor) throw new PlainError(say("other_model", { name }));
   return start + tensor.at;
 }

@@ -5,6 +5,7 @@ import { Llama } from "./llama.js";
 import { PlainError } from "./plain_error.js";
 import { tensorsIn } from "./safetensors.js";
 import { Tokenizer } from "./tokenizer.js";
+import { say } from "./words.js";
 
 /** @import { Config } from "./llama.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
@@ -28,9 +29,7 @@ import { Tokenizer } from "./tokenizer.js";
 export async function loadModel(name, { config, tokenizer, weights, sha256: wanted }, progress) {
   const file = typeof weights === "string" ? await fetched(name, weights, progress) : new Uint8Array(weights);
   const digest = await sha256(file);
-  if (wanted && digest !== wanted) {
-    throw new PlainError(`The weights of ${name} are damaged or not whole: their checksum is not the one of this page. Load them again.`);
-  }
+  if (wanted && digest !== wanted) throw new PlainError(say("wrong_checksum", { name }));
   const tensors = tensorsIn(file, name);
   const parameters = [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   return {
@@ -49,7 +48,7 @@ export async function loadModel(name, { config, tokenizer, weights, sha256: want
  * @param {(bytes: number, of: number) => void} progress
  */
 async function fetched(name, address, progress) {
-  const missing = new PlainError(`The weights of ${name} cannot be loaded. Is there a network? Then try again.`);
+  const missing = new PlainError(say("not_loaded", { name }));
   try {
     const answer = await fetch(address);
     if (!answer.ok || !answer.body) throw missing;

@@ -7,6 +7,7 @@ import { guessAlong } from "./guess_along.js";
 import { PlainError } from "./plain_error.js";
 import { setUpRun, traceOf } from "./run_setup.js";
 import { SpeculativeRun } from "./speculative.js";
+import { say } from "./words.js";
 
 /** @import { DecodeSettings, Machine, Round } from "../shared/payloads.js" */
 /** @import { Drafter } from "./drafters.js" */
@@ -88,6 +89,6 @@ export class Run {
  */
 function loaded(models, name) {
   const model = models.get(name);
-  if (!model) throw new PlainError(`${name} is not among the models of this page: ${[...models.keys()].join(", ")}.`);
+  if (!model) throw new PlainError(say("no_such_model", { name, names: [...models.keys()].join(", ") }));
   return model;
 }

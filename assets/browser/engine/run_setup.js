@@ -4,6 +4,7 @@
  */
 
 import { PlainError } from "./plain_error.js";
+import { say } from "./words.js";
 
 /** @import { Autoregressive, DecodeSettings, DrafterInfo, Machine, PrefillSeconds, Prompt, Round, Trace } from "../shared/payloads.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
@@ -27,15 +28,12 @@ const SCHEMA = 2;
  * @returns {RunSetup}
  */
 export function setUpRun(target, draft, prompt, settings) {
-  if (!prompt) throw new PlainError("The prompt is empty: type some text for the models to continue.");
+  if (!prompt) throw new PlainError(say("no_prompt"));
   const tokenIds = target.tokenizer.encode(prompt);
   for (const loaded of [target, draft]) {
-    if (loaded && tokenIds.length + settings.max_new_tokens > loaded.context) {
-      throw new PlainError(
-        `The prompt (${tokenIds.length} tokens) and ${settings.max_new_tokens} new tokens do not fit ` +
-          `${loaded.name}'s context window of ${loaded.context} tokens.`,
-      );
-    }
+    if (!loaded || tokenIds.length + settings.max_new_tokens <= loaded.context) continue;
+    const { name, context } = loaded;
+    throw new PlainError(say("too_long", { prompt: tokenIds.length, new: settings.max_new_tokens, name, context }));
   }
   const shown = { text: prompt, token_ids: tokenIds, tokens: tokenIds.map((id) => target.tokenizer.shown(id)) };
   const created = `${new Date().toISOString().slice(0, 19)}+00:00`;

@@ -1,6 +1,7 @@
 /** Reads a safetensors file: eight bytes with the length of a JSON header, the header, then the numbers. */
 
 import { PlainError } from "./plain_error.js";
+import { say } from "./words.js";
 
 /** @typedef {{ dtype: string, shape: number[], data_offsets: [number, number] }} Entry */
 
@@ -12,7 +13,7 @@ import { PlainError } from "./plain_error.js";
  * @throws {PlainError} it is no such file, it is not whole, or its numbers are not bfloat16
  */
 export function tensorsIn(file, name) {
-  const damaged = new PlainError(`The weights of ${name} are damaged or not whole. Load them again.`);
+  const damaged = new PlainError(say("damaged", { name }));
   const { header, start } = headerOf(file, damaged);
   const tensors = new Map();
   for (const [key, entry] of Object.entries(header)) {

@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { settingsOf } from "./settings.js";
+import { say } from "./words.js";
 import { bytesOf, startThread } from "./worker_thread.js";
 
 /** @import { DecodeSettings, DraftGuesses, Trace } from "../shared/payloads.js" */
@@ -13,10 +14,6 @@ import { bytesOf, startThread } from "./worker_thread.js";
 /** @typedef {{ loading: (model: string, bytes: number, of: number) => void, ready: () => void, failed: (sentence: string) => void }} Told */
 /** @typedef {(trace: Trace, guesses: DraftGuesses | null, over: boolean) => void} Grows the trace so far; guesses: of a greedy run that is over */
 /** @typedef {{ id: number, request: RunRequest, grows: Grows, resolve: (trace: Trace) => void, reject: (error: Error) => void }} Decoding */
-
-const DIED = "The engine of this page stopped. Your runs are still here.";
-const FROM_DISK = "A browser loads no models for a page of a site that lies on a disk: put the folder on a web server, or make one file with “python -m specviz export live”.";
-const REPLACED = "Another run has taken the place of this one.";
 
 export class Decoder {
   /**
@@ -37,9 +34,9 @@ export class Decoder {
     this.thread?.end();
     this.ready = this.failed = false;
     const { models, tokenizer } = this.made;
-    if (location.protocol === "file:" && Object.values(models).some(({ weights }) => weights)) return this.#fail(FROM_DISK);
+    if (location.protocol === "file:" && Object.values(models).some(({ weights }) => weights)) return this.#fail(say("from_disk"));
     const script = find(document, "#engine").textContent ?? "";
-    this.thread = startThread(script, (message) => this.#hear(message), () => this.#fail(DIED));
+    this.thread = startThread(script, (message) => this.#hear(message), () => this.#fail(say("engine_stopped")));
     const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
       const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
       return [name, { config, tokenizer, weights: given, sha256 }];
@@ -66,7 +63,7 @@ export class Decoder {
   stop() {
     if (!this.now) return;
     this.thread?.post({ kind: "stop", id: this.now.id });
-    this.now.reject(new Error(REPLACED));
+    this.now.reject(new Error(say("replaced")));
     this.now = null;
   }
 

@@ -2,6 +2,7 @@
 
 import { element, find } from "../shared/dom.js";
 import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf } from "./settings.js";
+import { say } from "./words.js";
 
 /** @import { DecodeSettings } from "../shared/payloads.js" */
 /** @import { RunRequest } from "../engine/run.js" */
@@ -13,7 +14,7 @@ import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf } from "
 const OWN = "own"; // as `OWN_TEXT` of specviz/data/prompts/workloads.py
 const LONGEST = 4000; // characters of a prompt
 const LONGEST_VALUE = 40; // characters of a link's value that are said
-const MODELS = ["target", "draft"];
+const MODELS = /** @type {const} */ (["target", "draft"]);
 const LOOKUP_IN_LINKS = "lookup";
 
 export class Form {
@@ -116,8 +117,8 @@ export class Form {
     const prompt = values.get("prompt") ?? this.presets.find(({ name }) => name === values.get("preset"))?.text;
     if (prompt) this.set("prompt", prompt.slice(0, LONGEST));
     this._name();
-    const instead = [...MODELS.map((name) => ({ link: name, label: name })), ...this.rows].map((row) => this._unlike(row, values.get(row.link)));
-    if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
+    const instead = [...MODELS.map((name) => ({ link: name, label: say(name) })), ...this.rows].map((row) => this._unlike(row, values.get(row.link)));
+    if (prompt && prompt.length > LONGEST) instead.push(say("start_of_prompt"));
     this.instead = listed(instead.filter(Boolean));
     this.asked = this._values();
     return ["prompt", "preset", ...MODELS, ...this.rows.map(({ link }) => link)].some((name) => values.has(name));
@@ -131,7 +132,7 @@ export class Form {
     const used = rule === "" ? String(shown) : this.get(link);
     if (asked === null || used === asked || (asked.trim() && Number(asked) === Number(used))) return "";
     const [here, there] = [used, asked].map((value) => labels?.[value] ?? value.slice(0, LONGEST_VALUE)).map(lowered);
-    return `${inWords(label)} ${here} in place of ${there || "nothing"}`;
+    return say("in_place", { setting: inWords(label), here, wanted: there || say("nothing") });
   }
 
   /** A number that no run can have becomes the nearest one that a run can have, and `instead` says so. */

@@ -1,6 +1,7 @@
 /** A lesson's moments: a menu of them, what the one on screen asks, and the ways to the next. The address holds which. */
 
 import { element, find } from "../shared/dom.js";
+import { say } from "./words.js";
 
 /**
  * @typedef {object} Moment
@@ -35,10 +36,10 @@ export class Lesson {
     const groups = plans.map((plan) => {
       const group = element("optgroup");
       group.label = plan.title;
-      group.append(...plan.moments.map(({ title, minutes }, at) => new Option(`${at + 1}. ${title} · ${minutes} min`, place(plan, at))));
+      group.append(...plan.moments.map(({ title, minutes }, at) => new Option(say("moment_choice", { number: at + 1, title, minutes }), place(plan, at))));
       return group;
     });
-    menu.replaceChildren(new Option("none", NONE), ...groups);
+    menu.replaceChildren(new Option(say("no_lesson"), NONE), ...groups);
     menu.addEventListener("change", () => (menu.value === NONE ? this.leave() : go(menu.value)));
     for (const [name, step] of /** @type {const} */ ([["back", -1], ["on", 1]]))
       find(panel, `.${name}`).addEventListener("click", () => this.now && go(place(this.now.plan, this.now.at + step)));
@@ -80,8 +81,8 @@ export class Lesson {
     this.menu.value = now ? place(now.plan, now.at) : NONE;
     if (!now || !moment) return;
     const { moments, title } = now.plan;
-    find(panel, "h2").textContent = `${now.at + 1} of ${moments.length}: ${moment.title}`;
-    find(panel, ".of").textContent = `${title} · ${moment.minutes} min`;
+    find(panel, "h2").textContent = say("moment_title", { number: now.at + 1, all: moments.length, title: moment.title });
+    find(panel, ".of").textContent = say("moment_lesson", { title, minutes: moment.minutes });
     find(panel, ".question").textContent = moment.question;
     const needs = find(panel, ".needs");
     needs.textContent = moment.needs;

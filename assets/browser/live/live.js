@@ -6,17 +6,18 @@ import { Stage } from "../stage/stage.js";
 import { Decoder } from "./decoder.js";
 import { Form } from "./form.js";
 import { Lesson } from "./lesson.js";
+import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "./outcome.js";
 import { Pace } from "./pace.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
-import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "./words.js";
+import { say } from "./words.js";
 
 /** @import { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../shared/payloads.js" */
 /** @import { Made as Decodes } from "./decoder.js" */
 /** @import { Preset } from "./form.js" */
 /** @import { Moment, Plan } from "./lesson.js" */
 /** @import { Shown } from "./sent.js" */
-/** @import { Published } from "./words.js" */
+/** @import { Published } from "./outcome.js" */
 
 /**
  * What the page is made with.
@@ -36,7 +37,6 @@ import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "
 
 const MOST_PAST = 50; // steps of Undo
 const MOST_BYTES = 4_000_000; // of a run that is opened
-const NO_RUN = "That file is no run that this page can show: it needs a trace that specviz has saved.";
 const VIEWS = /** @type {const} */ (["simple", "full"]);
 
 class Live {
@@ -57,7 +57,7 @@ class Live {
     /** @type {typeof VIEWS[number]} */
     this.view = "simple";
     this.decoder = new Decoder(made, {
-      loading: (model, bytes, of) => this.say(`Loading ${model}: ${(bytes / 1e6).toFixed(1)} of ${(of / 1e6).toFixed(1)} MB`, bytes / of),
+      loading: (model, bytes, of) => this.say(say("loading", { model, loaded: (bytes / 1e6).toFixed(1), all: (of / 1e6).toFixed(1) }), bytes / of),
       ready: () => this.tell(),
       failed: (sentence) => this.say(sentence),
     });
@@ -120,7 +120,7 @@ class Live {
     const known = this.lesson.open(values);
     const runs = this.form.open(asked);
     const { moment } = this.lesson;
-    this.refuse(known ? "" : "This page has no such moment of a lesson: choose one from the menu.");
+    this.refuse(known ? "" : say("no_moment"));
     this.note();
     const step = Number(values.get("step") ?? NaN);
     if (runs) this.run(step >= 0 ? step : undefined); // the visitor's own run in that moment goes first
@@ -183,12 +183,12 @@ class Live {
   note() {
     const { instead } = this.form;
     const said = find(document, ".instead");
-    said.textContent = instead && `New runs on this page use ${instead}.`;
+    said.textContent = instead && say("instead", { instead });
     said.hidden = !instead;
   }
 
   load() {
-    this.say("Loading the models…");
+    this.say(say("loading_models"));
     this.decoder.open();
   }
 
@@ -278,7 +278,7 @@ class Live {
     const link = Object.fromEntries(new URLSearchParams(this.linkOf(trace)));
     this.stage.put({ ...sentOf(this.shown, this.made, compared, compared === this.pinned), link, view: this.view });
     document.body.dataset.view = this.view;
-    find(document, "button.more").textContent = this.view === "simple" ? "Show everything" : "Show less";
+    find(document, "button.more").textContent = say(this.view === "simple" ? "show_everything" : "show_less");
     find(document, ".moment .reveal").hidden = !hide?.length;
     find(document, "button.undo").toggleAttribute("disabled", !this.past.length);
     if (this.decoder.ready) this.tell();
@@ -293,10 +293,8 @@ class Live {
 
   /** What the models can do now, and what the run on screen is. */
   tell() {
-    const next = this.shown.here
-      ? "Change anything, and both decoders run again."
-      : "The run below is a recorded one.";
-    this.say(`Ready: ${Object.keys(this.made.models).join(", ")}. They run in this browser, and nothing is sent anywhere. ${next}`);
+    const next = say(this.shown.here ? "change_anything" : "recorded_below");
+    this.say(`${say("ready", { models: Object.keys(this.made.models).join(", ") })} ${next}`);
   }
 
   save() {
@@ -313,18 +311,18 @@ class Live {
     const [file] = input.files ?? [];
     input.value = ""; // the same file can be opened again
     if (!file) return;
-    if (file.size > MOST_BYTES) return this.refuse("That file is larger than 4 MB.");
+    if (file.size > MOST_BYTES) return this.refuse(say("too_large"));
     const before = this.shown;
     try {
       const trace = /** @type {Trace} */ (JSON.parse(await file.text()));
-      if (trace.schema > 2 || !trace.output.stopped_by) throw new Error(NO_RUN);
+      if (trace.schema > 2 || !trace.output.stopped_by) throw new Error("no run");
       this.bringBack({ id: `file-${(this.count += 1)}`, trace: this.whole(trace), guesses: null, here: false });
       this.tried.add(this.shown);
       this.refuse("");
     } catch {
       this.shown = before;
       this.draw();
-      this.refuse(NO_RUN);
+      this.refuse(say("no_run"));
     }
   }
 

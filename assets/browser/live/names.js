@@ -1,7 +1,8 @@
 /** What a run is called, and what is different about it: as in specviz/core/names.py and specviz/player/data.py. */
 
 import { draftName, shortName } from "../trace/names.js";
-import { firstWords } from "./words.js";
+import { firstWords } from "./outcome.js";
+import { say } from "./words.js";
 
 /** @import { DecodeSettings, Trace } from "../shared/payloads.js" */
 
@@ -25,12 +26,12 @@ export function differences(trace, other, usual) {
   const elsewhere = trace.recorded_on.machine !== other.recorded_on.machine;
   const manner = mannerOf(settings, usual);
   const parts = [
-    target.name !== other.target.name && `for ${shortName(target.name)}`,
+    target.name !== other.target.name && say("for_target", { target: shortName(target.name) }),
     prompt.text !== other.prompt.text && `“${firstWords(prompt.text, PROMPT_CHARACTERS)}”`,
-    settings.temperature !== other.settings.temperature && `temperature ${Number(settings.temperature.toPrecision(6))}`,
+    settings.temperature !== other.settings.temperature && say("at_temperature", { temperature: Number(settings.temperature.toPrecision(6)) }),
     manner !== mannerOf(other.settings, usual) && manner,
-    settings.max_new_tokens !== other.settings.max_new_tokens && `${settings.max_new_tokens} tokens`,
-    elsewhere && (created < other.created ? "recorded on another machine" : "measured here"),
+    settings.max_new_tokens !== other.settings.max_new_tokens && say("so_many_tokens", { number: settings.max_new_tokens }),
+    elsewhere && say(created < other.created ? "recorded_elsewhere" : "measured_here"),
   ];
   return parts.filter(Boolean).join(", ");
 }

@@ -4,12 +4,12 @@ import { percent } from "../shared/numbers.js";
 import { verificationSteps } from "../shared/theory.js";
 import { running } from "../trace/running.js";
 import { clockIsCoarse, costsOf, judged, roundSteps, writing } from "./timing.js";
+import { say } from "./words.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
 
 const HALVINGS = 50; // of the interval that holds the break-even
-const UNEXPLAINED = "The costs of a typical round do not explain the measured speed.";
 
 /**
  * @param {Trace} trace
@@ -21,15 +21,15 @@ export function reasonOf(trace, timed) {
   const { accepted, judged: checked, emitted } = running(trace).at(-1)?.after ?? { accepted: 0, judged: 0, emitted: 0 };
   const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
   const [alpha, share] = [accepted / checked, percent(accepted / checked)];
-  if (!explains(modelled, timed)) return `${share} of the judged guesses are accepted. ${UNEXPLAINED}`;
+  if (!explains(modelled, timed)) return say("unexplained", { share });
   if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
-  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
-  const why = `a guess takes ${written(costs.draft)} and ${checkTakes(written(check))}`;
-  if (steps >= length + 1) return `It would not pay even if all judged guesses were accepted (here ${share}), because ${why}`;
-  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the judged guesses are accepted; ${why}`;
-  return `It pays if more than ${about}${percent(breakEven(steps, length))} of the judged guesses are accepted (here ${share}), because ${why}`;
+  const [guess, written] = [costs.draft, check].map(writing(trace));
+  const figures = { share, guess, check: written };
+  if (steps >= length + 1) return say("never_pays", figures);
+  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return say("share_here", figures);
+  return say("pays_above", { ...figures, needed: about(percent(breakEven(steps, length)), trace) });
 }
 
 /**
@@ -40,12 +40,12 @@ export function reasonOf(trace, timed) {
  */
 function perCall(trace, costs, emitted) {
   const { rounds } = trace;
-  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
+  const written = writing(trace);
   const mean = (/** @type {(drafted: number) => number} */ of) => rounds.reduce((sum, { drafted }) => sum + of(drafted.length), 0) / rounds.length;
   const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
   const least = guesses + check + costs.overhead;
   const here = (emitted / rounds.length).toFixed(2);
-  return `It pays if a pass gives more than ${about}${written(least)} tokens (here ${here}), because the guesses of a round take ${written(guesses)} and ${checkTakes(written(check))}`;
+  return say("pays_per_pass", { needed: about(written(least), trace), here, guesses: written(guesses), check: written(check) });
 }
 
 /**
@@ -60,9 +60,12 @@ function explains(modelled, { speedup, interval }) {
   return interval !== null || judged(modelled, null) === "about even";
 }
 
-/** @param {string} check in plain steps */
-function checkTakes(check) {
-  return `a check ${check} times as long as the target takes for one token.`;
+/**
+ * @param {string} figure
+ * @param {Trace} trace
+ */
+function about(figure, trace) {
+  return clockIsCoarse(trace) ? say("about", { figure }) : figure;
 }
 
 /**

@@ -3,8 +3,9 @@
 import { replayOf } from "../trace/replay.js";
 import { running } from "../trace/running.js";
 import { differences, runName } from "./names.js";
+import { countsOf, resultOf } from "./outcome.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
-import { countsOf, resultOf } from "./words.js";
+import { say } from "./words.js";
 
 /** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js" */
 /** @import { Usual } from "./names.js" */
@@ -35,8 +36,8 @@ export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, made
   const method = methods[trace.drafter?.kind ?? ""] ?? methods[""];
   return {
     stream: "", version: 0, run_id: id, name: runName(trace), differs: before ? differences(trace, before.trace, made) : "", running: grows,
-    phases, longest_draft: LONGEST, notice: null, badge: here ? "live · this browser" : "recorded run",
-    measured: `measured on ${trace.recorded_on.machine}`, idle: grows ? "Waiting for the first round…" : "No draft took part in this run.",
+    phases, longest_draft: LONGEST, notice: null, badge: say(here ? "live_badge" : "recorded_badge"),
+    measured: say("measured_on", { machine: trace.recorded_on.machine }), idle: say(grows ? "waiting" : "no_draft"),
     link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
     ...(grows || hide.includes("result") ? {} : { result: resultOf(trace, here) }), hide,
     ...(before ? { before: { ...comparedWith(before), differs: differences(before.trace, trace, made), pinned } } : {}),
@@ -53,11 +54,11 @@ export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, made
 function timesOf(trace) {
   const [costs, timed] = [costsOf(trace), timedOf(trace)];
   const busy = timed !== null && !timed.trusted;
-  if (busy || !costs) return { steps: null, between: null, said: `not known: ${busy ? "this machine was busy" : "this run has no times"}` };
+  if (busy || !costs) return { steps: null, between: null, said: say(busy ? "costs_busy" : "costs_without_times") };
   const modelled = countsOf(trace).emitted / trace.rounds.reduce((total, { drafted }) => total + roundSteps(costs, drafted.length), 0);
   const scale = timed ? modelled / timed.speedup : 1;
   const steps = Array.from({ length: LONGEST + 1 }, (_, drafted) => scale * roundSteps(costs, drafted));
-  return { steps, between: null, said: "estimated from this run’s times" };
+  return { steps, between: null, said: say("costs_estimated") };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The settings of this page, from the table of the app: their controls, and what their values may be. */
 
 import { element } from "../shared/dom.js";
+import { say } from "./words.js";
 
 /** @import { DecodeSettings } from "../shared/payloads.js" */
 
@@ -66,11 +67,11 @@ export function settingsOf(asked, { rows, settings }) {
   /** @type {Record<string, unknown>} */
   const usual = { ...settings };
   for (const [name, value] of Object.entries(asked)) {
-    if (!(name in usual)) throw new Error(`There is no setting ${name}. There are ${listed(Object.keys(usual))}.`);
+    if (!(name in usual)) throw new Error(say("no_setting", { name, names: listed(Object.keys(usual)) }));
     const row = rows.find((each) => each.name === name);
     const can = row ? row.rule && isAllowed(row, value) : typeof value === typeof usual[name];
-    const rule = row ? row.rule || `${usual[name]} on this page` : "true or false";
-    if (value !== usual[name] && !can) throw new Error(`${name} must be ${rule}, not ${value}.`);
+    const rule = row ? row.rule || say("only_here", { value: String(usual[name]) }) : say("true_or_false");
+    if (value !== usual[name] && !can) throw new Error(say("wrong_value", { name, rule, value: String(value) }));
   }
   return { ...settings, ...asked };
 }
@@ -115,5 +116,5 @@ export function lowered(text) {
 
 /** @param {string[]} parts */
 export function listed(parts) {
-  return new Intl.ListFormat("en").format(parts);
+  return new Intl.ListFormat(globalThis.document?.documentElement.lang || "en").format(parts);
 }

@@ -7,6 +7,7 @@ import { find } from "../shared/dom.js";
 import { download } from "../shared/download.js";
 import { mount } from "../shared/mounting.js";
 import { Form } from "./form.js";
+import { say } from "./words.js";
 
 /** @import { Loaded } from "../shared/mounting.js" */
 
@@ -16,8 +17,6 @@ import { Form } from "./form.js";
 const NAME = "specviz-live.html";
 const DATA = '<script type="application/json" id="live">'; // the weights and the settings go before it
 const PIECE = 750_000; // bytes of a script element, a multiple of 3: in base64 as many characters as PIECE of specviz/player/live.py
-const PREPARING = "Preparing the file of 34 MB…";
-const FAILED = "The file could not be loaded from the server. Press the button to try again.";
 
 class Take {
   /** @param {ParentNode & Node} root */
@@ -38,13 +37,13 @@ class Take {
   async #press() {
     if (this.busy || !this.data) return;
     this.busy = true;
-    this.#say(PREPARING);
+    this.#say(say("preparing"));
     try {
       const { file, instead } = await made(this.data, (share) => this.#tell(share));
       download(file, NAME);
-      this.#say(`Saved as ${NAME}: it opens in a browser, without a network.${instead && ` In it, new runs use ${instead}.`}`);
+      this.#say(`${say("saved_as", { file: NAME })} ${instead && say("saved_instead", { instead })}`.trim());
     } catch {
-      this.#say(FAILED);
+      this.#say(say("not_loaded"));
     }
     this.bar.hidden = true;
     this.busy = false;

@@ -4,12 +4,14 @@ import { element } from "../shared/dom.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
 import { draftName, shortName } from "../trace/names.js";
 import { csvOf } from "./csv.js";
+import { countsOf, firstWords } from "./outcome.js";
 import { timedOf } from "./timing.js";
-import { countsOf, firstWords } from "./words.js";
+import { say } from "./words.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Cell } from "./csv.js" */
 /** @import { Shown } from "./sent.js" */
+/** @import { Timed } from "./timing.js" */
 
 /** @typedef {{ number: number, shown: Shown, row: HTMLElement, compare: HTMLButtonElement }} Try */
 
@@ -43,7 +45,7 @@ export class Tried {
     const { settings, prompt } = shown.trace;
     const number = this.count++;
     const { timed, acceptance, tokens } = figuresOf(shown.trace);
-    const speed = timed && (timed.trusted ? `${times(timed.speedup)}${between(timed.interval)}` : "not trusted");
+    const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
     const cells = [
       numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), String(settings.temperature),
       firstWords(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
@@ -51,7 +53,7 @@ export class Tried {
     const row = element("tr");
     const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
     const last = element("td");
-    last.append(button("Show again", () => this.bringBack(shown)), compare);
+    last.append(button(say("show_again"), () => this.bringBack(shown)), compare);
     row.append(...cells.map((text) => element("td", "", text)), last);
     this.body.prepend(row);
     this.tries.unshift({ number, shown, row, compare });
@@ -86,7 +88,7 @@ export class Tried {
   _name() {
     for (const { shown, row, compare } of this.tries) {
       const pinned = shown.id === this.pinned;
-      compare.textContent = pinned ? "Stop comparing" : "Compare with it";
+      compare.textContent = say(pinned ? "stop_comparing" : "compare");
       row.classList.toggle("pinned", pinned);
     }
   }
@@ -113,9 +115,10 @@ function figuresOf(trace) {
   return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null };
 }
 
-/** @param {[number, number] | null} interval */
-function between(interval) {
-  return interval ? ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})` : "";
+/** @param {Timed} timed */
+function withInterval({ speedup, interval }) {
+  const [low, high] = (interval ?? []).map((end) => end.toFixed(2));
+  return interval ? say("speedup_interval", { speedup: times(speedup), low, high }) : times(speedup);
 }
 
 /**
@@ -123,7 +126,7 @@ function between(interval) {
  * @param {{ number: number, shown: Pick<Shown, "here"> }} run
  */
 function numberOf({ number, shown: { here } }) {
-  return here ? String(number) : `${number}, recorded`;
+  return here ? String(number) : say("recorded_number", { number });
 }
 
 /**

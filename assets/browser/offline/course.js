@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { Lms } from "./lms.js";
+import { say } from "./words.js";
 
 export class Course {
   /** @param {number} moments */
@@ -54,7 +55,7 @@ export class Course {
     const answered = this.answers.filter((answer) => answer !== null).length;
     const [right, all] = [this.#right(), this.questions.length];
     const completed = this.seen.size === this.moments && answered === all;
-    find(document, ".score").textContent = `${answered} of ${all} answered, ${right} right at the first choice.`;
+    find(document, ".score").textContent = say("score", { answered, all, right });
     this.lms.tell({ seen: [...this.seen].sort((a, b) => a - b), answers: this.answers, right, completed });
   }
 }

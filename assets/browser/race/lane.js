@@ -3,8 +3,12 @@
 import { tokenText } from "../shared/chips.js";
 import { element } from "../shared/dom.js";
 import { seconds } from "../shared/numbers.js";
+import { say } from "./words.js";
 
 /** @import { LanePayload, LaneStatus } from "../shared/payloads.js" */
+
+/** @type {Record<LanePayload["name"], string>} */
+export const LANES = { speculative: say("speculative"), "target alone": say("target_alone") };
 
 /** @typedef {{ at: number, nodes: HTMLElement[], tokens: number }} DrawnStep */
 
@@ -21,11 +25,11 @@ export class Lane {
     this.bar = element("i");
     const track = element("span", "track");
     track.append(this.bar);
-    head.append(element("span", "lane-name", data.name), track, this.count, this.flag);
+    head.append(element("span", "lane-name", LANES[data.name]), track, this.count, this.flag);
     this.tokens = element("div", "lane-tokens");
     this.tokens.tabIndex = 0;
     this.tokens.setAttribute("role", "group");
-    this.tokens.setAttribute("aria-label", `What ${data.name} wrote`);
+    this.tokens.setAttribute("aria-label", say("wrote", { name: LANES[data.name] }));
     this.node.append(head, this.tokens);
     /** @type {DrawnStep[]} */
     this.steps = data.steps.map(([at, burst]) => ({ at, nodes: burst.flatMap(drawToken), tokens: burst.length }));

@@ -9,8 +9,9 @@ import { applyScheme } from "../shared/theme.js";
 import { Saving } from "../slide/saving.js";
 import { coloursOf, keyOf } from "../slide/sheet.js";
 import { RaceClock } from "./clock.js";
-import { Lane } from "./lane.js";
+import { LANES, Lane } from "./lane.js";
 import { raceFilm, raceSlide } from "./race_slide.js";
+import { say } from "./words.js";
 
 /** @import { LapPayload, RacePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
@@ -89,7 +90,7 @@ class Race {
     const { at, end, finished } = this.clock;
     for (const lane of this.lanes) lane.show(at);
     const share = end ? at / end : 0;
-    const time = `${seconds(at)} of ${seconds(end)}`;
+    const time = say("time", { at: seconds(at), end: seconds(end) });
     this.scrubber.value = String(Math.round(share * Number(this.scrubber.max)));
     this.scrubber.style.setProperty("--filled", `${100 * share}%`);
     this.scrubber.setAttribute("aria-valuetext", time);
@@ -105,10 +106,10 @@ class Race {
     if (state === this.shownState) return;
     this.shownState = state;
     this.play.classList.toggle("playing", playing);
-    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.play.setAttribute("aria-label", say(playing ? "pause" : "play"));
     const results = laps.map((lap) => `${lap.name}: ${lap.result}`).join(" · ");
     find(this.node, ".sentence").textContent = finished ? results : "";
-    const spoken = finished ? `The race is over. ${results}` : playing ? `Playing, ${slower} times slower.` : "Paused.";
+    const spoken = finished ? say("over", { results }) : say(playing ? "playing" : "paused", { slower });
     find(this.node, ".spoken[role=status]").textContent = spoken;
   }
 
@@ -127,7 +128,7 @@ class Race {
 
   #slide() {
     const shown = this.#shown();
-    return shown && { name: `race at ${seconds(this.clock.at)}`, picture: raceSlide(shown, this.clock.at) };
+    return shown && { name: say("slide_name", { time: seconds(this.clock.at) }), picture: raceSlide(shown, this.clock.at) };
   }
 
   #film() {
@@ -153,7 +154,7 @@ class Race {
  * @param {number} chosen
  */
 function speedOption(factor, chosen) {
-  const option = element("option", "", factor === 1 ? "real speed" : `1/${factor} speed`);
+  const option = element("option", "", say(factor === 1 ? "real_speed" : "slower_speed", { factor }));
   option.value = String(factor);
   option.selected = factor === chosen;
   return option;
@@ -164,7 +165,7 @@ function speedOption(factor, chosen) {
  * @param {LapPayload} lap
  */
 function inWords(lap) {
-  const lanes = lap.lanes.map((lane) => `${lane.name} wrote ${lane.tokens} tokens in ${seconds(lane.end)}, ${lane.steps.length} steps`);
+  const lanes = lap.lanes.map(({ name, tokens, end, steps }) => say("lane", { name: LANES[name], tokens, time: seconds(end), steps: steps.length }));
   return `${lanes.join("; ")}. ${lap.result}.`;
 }
 

@@ -1,9 +1,11 @@
 // A moment of the race as a slide, and the whole race as the slides of a film.
 
 import { shownText } from "../shared/chips.js";
-import { counted, seconds } from "../shared/numbers.js";
+import { seconds } from "../shared/numbers.js";
 import { LAST, MOST } from "../slide/film.js";
 import { INSIDE, MARGIN, SIZE, drawnChip, drawnKey, inLines, lastLines, line, sheet, tag } from "../slide/sheet.js";
+import { LANES } from "./lane.js";
+import { say } from "./words.js";
 
 /** @import { LanePayload, RacePayload } from "../shared/payloads.js" */
 /** @import { Film } from "../slide/film.js" */
@@ -25,8 +27,8 @@ const FRAME = 100; // ms
  */
 export function raceSlide({ data, key, colours }, at) {
   const { laps, pair, badge, end } = data;
-  const time = `${seconds(at)} of ${seconds(end)}`;
-  const more = laps.length > MOST_LAPS ? ` · and ${counted(laps.length - MOST_LAPS, "prompt")} more` : "";
+  const time = say("time", { at: seconds(at), end: seconds(end) });
+  const more = laps.length > MOST_LAPS ? ` · ${say("more_prompts", { number: laps.length - MOST_LAPS })}` : "";
   const drawn = laps.slice(0, MOST_LAPS).flatMap((lap, i, { length }) => {
     const { left, top, width, height } = placeOf(i, length);
     const lane = (height - 30) / lap.lanes.length;
@@ -39,7 +41,7 @@ export function raceSlide({ data, key, colours }, at) {
     ...drawn,
     drawnKey(key, 640, colours),
     line(`specviz · ${badge}${more}`, { y: 700, size: 15, fill: colours.mute }),
-  ], colours, `The race at ${time}`);
+  ], colours, say("slide_title", { time }));
 }
 
 /**
@@ -69,7 +71,7 @@ function laneAt({ name, tokens, end, steps, flag }, at, { left, top, width, heig
   const how = { size: LETTERS, top: top + 36, step: LINE, left, room: width };
   const chips = inLines(written.map(([text, status]) => ({ look: status, text: shownText(text) })), how);
   return [
-    line(name, { x: left, y: top + 18, size: 17, fill: colours.ink, bold: true, room: 140 }),
+    line(LANES[name], { x: left, y: top + 18, size: 17, fill: colours.ink, bold: true, room: 140 }),
     line(said, { x: left + width, y: top + 18, size: 17, fill: colours.ink, bold: finished && Boolean(flag), room: width - 130, anchor: "end" }),
     tag("rect", { x: left, y: top + 24, width, height: 7, rx: 3.5, fill: colours.line }),
     tag("rect", { x: left, y: top + 24, width: (width * written.length) / tokens, height: 7, rx: 3.5, fill }),
@@ -88,8 +90,8 @@ export function raceFilm(shown, slower) {
   const times = Array.from({ length: Math.ceil((end * pace) / FRAME) }, (_, i) => (i * FRAME) / pace);
   const frames = times.map((at) => ({ draw: () => raceSlide(shown, at), ms: FRAME }));
   const notes = [
-    laps.length > MOST_LAPS && `The film has the first ${MOST_LAPS} of ${laps.length} prompts.`,
-    pace < slower && `The film plays faster than you chose: it has at most ${MOST / 60_000} minutes.`,
+    laps.length > MOST_LAPS && say("film_has", { most: MOST_LAPS, number: laps.length }),
+    pace < slower && say("film_faster", { minutes: MOST / 60_000 }),
   ];
   return { frames: [...frames, { draw: () => raceSlide(shown, end), ms: LAST }], left: notes.filter(Boolean).join(" ") };
 }

@@ -2,6 +2,7 @@
 
 import { element } from "./dom.js";
 import { partOfCharacter, shorten, visible } from "./text.js";
+import { say } from "./words.js";
 
 /** @import { ChipStatus, Phase, TreePayload } from "./payloads.js" */
 
@@ -16,21 +17,19 @@ import { partOfCharacter, shorten, visible } from "./text.js";
 
 /** @type {Record<ChipStatus, string>} */
 export const STATUS_WORDS = {
-  accepted: "accepted",
-  rejected: "rejected",
-  discarded: "discarded, never judged",
-  "not taken": "not taken, never judged",
-  correction: "correction by the target",
-  bonus: "bonus token of the target",
-  own: "the target’s own token, nothing was drafted",
+  accepted: say("accepted"),
+  rejected: say("rejected"),
+  discarded: say("discarded"),
+  "not taken": say("not_taken"),
+  correction: say("correction"),
+  bonus: say("bonus"),
+  own: say("own"),
 };
 
 /** @type {Record<ChipStatus, string>} */
 export const MARKS = { accepted: "✓", rejected: "✗", discarded: "⋯", "not taken": "⋯", correction: "↻", bonus: "+", own: "•" };
 
 const CHIP_LENGTH = 32; // characters
-const UNKNOWN =
-  "Unknown: after a wrong guess the draft continues from a text that was never written, and no recorded run drafted this token";
 
 /**
  * Whether the target wrote the token itself.
@@ -48,10 +47,10 @@ export function byTarget({ status }) {
 export function drawRound(data, index) {
   const node = element("span", "round");
   node.setAttribute("role", "group");
-  node.setAttribute("aria-label", `Round ${index + 1}`);
+  node.setAttribute("aria-label", say("round", { round: index + 1 }));
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
   node.style.setProperty("--last", String(data.chips.findLastIndex((chip) => !byTarget(chip))));
-  if (!data.chips.length || byTarget(data.chips[0])) node.append(element("span", "no-draft", "no draft"));
+  if (!data.chips.length || byTarget(data.chips[0])) node.append(element("span", "no-draft", say("no_draft")));
   node.append(...chips);
   if (data.draft_tokens) node.append(draftTokens(data.draft_tokens));
   return { node, chips, data, phase: null };
@@ -63,9 +62,10 @@ export function drawRound(data, index) {
  */
 function draftTokens(texts) {
   const line = element("span", "own-tokens");
-  line.title = "The draft has another tokenizer. This is what it wrote, in its own tokens. Above: the target’s tokens for that text";
+  line.title = say("own_tokens_tip");
+  line.dataset.named = say("own_tokens_name");
   line.setAttribute("role", "note");
-  line.setAttribute("aria-label", `In the draft’s own tokens: ${texts.map(visible).join(", ")}`);
+  line.setAttribute("aria-label", say("own_tokens", { tokens: texts.map(visible).join(", ") }));
   for (const text of texts) line.append(tokenText(text));
   return line;
 }
@@ -91,7 +91,7 @@ export function tokenText(text) {
 export function drawChip(data, round, index) {
   const chip = element("span", `chip ${className(data.status)} ${byTarget(data) ? "emitted" : "drafted"}`);
   chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
-  const said = data.text === null ? UNKNOWN : partOfCharacter(data.text);
+  const said = data.text === null ? say("unknown") : partOfCharacter(data.text);
   if (said) chip.title = said;
   chip.setAttribute("role", "button");
   chip.tabIndex = -1;
@@ -108,15 +108,16 @@ export function className(status) {
 
 /**
  * A chip in words, for a screen reader.
- * @param {ShownRound} round
+ * @param {ShownRound} drawn
  * @param {number} roundIndex
  * @param {number} index
  * @param {Phase | null} phase
  * @param {(status: ChipStatus) => string} [said] the words for a status
  */
-export function chipLabel(round, roundIndex, index, phase, said = (status) => STATUS_WORDS[status]) {
-  const { text, status } = round.chips[index];
-  if (text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
-  const state = phase === "judge" ? said(status) : phase === "check" ? "being checked" : "guessed";
-  return `${visible(text)}, ${state}, round ${roundIndex + 1}`;
+export function chipLabel({ chips }, roundIndex, index, phase, said = (status) => STATUS_WORDS[status]) {
+  const { text, status } = chips[index];
+  const round = roundIndex + 1;
+  if (text === null) return say("unknown_chip", { unknown: say("unknown"), round });
+  const state = phase === "judge" ? said(status) : say(phase === "check" ? "being_checked" : "guessed");
+  return say("chip", { token: visible(text), state, round });
 }

@@ -1,5 +1,7 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
+import { say } from "./words.js";
+
 export const UNKNOWN = "–";
 
 /**
@@ -25,7 +27,7 @@ export function percent(share) {
  * @param {string} said
  */
 export function inHundred(said) {
-  return said.replaceAll(" %", " in 100");
+  return said.replace(/([^ (]+) %/g, (_, number) => say("in_hundred", { number }));
 }
 
 /** @param {number | null | undefined} ratio */

@@ -1,5 +1,7 @@
 // Text of tokens, for people to read.
 
+import { say } from "./words.js";
+
 /** @type {Record<string, string>} */
 const SYMBOLS = { " ": "␣", "\n": "↵", "\t": "⇥" };
 const CONTROLS = /[\x00-\x1f\x7f]/g;
@@ -11,7 +13,7 @@ const QUOTED_LENGTH = 24; // characters of a token in a sentence
  * @param {string} text
  */
 export function visible(text) {
-  if (text === "") return "⟨empty⟩";
+  if (text === "") return say("empty");
   return text
     .replace(/[ \n\t]/g, (character) => SYMBOLS[character])
     .replace(CONTROLS, (character) => `⟨${code(character, 2)}⟩`)
@@ -36,7 +38,7 @@ export function partOfCharacter(text) {
   const found = PART.exec(text);
   if (!found) return "";
   const [, character, part, parts] = found;
-  return `This tokenizer cuts “${character}” into ${parts} tokens: this is part ${part}, only bytes.`;
+  return say("part_of_character", { character, part, parts });
 }
 
 /**

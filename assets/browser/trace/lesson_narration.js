@@ -1,17 +1,11 @@
 // A round in the lessons' words: as the intern and the editor, and as a pass of the target alone.
 
-import { counted } from "../shared/numbers.js";
 import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
-import { endOfText, ordinal } from "./narration.js";
+import { endOfText, ordinal, paragraph } from "./narration.js";
+import { say } from "./words.js";
 
 /** @import { DiagramPayload, Round } from "../shared/payloads.js" */
 /** @import { RoundPayload } from "./drawn.js" */
-
-/** @type {Record<DiagramPayload["words"], (number: number, all: number) => string>} */
-const ALONE = {
-  technical: (number, all) => `Pass ${number} of ${all}: the target makes one whole pass and writes one token.`,
-  plain: (number, all) => `Word ${number} of ${all}: the machine thinks once and writes one word.`,
-};
 
 /**
  * @param {number} index of the pass
@@ -20,7 +14,7 @@ const ALONE = {
  * @returns {RoundPayload["sentences"]}
  */
 export function aloneSentences(index, all, words) {
-  const sentence = ALONE[words](index + 1, all);
+  const sentence = say(words === "plain" ? "alone_plain" : "alone", { number: index + 1, all });
   return [sentence, sentence, sentence];
 }
 
@@ -31,34 +25,31 @@ export function aloneSentences(index, all, words) {
  * @returns {RoundPayload["sentences"]}
  */
 export function plainSentences(round, ends = false) {
-  return [suggestion(round), look(round.drafted.length), result(round) + endOfText(round, ends)];
+  return [suggestion(round), look(round.drafted.length), paragraph(result(round), endOfText(round, ends))];
 }
 
 /** @param {Round} round */
 function suggestion(round) {
   const number = round.drafted.length;
-  if (!number) return "The intern suggests nothing.";
-  return `The intern suggests ${counted(number, "word")}${isTree(round) && number > depthOf(round) ? ", several for one place" : ""}.`;
+  if (!number) return say("suggests_none_plain");
+  return say(isTree(round) && number > depthOf(round) ? "suggests_tree_plain" : "suggests_plain", { number });
 }
 
 /** @param {number} number */
 function look(number) {
-  if (!number) return "The editor thinks of the next word.";
-  return `The editor looks at ${number === 1 ? "it" : `all ${number} at once`}.`;
+  return say(number > 1 ? "looks_plain" : number ? "looks_one_plain" : "thinks_plain", { number });
 }
 
 /** @param {Round} round */
 function result(round) {
   const number = round.drafted.length;
   const accepted = acceptedTokens(round).length;
-  if (!number) return "The editor writes one word.";
+  if (!number) return say("writes_one_plain");
   if (isTree(round)) return walked(round, accepted);
-  const stay = accepted ? `${accepted} ${accepted === 1 ? "stays" : "stay"}. ` : "";
-  if (count(round, "rejected")) {
-    return `${stay}The ${ordinal(accepted)} is crossed out, and the editor writes another word there.${unread(round)}`;
-  }
-  if (round.emitted.kind === "bonus") return `${number === 1 ? "It stays" : `All ${number} stay`}, and the editor adds one for free.`;
-  return `${stay}The last of them ends the text.${unread(round)}`;
+  const stay = accepted > 0 && say("stay_plain", { accepted });
+  if (count(round, "rejected")) return paragraph(stay, say("crossed_out_plain", { place: ordinal(accepted) }), unread(round));
+  if (round.emitted.kind === "bonus") return say(number === 1 ? "bonus_one_plain" : "bonus_plain", { number });
+  return paragraph(stay, say("ends_plain"), unread(round));
 }
 
 /**
@@ -67,15 +58,14 @@ function result(round) {
  * @param {number} accepted
  */
 function walked(round, accepted) {
-  if (!accepted) return "None of the first words fits, so the editor writes another one.";
-  const stay = accepted === 1 ? "One word stays" : `${accepted} words, one after the other, stay`;
-  if (round.emitted.kind === "none") return `${stay}. The last of them ends the text.`;
-  return `${stay}, and the editor adds ${addedIn(round) === "bonus" ? "one for free" : "a word"}.`;
+  if (!accepted) return say("no_path_plain");
+  const stay = accepted === 1 ? "word" : "path";
+  if (round.emitted.kind === "none") return paragraph(say(`tree_${stay}_stays_plain`, { accepted }), say("ends_plain"));
+  return say(`tree_${stay}_${addedIn(round) === "bonus" ? "bonus" : "own"}_plain`, { accepted });
 }
 
 /** @param {Round} round */
 function unread(round) {
   const discarded = count(round, "discarded");
-  if (!discarded) return "";
-  return ` ${discarded === 1 ? "The last one is" : `The last ${discarded} are`} thrown away unread.`;
+  return discarded > 0 && say(discarded === 1 ? "unread_one_plain" : "unread_plain", { discarded });
 }

@@ -1,5 +1,7 @@
 /** What models and drafts are called: as in specviz/core/names.py. */
 
+import { say } from "./words.js";
+
 /** @import { Trace } from "../shared/payloads.js" */
 
 const PATH = /^(\/|~|\.{1,2}\/|.:\/)/; // how the name of a folder or a file begins
@@ -17,10 +19,9 @@ export function shortName(name) {
 
 /** @param {Pick<Trace, "drafter">} trace */
 export function draftName({ drafter }) {
-  if (!drafter) return "no draft";
+  if (!drafter) return say("no_draft");
   const { kind, name } = drafter;
-  if (kind === LOOKUP[1] || LOOKUP.includes(name)) return "prompt lookup";
+  if (kind === LOOKUP[1] || LOOKUP.includes(name)) return say("prompt_lookup");
   if (!name.startsWith(LAYERS)) return shortName(name);
-  const layers = name.slice(LAYERS.length);
-  return `early exit, ${layers} ${layers === "1" ? "layer" : "layers"}`;
+  return say("early_exit", { layers: name.slice(LAYERS.length) });
 }

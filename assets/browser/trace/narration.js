@@ -1,7 +1,8 @@
 // A round in plain words: one sentence for each of its three phases.
 
-import { counted } from "../shared/numbers.js";
+import { fill } from "../shared/fill.js";
 import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
+import { say } from "./words.js";
 
 /** @import { MethodPayload, Round } from "../shared/payloads.js" */
 /** @import { RoundPayload, Rule } from "./drawn.js" */
@@ -15,16 +16,15 @@ import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
  * @property {boolean} ends whether this round writes the end of the text
  */
 
-const NAMED = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth";
-/** @type {Record<number, string>} */
-const ENDINGS = { 1: "st", 2: "nd", 3: "rd" };
+const ENDINGS = /** @type {const} */ ({ 1: "ordinal_1", 2: "ordinal_2", 3: "ordinal_3" });
 
 /**
  * "first", and for the 17th token and later ones figures.
  * @param {number} place from 0
  */
 export function ordinal(place) {
-  return NAMED.split(" ")[place] ?? `${place + 1}${ENDINGS[(place + 1) % 10] ?? "th"}`;
+  const number = place + 1;
+  return say("ordinals").split(" ")[place] ?? say(ENDINGS[/** @type {1 | 2 | 3} */ (number % 10)] ?? "ordinal_other", { number });
 }
 
 /**
@@ -35,9 +35,13 @@ export function ordinal(place) {
  * @returns {RoundPayload["sentences"]}
  */
 export function narrate(round, teller, when) {
-  let verdict = judgement(round, teller);
-  if (round.drafted.some(({ text }) => text === null)) verdict += " The tokens that it did not accept are not reported.";
-  return [proposal(round, teller, when), check(round, teller), verdict + endOfText(round, when.ends)];
+  const unreported = round.drafted.some(({ text }) => text === null) && say("unreported");
+  return [proposal(round, teller, when), check(round, teller), paragraph(judgement(round, teller), unreported, endOfText(round, when.ends))];
+}
+
+/** @param {...(string | false)} sentences some of them not there */
+export function paragraph(...sentences) {
+  return sentences.filter(Boolean).join(" ");
 }
 
 /**
@@ -45,7 +49,7 @@ export function narrate(round, teller, when) {
  * @param {boolean} ends
  */
 export function endOfText({ emitted }, ends) {
-  return ends && emitted.kind !== "none" ? " The text ends here." : "";
+  return ends && emitted.kind !== "none" && say("end_of_text");
 }
 
 /**
@@ -55,16 +59,14 @@ export function endOfText({ emitted }, ends) {
  */
 function proposal(round, { method }, { draft_length: draftLength, remaining }) {
   const number = round.drafted.length;
+  const figures = { draft_guesses: method.says, number, remaining, depth: depthOf(round) };
   if (!number) return noDraft(round, method, remaining);
-  if (isTree(round)) {
-    const places = depthOf(round) === 1 ? "the next place" : `the next ${depthOf(round)} places`;
-    return `${method.says} a tree: ${counted(number, "guess", "guesses")} for ${places}.`;
-  }
-  if (method.proposes) return method.proposes.replace("{tokens}", counted(number, "token"));
+  if (isTree(round)) return say(figures.depth === 1 ? "guesses_tree_next" : "guesses_tree", figures);
+  if (method.proposes) return fill(method.proposes, { tokens: say("tokens", figures) });
   if (number < draftLength && number === remaining - 1) {
-    return `Only ${counted(remaining, "token")} are left: ${method.says[0].toLowerCase()}${method.says.slice(1)} ${number}.`;
+    return say("guesses_at_end", { ...figures, draft_guesses: method.says[0].toLowerCase() + method.says.slice(1) });
   }
-  return `${method.says} ${counted(number, "token")}${method.at_once && number > 1 ? ", all at once" : ""}.`;
+  return say(method.at_once && number > 1 ? "guesses_at_once" : "guesses", figures);
 }
 
 /**
@@ -74,8 +76,8 @@ function proposal(round, { method }, { draft_length: draftLength, remaining }) {
  */
 function noDraft(round, method, remaining) {
   if (method.by_hand) return method.nothing;
-  if (round.draft_tokens?.length) return "The draft’s text does not fit the target’s tokens: nothing is drafted.";
-  return remaining <= 1 ? "One token is left to write: nothing is drafted." : method.nothing;
+  if (round.draft_tokens?.length) return say("does_not_fit");
+  return remaining <= 1 ? say("one_left") : method.nothing;
 }
 
 /**
@@ -84,9 +86,10 @@ function noDraft(round, method, remaining) {
  */
 function check(round, { rule }) {
   const number = round.drafted.length;
-  if (!number) return "The target makes one plain pass.";
-  if (isTree(round) && number > 2) return `The target checks all ${number} guesses in one pass.`;
-  return `The target checks ${all(number)} in one pass${rule === "block" && number > 1 ? ", as one block" : ""}.`;
+  if (!number) return say("plain_pass");
+  if (isTree(round) && number > 2) return say("checks_tree", { number });
+  if (number === 1) return say("checks_one");
+  return say(`checks_${number === 2 ? "two" : "all"}${rule === "block" ? "_block" : ""}`, { number });
 }
 
 /**
@@ -95,11 +98,12 @@ function check(round, { rule }) {
  */
 function judgement(round, { rule }) {
   const number = round.drafted.length;
-  if (!number) return "The target writes one token itself.";
+  if (!number) return say("writes_one");
   if (isTree(round)) return walked(round);
   if (count(round, "rejected")) return replaced(round, rule);
   if (addedIn(round) !== "bonus") return ended(round);
-  return `It accepts ${rule === "block" && number > 1 ? `the whole block of ${number}` : all(number)} and adds a bonus token.`;
+  if (number === 1) return say("accepts_one");
+  return say(rule === "block" ? "accepts_block" : number === 2 ? "accepts_two" : "accepts_all", { number });
 }
 
 /**
@@ -108,10 +112,9 @@ function judgement(round, { rule }) {
  */
 function walked(round) {
   const accepted = acceptedTokens(round).length;
-  if (!accepted) return "It accepts none of the first guesses and writes its own token.";
-  const path = accepted === 1 ? "It accepts one guess" : `It accepts a path of ${counted(accepted, "token")}`;
-  if (round.emitted.kind === "none") return accepted > 1 ? `${path}. The last one ends the text.` : `${path}, which ends the text.`;
-  return addedIn(round) === "bonus" ? `${path} and adds a bonus token.` : `${path}, then writes its own token.`;
+  if (!accepted) return say("no_path");
+  const then = round.emitted.kind === "none" ? "ends" : addedIn(round) === "bonus" ? "bonus" : "own";
+  return say(`tree_${accepted === 1 ? "guess" : "path"}_${then}`, { accepted });
 }
 
 /**
@@ -119,30 +122,19 @@ function walked(round) {
  * @param {Rule} rule
  */
 function replaced(round, rule) {
-  const number = round.drafted.length;
   const [accepted, discarded] = [count(round, "accepted"), count(round, "discarded")];
-  if (number === 1) return "It rejects the token and replaces it.";
-  if (!accepted) {
-    const rest = discarded === 1 ? "the second" : `the other ${discarded}`;
-    return `${rule === "block" ? "No block passes: it" : "It"} rejects the first, replaces it and discards ${rest}.`;
-  }
-  const part = rule === "block" && accepted > 1 ? `a block of ${accepted}` : accepted;
-  if (!discarded) return `It accepts ${part} and replaces the ${ordinal(accepted)}.`;
-  const rest = discarded === 1 ? `the ${ordinal(number - 1)}` : `the last ${discarded}`;
-  return `It accepts ${part}, replaces the ${ordinal(accepted)} and discards ${rest}.`;
+  if (!accepted && !discarded) return say("replaces_it");
+  const block = rule === "block" && accepted !== 1 ? "_block" : "";
+  const rest = discarded === 1 ? "one" : "several";
+  if (!accepted) return say(`replaces_first_${rest}${block}`, { discarded });
+  const figures = { accepted, discarded, place: ordinal(accepted), last: ordinal(round.drafted.length - 1) };
+  return say(`replaces_${discarded ? rest : "last"}${block}`, figures);
 }
 
 /** @param {Round} round */
 function ended(round) {
-  if (round.drafted.length === 1) return "It accepts it. The text ends there.";
+  if (round.drafted.length === 1) return say("ends_it");
   const [accepted, discarded] = [count(round, "accepted"), count(round, "discarded")];
-  const start = `It accepts ${accepted}. The ${ordinal(accepted - 1)} ends the text`;
-  if (!discarded) return `${start}.`;
-  return `${start}, so ${discarded === 1 ? "the last one is" : `the last ${discarded} are`} discarded.`;
-}
-
-/** @param {number} number */
-function all(number) {
-  if (number === 1) return "it";
-  return number === 2 ? "both" : `all ${number}`;
+  const key = discarded ? /** @type {const} */ (`ends_${discarded === 1 ? "one" : "several"}`) : "ends";
+  return say(key, { accepted, discarded, place: ordinal(accepted - 1) });
 }

@@ -5,6 +5,7 @@
 
 import { spelled } from "./readable.js";
 import { count, emits, isTree, shown } from "./rounds.js";
+import { say } from "./words.js";
 
 /** @import { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../shared/payloads.js" */
 /** @import { NoReplay, ReplayedLength, Replays } from "./drawn.js" */
@@ -39,15 +40,12 @@ export function replayOf({ trace, guesses, times }, { running, longest_draft: lo
  * @param {boolean} running
  */
 function whyNot({ settings, rounds }, running) {
-  if (settings.tree?.startsWith("dynamic:")) return "What a tree would draft at another depth is not known: release the slider to run it.";
-  if (settings.tree) {
-    const depth = settings.tree.split(",").length;
-    return `The tree ${settings.tree} has a depth of ${depth}, and what another tree would draft is not known from this run.`;
-  }
-  if (settings.temperature) return "Above temperature 0 another draft length writes another text: release the slider to run it.";
-  if (settings.draft_schedule !== "fixed") return `The draft length schedule is ${settings.draft_schedule}: release the slider to run it.`;
-  if (rounds.some((round) => round.draft_tokens?.length)) return "A draft with another tokenizer cannot be replayed: release the slider to run it.";
-  return `Other draft lengths are shown ${running ? "once this run is over" : "after a live run"}.`;
+  if (settings.tree?.startsWith("dynamic:")) return say("dynamic_tree");
+  if (settings.tree) return say("other_tree", { tree: settings.tree, depth: settings.tree.split(",").length });
+  if (settings.temperature) return say("another_text");
+  if (settings.draft_schedule !== "fixed") return say("schedule", { schedule: settings.draft_schedule });
+  if (rounds.some((round) => round.draft_tokens?.length)) return say("other_tokenizer");
+  return say(running ? "lengths_later" : "lengths_live");
 }
 
 /**
@@ -58,7 +56,7 @@ function whyNot({ settings, rounds }, running) {
 function textsOf({ rounds }, { pieces }) {
   const texts = new Map(Object.entries(pieces));
   for (const token of rounds.flatMap(({ drafted }) => drafted)) if (token.id !== null) texts.set(String(token.id), shown(token));
-  return (/** @type {number} */ id) => texts.get(String(id)) ?? `⟨token ${id}⟩`;
+  return (/** @type {number} */ id) => texts.get(String(id)) ?? say("token_id", { id });
 }
 
 /**

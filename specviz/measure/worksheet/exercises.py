@@ -7,18 +7,17 @@ from html import escape
 from string import Template
 
 from specviz.core import metrics, theory
-from specviz.core.files import BROWSER
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, Trace
+from specviz.data.texts import asset
 from specviz.measure.worksheet.runs import position_rates
 
 say = Sentences("exercises")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
-SHEET = Template((BROWSER / "offline" / "exercises.html").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,8 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
         for each in exercises(trace)
     )
     texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
-    return SHEET.substitute({name: escape(text) for name, text in texts.items()}, items=items)
+    page = Template(asset("offline/exercises.html"))
+    return page.substitute({name: escape(text) for name, text in texts.items()}, items=items)
 
 
 def to_html(text: str) -> str:

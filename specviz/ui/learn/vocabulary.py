@@ -115,5 +115,5 @@ def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:
 
 _HTML = '<section class="stage words" aria-label="Vocabulary"></section>'
 _WORDS = component(
-    "specviz_words", _HTML, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/words.js"
+    "specviz_words", _HTML, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary.js"
 )

@@ -12,7 +12,8 @@ import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER, write_whole
 from specviz.core.languages import ENGLISH, current_language
-from specviz.player.html_file import asset, bundle
+from specviz.data.texts import asset
+from specviz.player.html_file import bundle
 from specviz.ui.shared.below_streamlit import main_script
 
 LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its own

@@ -1,0 +1,121 @@
+/** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
+
+import { running } from "../trace/running.js";
+import { reasonOf } from "./reason.js";
+import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
+import { say } from "./words.js";
+
+/** @import { Result, Trace } from "../shared/payloads.js" */
+/** @import { Timed } from "./timing.js" */
+
+/** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
+
+const LONGEST_MACHINE = 40; // characters
+const UNTIMED = { speedup: null, interval: null, where: "" };
+const SPEEDS = /** @type {const} */ ({ "too close to call": "speed_unclear", hurts: "speed_slower", helps: "speed", "about even": "speed" });
+
+/**
+ * In a sentence, as `machine_in_words` of specviz/core/names.py.
+ * @param {string} machine
+ */
+export function machineInWords(machine) {
+  const name = firstWords(machine.split(",")[0].replace(/^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b/g, ""), LONGEST_MACHINE);
+  if (!name) return say("no_machine");
+  return say(/^[AEIOU]/i.test(name) ? "an_machine" : "a_machine", { machine: name });
+}
+
+/** @param {Trace} trace */
+export function countsOf(trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
+}
+
+/**
+ * The result at the top of the stage.
+ * @param {Trace} trace
+ * @param {boolean} here decoded by this page; else it is a record
+ * @returns {Result}
+ */
+export function resultOf(trace, here) {
+  const { rounds, emitted } = countsOf(trace);
+  const passes = say("passes", { tokens: emitted, rounds });
+  const timed = timedOf(trace);
+  if (!timed) return { says: `${passes}.`, reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
+  if (!timed.trusted) return { says: say("not_timed", { passes }), reason: say("counted_is_exact"), ...UNTIMED, trusted: false };
+  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: timed.speedup.toFixed(2), passes });
+  const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
+  const reason = `${reasonOf(trace, timed)} ${say(timed.interval ? "one_run_interval" : "one_run", { where, ...ends(timed) })}`.trim();
+  return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
+}
+
+/** @param {Trace} trace */
+function whyNoVerdict(trace) {
+  if (!countsOf(trace).drafted) return say("nothing_drafted");
+  return say(trace.autoregressive ? "no_times" : "no_plain_run");
+}
+
+/** @param {Timed} timed */
+function ends({ interval }) {
+  const [low, high] = (interval ?? []).map((end) => end.toFixed(2));
+  return { low, high };
+}
+
+/** @param {Trace} trace */
+export function countedInWords(trace) {
+  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
+  if (!drafted) return say("counted_none");
+  return say("counted", { accepted, drafted, judged, per_call: (emitted / rounds).toFixed(2) });
+}
+
+/**
+ * Whether both decoders wrote the same text, as `compare_texts` of specviz/core/verdict.py.
+ * @param {Trace} trace
+ */
+export function comparedInWords({ settings, drafter, output, autoregressive }) {
+  if (!autoregressive || !drafter) return "";
+  if (settings.temperature) return say("two_draws", { temperature: settings.temperature });
+  const [written, plain] = [output.token_ids, autoregressive.token_ids];
+  const shorter = Math.min(written.length, plain.length);
+  const at = written.findIndex((id, place) => place < shorter && id !== plain[place]);
+  if (at >= 0) return say("texts_differ", { number: at + 1 });
+  if (written.length !== plain.length) return say("one_continues", { tokens: shorter });
+  return say("texts_identical", { tokens: written.length });
+}
+
+/** @param {Trace} trace */
+export function timedInWords(trace) {
+  const [timed, costs] = [timedOf(trace), costsOf(trace)];
+  const coarse = clockIsCoarse(trace);
+  if (!timed || !costs) return coarse ? say("timed_too_coarse") : say("timed_nothing", { why: whyNoVerdict(trace) });
+  const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
+  const { machine } = trace.recorded_on;
+  if (!timed.trusted) return say("timed_busy", { machine });
+  const [checked, guess] = [check, costs.draft].map(writing(trace));
+  const alone = `${timed.speedup.toFixed(2)}×`;
+  const speedup = timed.interval ? say("timed_interval", { speedup: alone, ...ends(timed) }) : alone;
+  const said = say("timed", { machine, speedup, tokens, check: checked, guess });
+  return coarse ? `${said} ${say("timed_coarse")}` : said;
+}
+
+/**
+ * @param {Trace} trace
+ * @param {Published[]} published
+ */
+export function modelledInWords(trace, published) {
+  const { rounds, drafted, emitted } = countsOf(trace);
+  if (!drafted) return "";
+  const there = published.map(({ pair, machine, cost, source }) => {
+    const speedup = (emitted / (rounds + cost * drafted)).toFixed(2);
+    return say("modelled_there", { speedup, pair, machine, source });
+  });
+  return say("modelled", { speedups: there.join("; ") });
+}
+
+/**
+ * The beginning of a text on one line.
+ * @param {string} text
+ * @param {number} most characters
+ */
+export function firstWords(text, most) {
+  const characters = [...text.split(/\s+/).filter(Boolean).join(" ")];
+  return `${characters.slice(0, most).join("")}${characters.length > most ? "…" : ""}`;
+}
