@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { blockToken } from "../../assets/browser/stage/block_explanations.js";
 import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
-import { afterTree, placeInTree, whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
+import { placeInTree, whatFailed, whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
 
 /** @import { Chip, JudgedChip, RoundPayload } from "../../assets/browser/shared/payloads.js" */
 
@@ -71,8 +71,8 @@ test("a proposed guess says for which place it is, and the target's own token wh
   assert.equal(placeInTree(tree, 4), "It is guess 2 of 2 for the place after “y”.");
   assert.equal(placeInTree(tree, 5), "It is the only guess for the place after “z”.");
   const failed = round([judged("a", "accepted", 1, 0), judged("b", "rejected", 0, 0.5), judged("c", "rejected", 0, 0.5), OWN], [-1, 0, 0]);
-  assert.equal(afterTree(failed), "Both guesses for this place failed. ");
-  assert.equal(afterTree(round([judged("a", "rejected", 0, 0.5), OWN], [-1])), "The one guess for this place failed. ");
+  assert.equal(whatFailed(failed), "Both guesses for this place failed.");
+  assert.equal(whatFailed(round([judged("a", "rejected", 0, 0.5), OWN], [-1])), "The one guess for this place failed.");
 });
 
 test("a pass over one token is the median of the target's steps", () => {

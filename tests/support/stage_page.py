@@ -16,7 +16,7 @@ from specviz.core.files import ASSETS, BROWSER
 from specviz.core.result import result_of, waiting
 from specviz.core.trace import Trace
 from specviz.player.data import stage_data
-from specviz.player.html_file import MARK, bundle, inline_json
+from specviz.player.html_file import MARK, asset, bundle, inline_json
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -53,7 +53,7 @@ def _page(asked: Mapping[str, str]) -> str:
     parts = {
         "page-style": _page_style(),
         "style": "\n".join((BROWSER / f"stage/{name}.css").read_text(encoding="utf-8") for name in STYLES),
-        "stage": (BROWSER / "stage/stage.html").read_text(encoding="utf-8"),
+        "stage": asset("stage/stage.html"),
         "asked": inline_json(
             {
                 "runs": _runs(asked),

@@ -4,6 +4,7 @@ The table "One vocabulary" of CONTRIBUTING.md has the same words.
 """
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -111,6 +112,9 @@ def read_texts() -> list[tuple[str, str, str]]:
     for file in sorted([*ASSETS.rglob("*.yaml"), *ASSETS.glob("texts/browser/*.json")]):
         place, node = file.relative_to(ROOT).as_posix(), yaml.compose(file.read_text(encoding="utf-8"))
         found += [(f"{place}:{line}", voice, text) for voice, line, text in in_yaml(node)]
+    for file in sorted((ASSETS / "texts/browser").glob("*.json")):
+        table = json.loads(file.read_text(encoding="utf-8"))
+        found += [(f"{file.name}: {name}", "plain" if "_plain" in name else "", text) for name, text in table.items()]
     for file in READ:
         place = file.relative_to(ROOT).as_posix()
         found += [(f"{place}:{line}", "", text) for line, text in in_python(tree_of(file))]

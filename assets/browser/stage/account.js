@@ -1,10 +1,11 @@
 // A run in sentences: what was run, each round in the words of the stage, what came of it. To read, to hear, to copy.
 
-import { counted, percent } from "../shared/numbers.js";
+import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { draftName, shortName } from "../trace/names.js";
 import { merged, writtenIn } from "../trace/readable.js";
 import { progress } from "./plain_words.js";
+import { nameOf, say } from "./words.js";
 
 /** @import { ChipStatus, SentRun, StagePayload } from "../shared/payloads.js" */
 
@@ -21,8 +22,8 @@ const ORDER = ["accepted", "rejected", "discarded", "not taken", "correction", "
  */
 export function titleOf({ trace, method }) {
   const target = shortName(trace.target.name);
-  if (method.by_hand) return `You draft for ${target}`;
-  return trace.drafter ? `${draftName(trace)} drafts for ${target}` : target;
+  if (method.by_hand) return say("you_draft", { target });
+  return trace.drafter ? say("drafts_for", { draft: draftName(trace), target }) : target;
 }
 
 /**
@@ -31,8 +32,8 @@ export function titleOf({ trace, method }) {
  * @param {SentRun} run
  */
 export function settingsInWords({ tree, draft_length: length, greedy }, { trace }) {
-  const drafted = tree ? `tree ${tree}` : `draft length ${length}`;
-  const chosen = greedy ? "greedy" : `temperature ${Number(trace.settings.temperature.toPrecision(6))}`;
+  const drafted = tree ? say("tree", { tree }) : say("of_length", { length });
+  const chosen = greedy ? say("greedy") : say("temperature", { temperature: Number(trace.settings.temperature.toPrecision(6)) });
   return trace.drafter ? `${drafted}, ${chosen}` : chosen;
 }
 
@@ -44,7 +45,7 @@ export function settingsInWords({ tree, draft_length: length, greedy }, { trace 
 export function accountOf(data, run) {
   const { rounds } = data;
   const { hidden, tokens } = data.prompt;
-  const before = [`${titleOf(run)}: ${settingsInWords(data, run)}.`, `The prompt: “${hidden ? "…" : ""}${inProse(tokens)}”.`];
+  const before = [`${titleOf(run)}: ${settingsInWords(data, run)}.`, say("the_prompt", { prompt: `${hidden ? "…" : ""}${inProse(tokens)}` })];
   if (!rounds.length) return { before, rounds: [], after: [data.idle] };
   return { before, rounds: rounds.map((_, index) => roundInWords(data, index)), after: outcome(data, run) };
 }
@@ -64,18 +65,19 @@ function inProse(tokens) {
  */
 function roundInWords(data, index) {
   const { sentences, chips } = data.rounds[index];
-  const tokens = ORDER.map((status) => named(status === "own" ? "own token" : status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
-  return [`Round ${index + 1}:`, ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
+  const tokens = ORDER.map((status) => named(status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
+  return [say("account_round", { round: index + 1 }), ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
 }
 
 /**
- * @param {string} words
+ * @param {ChipStatus} status
  * @param {string[]} texts
  */
-function named(words, texts) {
+function named(status, texts) {
   if (!texts.length) return "";
-  const more = texts.length > MANY ? ` and ${texts.length - MANY} more` : "";
-  return `${words[0].toUpperCase()}${words.slice(1)}: ${texts.slice(0, MANY).map(quoted).join(", ")}${more}.`;
+  const shown = texts.slice(0, MANY).map(quoted).join(", ");
+  const tokens = texts.length > MANY ? say("tokens_and_more", { tokens: shown, more: texts.length - MANY }) : shown;
+  return say(`tokens_${nameOf(status)}`, { tokens });
 }
 
 /**
@@ -85,13 +87,12 @@ function named(words, texts) {
  */
 function outcome(data, { trace }) {
   const { rounds, more, result, measured } = data;
-  const state = more ? "The run goes on. So far it wrote" : "It wrote";
   const verdict = result && !more ? [result.says, result.reason].filter(Boolean).map(ended) : [];
   return [
-    `${state}: “${inProse(merged(trace.rounds.flatMap(writtenIn)))}”.`,
+    say(more ? "wrote_so_far" : "wrote", { text: inProse(merged(trace.rounds.flatMap(writtenIn))) }),
     ended(countsAfter(data, rounds.length)),
     ...verdict,
-    `Where the figures are from: ${ended(measured)}`,
+    ended(say("figures_from", { measured })),
   ];
 }
 
@@ -102,13 +103,13 @@ function outcome(data, { trace }) {
  */
 export function countsAfter(data, done) {
   const { emitted, accepted, drafted, acceptance } = data.rounds[done - 1]?.after ?? { emitted: 0, accepted: 0, drafted: 0, acceptance: null };
-  const share = drafted ? ` · ${accepted} of ${counted(drafted, "guess", "guesses")} accepted: ${percent(acceptance)}` : "";
-  return `${progress(data, emitted, done, undefined, Infinity)}${share}`;
+  const made = progress(data, emitted, done, undefined, Infinity);
+  return drafted ? say("progress_and_share", { progress: made, accepted, drafted, share: percent(acceptance) }) : made;
 }
 
 /** @param {string} sentence */
 function ended(sentence) {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+  return /[.!?。！？]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /**

@@ -3,17 +3,12 @@
 
 import { box, label, svg } from "../shared/svg.js";
 import { quoted, shorten, visible } from "../shared/text.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { DiagramPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Drawing, Size } from "./diagram.js" */
+/** @import { Voice } from "./words.js" */
 
-/** @typedef {{ text: string, model: string, next: string, back: string, pass: string, lane: string }} Words */
-
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: { text: "the text so far", model: "target model", next: "one token", back: "and again, with this token", pass: "pass", lane: "every pass of the target, one after the other" },
-  plain: { text: "the text so far", model: "the big machine", next: "one word", back: "and again, with this word", pass: "word", lane: "every time it thinks, one after the other" },
-};
 const BOX = 46; // high
 const LANE = 44;
 export const ALONE_HEIGHT = BOX + LANE + 118;
@@ -37,7 +32,7 @@ export function writtenAt({ rounds, prompt }, index) {
  * @returns {SVGElement[]}
  */
 export function drawAlone(run, index, { top, size, words }) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   return [...drawLoop(writtenAt(run, index), top, size, said), ...drawLane(run, index, top + BOX + 68, size.width, said)];
 }
 
@@ -45,7 +40,7 @@ export function drawAlone(run, index, { top, size, words }) {
  * @param {{ before: string, token: string }} written
  * @param {number} top
  * @param {Size} size
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawLoop({ before, token }, top, { width, gap }, said) {
   const between = Math.max(gap, 18);
@@ -58,18 +53,18 @@ function drawLoop({ before, token }, top, { width, gap }, said) {
   const middle = top + 16 + BOX / 2;
   const bottom = top + 16 + BOX;
   return [
-    label(said.text, left.text, top + 9, "small start"),
+    label(say("text_so_far"), left.text, top + 9, "small start"),
     box(left.text, top + 16, text, BOX, "box"),
     label(end, left.text + text - 8, middle + 5, "word end"),
     across(left.model - between + 3, left.model - 3, middle),
     box(left.model, top + 16, model, BOX, "box target"),
-    label(said.model, left.model + model / 2, middle + 5, "title"),
+    label(said("alone_model"), left.model + model / 2, middle + 5, "title"),
     across(left.next - between + 3, left.next - 3, middle),
-    label(said.next, left.next, top + 9, "small start"),
+    label(said("alone_next"), left.next, top + 9, "small start"),
     box(left.next, top + 16, next, BOX, "token expected bonus"),
     label(shorten(visible(token), Math.floor((next - 8) / LETTER)), left.next + next / 2, middle + 5, "word centre expected bonus"),
     svg("path", { d: `M${left.next + next / 2} ${bottom + 3}v14H${left.text + text / 2}v-12m-4 5l4 -5l4 5`, class: "arrow" }),
-    label(said.back, left.model + model / 2, bottom + 31, "small"),
+    label(said("alone_back"), left.model + model / 2, bottom + 31, "small"),
   ];
 }
 
@@ -78,7 +73,7 @@ function drawLoop({ before, token }, top, { width, gap }, said) {
  * @param {number} index of the pass
  * @param {number} y
  * @param {number} width
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawLane({ rounds }, index, y, width, said) {
   const whole = rounds[rounds.length - 1].ms[3];
@@ -89,10 +84,10 @@ function drawLane({ rounds }, index, y, width, said) {
   });
   const middle = Math.min(Math.max((at(rounds[index].ms[0]) + at(rounds[index].ms[3])) / 2, 24), width - 24);
   return [
-    label(said.lane, 4, y, "small start"),
+    label(said("alone_lane"), 4, y, "small start"),
     label(`${whole.toFixed(0)} ms`, width - 4, y, "small end"),
     ...blocks,
-    label(`${said.pass} ${index + 1}`, middle, y + LANE + 22, "small strong"),
+    label(said("alone_pass", { number: index + 1 }), middle, y + LANE + 22, "small strong"),
   ];
 }
 
@@ -112,10 +107,14 @@ function across(from, to, y) {
  * @param {DiagramPayload["words"]} words
  */
 export function aloneInWords(run, index, words) {
-  const said = WORDS[words];
   const { before, token } = writtenAt(run, index);
   const { ms } = run.rounds[index];
-  const whole = run.rounds[run.rounds.length - 1].ms[3];
-  const read = `${said.text}, …${quoted([...before].slice(-20).join(""))}, goes through ${said.model}: ${said.next}, ${quoted(token)}, ${said.back}`;
-  return `${read}. ${said.pass} ${index + 1} of ${run.rounds.length}: ${(ms[3] - ms[0]).toFixed(1)} ms of ${whole.toFixed(0)} ms.`;
+  return voiceOf(words)("alone_in_words", {
+    text: quoted([...before].slice(-20).join("")),
+    token: quoted(token),
+    number: index + 1,
+    passes: run.rounds.length,
+    ms: (ms[3] - ms[0]).toFixed(1),
+    whole: run.rounds[run.rounds.length - 1].ms[3].toFixed(0),
+  });
 }

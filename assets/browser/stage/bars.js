@@ -3,6 +3,7 @@
 import { element } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { shorten, visible } from "../shared/text.js";
+import { say } from "./words.js";
 
 /** @import { CandidateRow, ShareRow } from "../shared/payloads.js" */
 
@@ -10,10 +11,10 @@ const NAME_LENGTH = 12; // characters
 
 /** @param {CandidateRow[]} candidates */
 export function pairedBars(candidates) {
-  if (!candidates.length) return element("p", "rule", "The other candidates were not recorded.");
+  if (!candidates.length) return element("p", "rule", say("candidates_not_recorded"));
   const list = element("ul", "bars paired");
   for (const [text, p, q, own] of candidates) {
-    const row = barRow(text, own, `target ${prob(p)}, draft ${prob(q)}`);
+    const row = barRow(text, own, say("candidate", { p: prob(p), q: prob(q) }));
     row.append(bar("target", p), bar("draft", q ?? 0));
     list.append(row);
   }
@@ -22,7 +23,7 @@ export function pairedBars(candidates) {
 
 /** @param {CandidateRow[]} candidates */
 export function targetBars(candidates) {
-  return singleBars(candidates.map(([text, p, , own]) => [text, p, own]), "target");
+  return singleBars(candidates.map(([text, p, , own]) => [text, p, own]), say("target"));
 }
 
 /**

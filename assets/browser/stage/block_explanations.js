@@ -3,6 +3,7 @@
 
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
+import { say } from "./words.js";
 
 /** @import { JudgedChip, RoundPayload } from "../shared/payloads.js" */
 
@@ -14,28 +15,11 @@ import { quoted } from "../shared/text.js";
  */
 export function blockToken(round, chip, index) {
   const passes = chip.u !== null && chip.accept_prob !== null && chip.u < chip.accept_prob;
-  const drew = `drew ${prob(chip.u)}, chance ${prob(chip.accept_prob)}`;
-  if (chip.status === "rejected") return firstAfterBlock(round, drew);
+  const figures = { u: prob(chip.u), chance: prob(chip.accept_prob) };
+  if (chip.status === "rejected") {
+    const own = round.chips.find((other) => other.status === "correction");
+    return say(own ? "no_block_replaced" : "no_block", { ...figures, own: own ? quoted(own.text) : "" });
+  }
   const last = round.chips.findLastIndex((other) => other.status === "accepted");
-  if (!passes) return `The block up to here failed (${drew}), but a longer block passed. So this token is accepted with it.`;
-  if (index < last) return `The block up to here passed (${drew}), and so did a longer one. So this token is accepted.`;
-  return `The block up to here is the longest one that passed (${drew}). So all of it is accepted.`;
-}
-
-/**
- * @param {RoundPayload} round
- * @param {string} drew
- */
-function firstAfterBlock(round, drew) {
-  const own = round.chips.find((chip) => chip.status === "correction");
-  const replaced = own ? ` ${quoted(own.text)} is drawn in its place.` : "";
-  return `No block with this token passed (the one that ends here: ${drew}). So the accepted block ends before it.${replaced}`;
-}
-
-export function droppedWithBlock() {
-  return "Discarded: no block with this token passed its dice roll.";
-}
-
-export function fromBlock() {
-  return "Drawn from (s·p − q)₊, normalised. The share s, at most 1, says how well the whole accepted block fits the target.";
+  return say(!passes ? "block_failed" : index < last ? "block_passed" : "block_longest", figures);
 }

@@ -4,6 +4,7 @@ import { percent } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten } from "../shared/text.js";
 import { line, roundNumbers } from "./plane.js";
+import { say } from "./words.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Margin, Plane, Span, Tick } from "./plane.js" */
@@ -16,7 +17,7 @@ import { line, roundNumbers } from "./plane.js";
  * @typedef {{ length: number, run: ReplayedLength | null, released: boolean }} Asked
  */
 
-/** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so far" }} Mark */
+/** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so_far" }} Mark */
 
 /** @typedef {{ rounds: number, speedup: number, lengths: number }} Reach how far the axes go; `lengths`: the speedups there */
 
@@ -46,9 +47,9 @@ export function figuresOf({ accepted, rejected, discarded, speedup, interval }) 
  * @param {Pick<Point, "speedup" | "interval">} estimate
  */
 export function estimated({ speedup, interval }) {
-  if (!interval) return `about ${speedup?.toFixed(2)}`;
+  if (!interval) return say("about", { figure: String(speedup?.toFixed(2)) });
   const [low, high] = interval.map((end) => end.toFixed(2));
-  return low === high ? low : `${low} to ${high}`;
+  return low === high ? low : say("from_to", { low, high });
 }
 
 /**
@@ -57,8 +58,8 @@ export function estimated({ speedup, interval }) {
  * @param {ReplayedLength} run
  */
 export function replayedInWords({ replay }, run) {
-  const about = replay.why_not === null && replay.exact ? "" : "about ";
-  return { accepted: about + percent(figuresOf(run).acceptance), speedup: `${estimated(run)}×` };
+  const share = percent(figuresOf(run).acceptance);
+  return { accepted: replay.why_not === null && replay.exact ? share : say("about", { figure: share }), speedup: `${estimated(run)}×` };
 }
 
 /**
@@ -84,7 +85,7 @@ export function markOf(data, { length, run }) {
   const last = rounds.at(-1)?.after;
   if (!last) return null;
   const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
-  if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
+  if (running || trusted(data)) return { ...here, kind: running ? "so_far" : "measured" };
   const quiet = replay.why_not === null ? replay.lengths[own] : null;
   return { ...here, speedup: quiet?.speedup ?? null, interval: data.result?.interval ?? quiet?.interval ?? null, kind: "estimated" };
 }
@@ -252,7 +253,7 @@ export function level(plane, value, length, className, others, { letters }, word
   const free = boxes.find((box) => [...others, own].every((places) => distance(box, places) >= 0.25 * letters)) ?? freest(boxes, [...others, own]);
   return [
     line(l, y, right, y, `curve ${className} estimated`),
-    label(`at ${length}: ${words}`, right, free.bottom - letters * 0.15, "end estimate"),
+    label(say("at_length", { length, figure: words }), right, free.bottom - letters * 0.15, "end estimate"),
   ];
 }
 
@@ -288,7 +289,7 @@ export function lineSoFar(plane, values, className, style, words) {
   if (!known.length) return [];
   const last = known[known.length - 1];
   const dot = dotAt(plane, last.round, last.value, className, style.letters);
-  const tips = known.map(({ round, value }) => tip(plane, round, `round ${round}: ${words(value)}`));
+  const tips = known.map(({ round, value }) => tip(plane, round, say("round_figure", { round, figure: words(value) })));
   return [...curve(plane, values, className), dot, ...tips];
 }
 

@@ -4,21 +4,21 @@
 
 import { MARKS, byTarget, className } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
-import { counted } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 import { ALONE_HEIGHT, aloneInWords, drawAlone } from "./alone.js";
 import { DICE_HEIGHT, diceInWords, drawDice } from "./dice.js";
 import { Lossless } from "./lossless.js";
 import { PASS_HEIGHT, drawPass, passInWords } from "./pass.js";
-import { plainStatus, speak } from "./plain_words.js";
+import { speak } from "./plain_words.js";
 import { drawStops, stopsHeight, stopsInWords } from "./stops.js";
 import { isNarrow } from "./style.js";
 import { drawTexts, textsHeight, textsInWords } from "./texts.js";
 import { depthsOf } from "./tree.js";
 import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
+import { isPlain, nameOf, say, voiceOf } from "./words.js";
 
-/** @import { Chip, ChipStatus, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
 
 /** @typedef {{ width: number, column: number, gap: number, short: number }} Size in pixels; `short` in characters */
@@ -29,44 +29,6 @@ import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 
 /** @typedef {Record<Column, string>} Under what is said below each title */
 
-/** @typedef {"tree" | "at once" | "one by one"} How the guesses are made */
-
-/**
- * @typedef {{
- *   draft: { title: string, under: (drafted: number, how: How) => string },
- *   target: { title: string, under: string },
- *   text: { title: string, under: Record<StagePayload["rule"], string> },
- *   pass: string,
- *   state: { short: string, said: string },
- *   dice: Under & { title: string },
- * }} PictureWords
- */
-
-/** @type {Record<DiagramPayload["words"], PictureWords>} */
-const PICTURE_WORDS = {
-  technical: {
-    draft: { title: "draft model", under: (n, how) => (how === "tree" ? `makes a tree of ${counted(n, "guess", "guesses")}` : `guesses ${counted(n, "token")}, ${how}`) },
-    target: { title: "target model", under: "checks them all in one pass" },
-    text: {
-      title: "text so far",
-      under: { token: "accept the start, correct the first error", tree: "accept one path, add one token", block: "accept the longest block that passes" },
-    },
-    pass: "one pass",
-    state: { short: "state", said: "The target’s last hidden state goes back to the draft." },
-    dice: { draft: "draws from q; ◂ it drew this", target: "p; full green is what p has over q", text: "the part of p above q", title: "leftover" },
-  },
-  plain: {
-    draft: { title: "intern", under: (n, how) => (how === "tree" ? `makes ${counted(n, "suggestion")}, several for a place` : `suggests ${counted(n, "word")}, ${how}`) },
-    target: { title: "editor", under: "looks at all of them at once" },
-    text: {
-      title: "the page",
-      under: { token: "accept the start, drop the rest", tree: "accept one way through, add one word", block: "accept the longest part that passes" },
-    },
-    pass: "one look",
-    state: { short: "notes", said: "The editor’s notes go back to the intern." },
-    dice: { draft: "draws a word; ◂ it drew this", target: "draws it more or less often", text: "what is offered too rarely", title: "replacement" },
-  },
-};
 /** @type {Column[]} */
 const COLUMNS = ["draft", "target", "text"];
 /** @type {Record<Phase, Column>} */
@@ -93,7 +55,7 @@ export class Diagram {
     find(stage, ".transport").after(this.box);
     /** @type {StagePayload | null} */
     this.data = null;
-    this.words = PICTURE_WORDS.technical;
+    this.said = voiceOf();
     this.svg = svg("svg", {});
     /** @type {Lossless | null} */
     this.lossless = null;
@@ -111,7 +73,7 @@ export class Diagram {
     this.box.hidden = !lesson;
     speak(this.stage, data);
     if (!lesson) return void (delete this.stage.dataset.focus, delete this.stage.dataset.picture);
-    this.words = PICTURE_WORDS[lesson.words];
+    this.said = voiceOf(lesson.words);
     this.#keepLossless(lesson);
     this.stage.dataset.focus = lesson.focus;
     this.stage.dataset.picture = lesson.picture;
@@ -159,8 +121,8 @@ export class Diagram {
     if (picture === "stops" && stops) return stopsInWords(stops, round, words);
     if (picture === "alone" && this.data) return aloneInWords(this.data, at, words);
     if (picture === "pass" && this.data) return passInWords(this.data, at, words, phase);
-    const way = inWords(this.words, round, phase, (column) => this.#title(column));
-    if (this.#seesTheState) return `${way} ${this.words.state.said}`;
+    const way = this.#wayInWords(round, phase);
+    if (this.#seesTheState) return `${way} ${this.said("state_goes_back")}`;
     return picture === "dice" && phase === "judge" ? `${way} ${diceInWords(round, words, this.data?.rule)}` : way;
   }
 
@@ -180,7 +142,8 @@ export class Diagram {
     else if (picture === "alone") this.#fill(size, ALONE_HEIGHT, drawAlone(data, index, drawing));
     else if (picture === "pass") this.#fill(size, PASS_HEIGHT, drawPass(data, index, drawing));
     else if (picture === "dice") {
-      const columns = COLUMNS.flatMap((_, i) => this.#column(i, size, this.words.dice, this.words.dice.title));
+      const under = { draft: this.said("dice_draft"), target: this.said("dice_target"), text: this.said("dice_text") };
+      const columns = COLUMNS.flatMap((_, i) => this.#column(i, size, under, this.said("dice_title")));
       this.#fill(size, HEAD + DICE_HEIGHT, [...columns, ...drawDice(round, { ...drawing, top: HEAD })]);
     } else this.#draw(round, data, size);
     this.box.replaceChildren(this.svg);
@@ -216,20 +179,20 @@ export class Diagram {
     const drafted = round.chips.filter((chip) => !byTarget(chip));
     /** @type {Under} */
     const under = {
-      draft: this.words.draft.under(drafted.length, howDrafted(round, data)),
-      target: this.words.target.under,
-      text: this.words.text.under[data.rule],
+      draft: this.said(howDrafted(round, data), { count: drafted.length }),
+      target: this.said("under_target"),
+      text: this.said(`under_text_${data.rule}`),
     };
     COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, under)));
-    if (this.#seesTheState) this.svg.append(...stateArrow(size, this.words.state.short));
-    if (drafted.length) this.svg.append(passFrame(size, Math.min(drafted.length, MOST_ROWS), this.words.pass));
+    if (this.#seesTheState) this.svg.append(...stateArrow(size, this.said("state")));
+    if (drafted.length) this.svg.append(passFrame(size, Math.min(drafted.length, MOST_ROWS), this.said("one_pass")));
     const depths = round.tree ? depthsOf(round.tree) : [];
     const shown = drawnGuesses(round, drafted);
     shown.forEach((i, row) => this.svg.append(token(drafted[i], row, size, depths[i])));
     const own = round.chips.find(byTarget);
     const after = shown.findLastIndex((i) => drafted[i].status === "accepted") + 1; // a correction takes the next one's row
     if (own) this.svg.append(token(own, Math.min(after, MOST_ROWS), size));
-    if (drafted.length > MOST_ROWS) this.svg.append(label(`and ${drafted.length - MOST_ROWS} more`, 8, height - 12, "small"));
+    if (drafted.length > MOST_ROWS) this.svg.append(label(say("and_more", { more: drafted.length - MOST_ROWS }), 8, height - 12, "small"));
   }
 
   get #seesTheState() {
@@ -238,8 +201,24 @@ export class Diagram {
 
   /** @param {Column} name */
   #title(name) {
-    const own = name === "draft" && this.data && this.words === PICTURE_WORDS.technical && this.data.method.title;
-    return own || this.words[name].title;
+    const own = name === "draft" && this.data && !isPlain(this.data) && this.data.method.title;
+    return own || this.said(`title_of_${name}`);
+  }
+
+  /**
+   * The picture as a sentence, for a screen reader.
+   * @param {RoundPayload} round
+   * @param {Phase | null} phase
+   */
+  #wayInWords({ chips, tree }, phase) {
+    const [draft, target, text] = COLUMNS.map((column) => this.#title(column));
+    const figures = { draft, target, text, now: this.#title(ACTIVE[phase ?? "propose"]) };
+    if (phase !== "judge") return say("picture_shown", figures);
+    const names = /** @type {const} */ (["accepted", "rejected", tree ? "not_taken" : "discarded"]);
+    const counts = names.map((name) => this.said(`count_${name}`, { count: chips.filter((chip) => nameOf(chip.status) === name).length }));
+    const own = chips.find(byTarget)?.status;
+    const then = own === "correction" || own === "bonus" || own === "own" ? [this.said(`then_${own}`)] : [];
+    return say("picture_judged", { ...figures, result: [...counts, ...then].join(", ") });
   }
 
   /**
@@ -268,13 +247,13 @@ function rowsNeeded({ rounds, draft_length: longest, rule }) {
 }
 
 /**
+ * What is said of how the guesses are made.
  * @param {RoundPayload} round
  * @param {StagePayload} data
- * @returns {How}
  */
 function howDrafted(round, { method }) {
-  if (round.tree) return "tree";
-  return method.at_once ? "at once" : "one by one";
+  if (round.tree) return "drafts_tree";
+  return method.at_once ? "drafts_at_once" : "drafts_one_by_one";
 }
 
 /**
@@ -286,24 +265,6 @@ function drawnGuesses(round, drafted) {
   const order = round.tree ? round.tree.rows.flat() : [...drafted.keys()];
   const beyond = round.tree ? order.slice(MOST_ROWS).filter((i) => drafted[i].status === "accepted") : [];
   return [...order.slice(0, MOST_ROWS - beyond.length), ...beyond];
-}
-
-/**
- * The picture as a sentence, for a screen reader.
- * @param {PictureWords} words
- * @param {RoundPayload} round
- * @param {Phase | null} phase
- * @param {(column: Column) => string} title
- */
-function inWords(words, round, phase, title) {
-  const said = words === PICTURE_WORDS.plain ? plainStatus : (/** @type {ChipStatus} */ status) => status;
-  /** @param {ChipStatus} status */
-  const number = (status) => `${round.chips.filter((chip) => chip.status === status).length} ${said(status)}`;
-  const own = round.chips.find(byTarget);
-  const result = `${number("accepted")}, ${number("rejected")}, ${number(round.tree ? "not taken" : "discarded")}`;
-  const judged = phase === "judge" ? `: ${result}${own ? `, then ${words === PICTURE_WORDS.plain ? "" : "one "}${said(own.status)}` : ""}` : "";
-  const way = COLUMNS.map(title).join(", then ");
-  return `${way}. Now: ${title(ACTIVE[phase ?? "propose"])}${judged}.`;
 }
 
 /**

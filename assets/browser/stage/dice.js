@@ -4,41 +4,14 @@
 import { inHundred, prob } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, ShareRow, StagePayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing, Size } from "./diagram.js" */
+/** @import { Voice } from "./words.js" */
 
-/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "other" | "whole" | "others", string>} Words */
+/** @typedef {{ row: CandidateRow, y: number, most: number, size: Size, said: Voice }} RowDrawing most is the longest bar */
 
-/** @typedef {{ row: CandidateRow, y: number, most: number, size: Size, said: Words }} RowDrawing most is the longest bar */
-
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    roll: "dice roll u",
-    below: "accepted below p/q",
-    above: "rejected above",
-    nothing: "p is below q: nothing left",
-    none: "none left",
-    stays: "accepted, stays",
-    greedy: "Nothing is drawn here.",
-    other: "This picture is of drafts that are judged token by token.",
-    whole: "leftover (p − q)₊, scaled to sum to 1",
-    others: "others",
-  },
-  plain: {
-    roll: "dice roll",
-    below: "it stays below",
-    above: "it goes above",
-    nothing: "offered too often: none left",
-    none: "none left",
-    stays: "it stays",
-    greedy: "Nothing is drawn here.",
-    other: "This picture is of suggestions that are judged one by one.",
-    whole: "one of the words that are offered too rarely is drawn",
-    others: "others",
-  },
-};
 const ROWS = { height: 36, bar: 9 };
 const FIGURE = 46; // pixels beside a bar
 const LINE = 50; // of the dice roll; that of the leftover is as high
@@ -64,9 +37,9 @@ export function rolled(round) {
  */
 export function drawDice(round, { top, size, words, rule }) {
   const chip = rolled(round);
-  const said = WORDS[words];
-  if (rule !== "token") return [label(said.other, 8, top + 24, "small start")];
-  if (!chip) return [label(said.greedy, 8, top + 24, "small start")];
+  const said = voiceOf(words);
+  if (rule !== "token") return [label(said("not_token_by_token"), 8, top + 24, "small start")];
+  if (!chip) return [label(say("nothing_drawn"), 8, top + 24, "small start")];
   const most = Math.max(...chip.candidates.map(([, p, q]) => Math.max(p, q ?? 0)), 0.01);
   const rows = chip.candidates.flatMap((row, i) => {
     const drawing = { row, y: top + i * ROWS.height, most, size, said };
@@ -98,13 +71,13 @@ function drawTarget({ row: [text, p, q], y, most, size }) {
 function drawLeftover({ row: [text, p, q], y, most, size, said }) {
   const x = 1 + 2 * (size.column + size.gap);
   const left = p - (q ?? 0);
-  if (left <= 0) return [label(size.column < 150 ? said.none : said.nothing, x, y + 12, "small start")];
+  if (left <= 0) return [label(size.column < 150 ? say("none_left") : said("nothing_left"), x, y + 12, "small start")];
   return [label(nameOf(text, size), x, y + 12, "word"), ...bar(x, y, [[left / most, "left"]], prob(left), size)];
 }
 
 /** @param {RowDrawing} drawing */
 function drawAccepted({ row: [, , , own], y, size, said }) {
-  return own ? [label(said.stays, 1 + 2 * (size.column + size.gap), y + 12, "small start")] : [];
+  return own ? [label(said("it_stays"), 1 + 2 * (size.column + size.gap), y + 12, "small start")] : [];
 }
 
 /**
@@ -138,7 +111,7 @@ function nameOf(text, size) {
  * @param {JudgedChip} chip
  * @param {number} y
  * @param {number} width
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawRoll(chip, y, width, said) {
   const length = width - 16;
@@ -148,13 +121,13 @@ function drawRoll(chip, y, width, said) {
   const line = [
     box(at(0), y + 14, length * chance, 8, "odds passes"),
     box(at(chance), y + 14, length * (1 - chance), 8, "odds lost"),
-    label(`${said.below} ${prob(chance)}`, at(0), y + 35, "small start"),
-    ...(chance < 0.8 ? [label(said.above, at(1), y + 35, "small end")] : []),
+    label(said("stays_below", { chance: prob(chance) }), at(0), y + 35, "small start"),
+    ...(chance < 0.8 ? [label(said("goes_above"), at(1), y + 35, "small end")] : []),
   ];
   const middle = Math.min(Math.max(at(u), 70), width - 70);
   const roll = [
     box(at(u) - 2, y + 9, 4, 18, "roll"),
-    label(`${said.roll} = ${prob(u)}: ${chip.status === "accepted" ? "✓" : "✗"}`, middle, y + 6, "strong centre"),
+    label(`${said("dice_roll")} = ${prob(u)}: ${chip.status === "accepted" ? "✓" : "✗"}`, middle, y + 6, "strong centre"),
   ];
   return [...inPhase("checked", line), ...inPhase("judged", roll)];
 }
@@ -164,10 +137,10 @@ function drawRoll(chip, y, width, said) {
  * @param {RoundPayload} round
  * @param {number} y
  * @param {number} width
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawShares(round, y, width, said) {
-  const parts = sharesOf(round, said.others);
+  const parts = sharesOf(round, say("others"));
   if (!parts.length) return [];
   let end = 8;
   const boxes = parts.flatMap(([text, share, own]) => {
@@ -177,7 +150,7 @@ function drawShares(round, y, width, said) {
     const fits = name.length * 7.4 < length;
     return [box(x, y + 8, length, 20, own ? "odds left" : "odds target"), ...(fits ? [label(name, x + length / 2, y + 22, own ? "word drawn" : "word centre")] : [])];
   });
-  return [label(said.whole, 8, y + 3, "small start"), ...boxes];
+  return [label(said("leftover_whole"), 8, y + 3, "small start"), ...boxes];
 }
 
 /**
@@ -211,13 +184,12 @@ function inPhase(phase, parts) {
  */
 export function diceInWords(round, words, rule = "token") {
   const chip = rolled(round);
-  const said = WORDS[words];
-  if (rule !== "token") return said.other;
-  if (!chip) return said.greedy;
-  const [draft, target] = words === "plain" ? ["intern", "editor"] : ["draft model, q", "target model, p"];
-  const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${draft} ${prob(q)}, ${target} ${prob(p)}`);
-  const roll = `${said.roll} for ${visible(chip.text)} is ${prob(chip.u)}; ${said.below} ${prob(chip.accept_prob)}`;
-  const left = sharesOf(round, said.others).map(([text, share, own]) => `${visible(text)} ${prob(share)}${own ? ", drawn" : ""}`);
-  const all = `${pairs.join(". ")}. ${roll}. ${left.length ? `${said.whole}: ${left.join("; ")}.` : `${said.stays}.`}`;
+  const said = voiceOf(words);
+  if (rule !== "token") return said("not_token_by_token");
+  if (!chip) return say("nothing_drawn");
+  const pairs = chip.candidates.map(([text, p, q]) => said("dice_pair", { token: visible(text), q: prob(q), p: prob(p) }));
+  const roll = said("dice_rolled", { token: visible(chip.text), u: prob(chip.u), chance: prob(chip.accept_prob) });
+  const left = sharesOf(round, say("others")).map(([text, share, own]) => say(own ? "share_drawn" : "share_of", { token: visible(text), share: prob(share) }));
+  const all = `${pairs.join(". ")}. ${roll} ${left.length ? `${said("leftover_whole")}: ${left.join("; ")}.` : `${said("it_stays")}.`}`;
   return words === "plain" ? inHundred(all) : all;
 }

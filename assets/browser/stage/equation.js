@@ -1,8 +1,8 @@
 // The second line of the result: tokens a round ÷ steps a round = speedup. Tokens are counted. Steps are timed: what a round
 // takes, in plain steps of the target. A part lights what it is made of, see stage.css. Draws nothing.
 
-import { counted } from "../shared/numbers.js";
 import { estimated } from "./curves.js";
+import { say } from "./words.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 
@@ -15,8 +15,6 @@ import { estimated } from "./curves.js";
 /** @typedef {{ tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }} Sides the speedup as it is said */
 
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
-const SPEEDUP = "Speedup: the time that the target takes alone, divided by the time that both take together, for the same number of tokens, both in this program: in another one plain decoding takes other times. Above 1 it pays; 2 is half the time.";
-const STEPS = "How long a round takes. A step is one pass of the target for one token, as it works alone.";
 
 /**
  * The equation of the run on screen, or of its replay at another draft length; nothing where there is no round.
@@ -31,13 +29,13 @@ export function equationOf(data, run) {
   const { speedup, estimated: modelled } = sides;
   const tips = {
     tokens: run ? countedIn(run.accepted, run.per_call * run.rounds.length, run.rounds.length) : countedInRun(data),
-    steps: [STEPS, modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
-    speedup: steps === null ? SPEEDUP : `${SPEEDUP} So it pays if a round gives more than ${steps} tokens: here ${tokens}.`,
+    steps: [say("step_meaning"), modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
+    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps, tokens })}`,
   };
-  const left = [{ part: /** @type {Part} */ ("tokens"), words: `${tokens} tokens a round` }, { part: null, words: " ÷ " }];
-  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: `? steps: ${unknown(data)}` }], tips };
+  const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_a_round", { tokens }) }, { part: null, words: " ÷ " }];
+  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(data.result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
   const right = `${modelled ? estimated(sides) : speedup.toFixed(2)}×`;
-  return { pieces: [...left, { part: "steps", words: `${steps} steps` }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
+  return { pieces: [...left, { part: "steps", words: say("steps", { steps }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }
 
 /**
@@ -76,11 +74,6 @@ function agreeing({ tokens, steps, speedup, interval }) {
 }
 
 /** @param {StagePayload} data */
-function unknown({ result }) {
-  return result?.trusted === false ? "busy machine" : "not known";
-}
-
-/** @param {StagePayload} data */
 function countedInRun({ rounds }) {
   const last = rounds[rounds.length - 1].after;
   return countedIn(last.accepted, last.emitted, rounds.length);
@@ -92,8 +85,8 @@ function countedInRun({ rounds }) {
  * @param {number} rounds
  */
 function countedIn(accepted, emitted, rounds) {
-  const own = Math.round(emitted) - accepted;
-  return `${counted(Math.round(emitted), "token")} in ${counted(rounds, "round")}: ${counted(accepted, "accepted guess", "accepted guesses")}, and ${own} of the target’s own. Counted, so exact.`;
+  const tokens = Math.round(emitted);
+  return say("tokens_counted", { tokens, rounds, accepted, own: tokens - accepted });
 }
 
 /**
@@ -107,7 +100,7 @@ function madeOf({ rounds, timed }, steps) {
   const [draft, check, rest] = [0, 1, 2].map(sum);
   const [guesses, checks] = [draft, check].map((ms) => Number(((Number(steps) * ms) / (draft + check + rest)).toFixed(2)));
   const others = Math.max(Number(steps) - guesses - checks, 0).toFixed(2);
-  return `Here ${guesses.toFixed(2)} for the guesses, ${checks.toFixed(2)} for the check and ${others} for the rest.`;
+  return say("steps_made_of", { guesses: guesses.toFixed(2), checks: checks.toFixed(2), others });
 }
 
 /**
@@ -116,17 +109,18 @@ function madeOf({ rounds, timed }, steps) {
  * @param {Sides} sides
  */
 function timing({ replay, result }, { tokens, steps, estimated }) {
-  if (estimated) return replay.why_not === null ? `This is ${replay.times}.` : "";
-  if (steps === null) return result?.trusted === false ? "This machine was busy, so the times of this run are not trusted." : "This run has no times that say it.";
-  return `Timed, one run${inInterval(tokens, result?.interval ?? null)}.`;
+  if (estimated) return replay.why_not === null ? say("steps_estimated", { times: replay.times }) : "";
+  if (steps === null) return say(result?.trusted === false ? "times_doubted" : "times_unknown");
+  return result?.interval ? say("steps_interval", ends(tokens, result.interval)) : say("steps_timed");
 }
 
 /**
+ * The steps that an interval of the speedup comes to, and the interval.
  * @param {number} tokens
- * @param {[number, number] | null} interval
+ * @param {[number, number]} interval
  */
-function inInterval(tokens, interval) {
-  return interval ? `; 95 % interval ${(tokens / interval[1]).toFixed(2)} to ${(tokens / interval[0]).toFixed(2)} steps` : "";
+function ends(tokens, [low, high]) {
+  return { least: (tokens / high).toFixed(2), most: (tokens / low).toFixed(2), low: low.toFixed(2), high: high.toFixed(2) };
 }
 
 /**
@@ -135,10 +129,8 @@ function inInterval(tokens, interval) {
  */
 export function certainty({ rounds, result }) {
   if (!result?.trusted || result.speedup == null) return null;
-  const { interval } = result;
-  const run = `One run${result.where ? `, ${result.where}` : ""}`;
-  if (!interval) return `${run}, timed once.`;
+  const { interval, where = "" } = result;
+  if (!interval) return say(where ? "timed_once_where" : "timed_once", { where });
   const tokens = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
-  const [low, high] = interval;
-  return `${run}${inInterval(tokens, interval)}, ${low.toFixed(2)} to ${high.toFixed(2)}×.`;
+  return say(where ? "run_interval_where" : "run_interval", { where, ...ends(tokens, interval) });
 }

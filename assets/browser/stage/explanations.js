@@ -4,15 +4,12 @@
 import { prob } from "../shared/numbers.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { pairedBars, singleBars, targetBars } from "./bars.js";
-import { blockToken, droppedWithBlock, fromBlock } from "./block_explanations.js";
-import { NOTHING_TO_SHOW, NOT_RECORDED, facts, rule, withProb } from "./facts.js";
-import { afterTree, endOfPath, guessInTree, notTaken, placeInTree } from "./tree_explanations.js";
+import { blockToken } from "./block_explanations.js";
+import { facts, rule } from "./facts.js";
+import { guessInTree, notTaken, placeInTree, whatFailed } from "./tree_explanations.js";
+import { say } from "./words.js";
 
 /** @import { Chip, DiscardedChip, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
-
-const NOT_YET = "The target has not judged it yet.";
-const ALL_ACCEPTED = "Every guess was accepted, and the same target pass also gives the next token";
-const NOT_REPORTED = "Another system wrote this run. It does not report probabilities.";
 
 /**
  * A token whose round is judged.
@@ -23,7 +20,7 @@ const NOT_REPORTED = "Another system wrote this run. It does not report probabil
  */
 export function explainJudged(data, round, index) {
   const chip = round.chips[index];
-  if (data.imported && (!("p" in chip) || chip.p === null)) return [rule(NOT_REPORTED)];
+  if (data.imported && (!("p" in chip) || chip.p === null)) return [rule(say("not_reported"))];
   switch (chip.status) {
     case "accepted":
     case "rejected":
@@ -35,9 +32,9 @@ export function explainJudged(data, round, index) {
     case "correction":
       return correctionToken(data, round, chip);
     case "bonus":
-      return targetToken(data, round.tree ? endOfPath() : ALL_ACCEPTED, chip);
+      return targetToken(data, round.tree ? "bonus_tree" : "bonus_token", chip);
     case "own":
-      return targetToken(data, "Nothing was drafted, so the target wrote one token as it does alone", chip);
+      return targetToken(data, "own_token", chip);
   }
 }
 
@@ -49,7 +46,7 @@ export function explainJudged(data, round, index) {
  */
 export function explainProposed(data, round, index) {
   const place = round.tree ? [rule(placeInTree(round, index))] : [];
-  return [...place, whatDraftThought(data, round, round.chips[index]), rule(NOT_YET)];
+  return [...place, whatDraftThought(data, round, round.chips[index]), rule(say("not_judged_yet"))];
 }
 
 /**
@@ -61,8 +58,8 @@ function whatDraftThought({ method, translated, point_mass: pointMass }, round, 
   const q = "q" in chip ? chip.q : null;
   if (method.certain) return rule(method.certain);
   if (translated) return draftTokens(round);
-  if (pointMass) return rule("It is not drawn: it is one of the draft’s most probable tokens. So q is 1 on it.");
-  return rule(q === null ? NOT_RECORDED : `${method.gives} q = ${prob(q)}.`);
+  if (pointMass) return rule(say("not_drawn"));
+  return rule(q === null ? say("not_recorded_probabilities") : say("gives_q", { gives: method.gives, q: prob(q) }));
 }
 
 /**
@@ -73,7 +70,7 @@ function whatDraftThought({ method, translated, point_mass: pointMass }, round, 
  */
 function judgedToken(data, round, chip, index) {
   const { translated } = data;
-  if (chip.p === null || (chip.q === null && !translated)) return [rule(NOTHING_TO_SHOW)];
+  if (chip.p === null || (chip.q === null && !translated)) return [rule(say("nothing_to_show"))];
   const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
   if (round.tree) return [facts(chip, data), ...guessInTree(data, round, chip, index), bars];
   const why = data.rule === "block" ? blockToken(round, chip, index) : whyJudged(data, round, chip);
@@ -89,26 +86,22 @@ function judgedToken(data, round, chip, index) {
 function whyJudged(data, round, chip) {
   const replacement = chip.status === "rejected" && round.chips.find((other) => other.status === "correction");
   const why = data.greedy ? greedyRule(chip) : samplingRule(chip, data);
-  return replacement ? `${why}. ${sourceOf(replacement.text, data)}` : why;
+  return replacement ? say("why_and_source", { why, source: sourceOf(replacement.text, data) }) : why;
 }
 
 /**
  * @param {JudgedChip} chip
  * @param {StagePayload} data
  */
-function samplingRule(chip, { point_mass: pointMass }) {
-  const drew = `drew ${prob(chip.u)}: ${chip.status}`;
-  if (pointMass) return `the draft does not draw, so q = 1 and the chance is p itself: accept with probability ${prob(chip.accept_prob)}; ${drew}`;
-  const ratio = `min(1, p/q) = min(1, ${prob(chip.p)} / ${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
-  return `accept with probability ${ratio}; ${drew}`;
+function samplingRule({ p, q, accept_prob: chance, u, status }, { point_mass: pointMass }) {
+  return say(pointMass ? `sampled_sure_${status}` : `sampled_${status}`, { p: prob(p), q: prob(q), chance: prob(chance), u: prob(u) });
 }
 
 /** @param {JudgedChip} chip */
 function greedyRule({ candidates, status }) {
-  const start = "greedy: accepted only if it is the target’s top token";
-  if (!candidates.length) return start;
+  if (!candidates.length) return say("greedy_rule");
   const [text, p] = candidates.reduce((top, one) => (one[1] > top[1] ? one : top));
-  return `${start}: target’s top is ${quoted(text)} (${prob(p)}): ${status}`;
+  return say(`greedy_${status}`, { top: quoted(text), p: prob(p) });
 }
 
 /**
@@ -116,9 +109,7 @@ function greedyRule({ candidates, status }) {
  * @param {StagePayload} data
  */
 function sourceOf(replacement, { greedy, point_mass: pointMass }) {
-  if (greedy) return `${quoted(replacement)} replaces it.`;
-  const residual = pointMass ? "p without the rejected token" : "the residual, what p has over q";
-  return `${quoted(replacement)} is drawn from ${residual}.`;
+  return say(greedy ? "replaces_it" : pointMass ? "drawn_from_p" : "drawn_from_residual", { token: quoted(replacement) });
 }
 
 /**
@@ -128,14 +119,11 @@ function sourceOf(replacement, { greedy, point_mass: pointMass }) {
  */
 function discardedToken({ method, rule: how }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
-  const because = rejected
-    ? `because ${quoted(rejected.text)} before it was rejected: it continues a text that no longer exists.`
-    : "because an accepted token before it ended the text.";
-  const words = rule(how === "block" && rejected ? droppedWithBlock() : `Never judged ${because}`);
+  const why = !rejected ? "never_judged_after_end" : how === "block" ? "dropped_with_block" : "never_judged";
+  const words = rule(say(why, { rejected: rejected ? quoted(rejected.text) : "" }));
   if (chip.q === null) return [words];
-  const draft = method.by_hand ? method.gives : "The draft gave it";
-  const target = how === "block" ? "" : "; the target’s probability of it was not used";
-  return [words, rule(`${draft} q = ${prob(chip.q)}${target}.`)];
+  const gives = method.by_hand ? method.gives : say("draft_gave");
+  return [words, rule(say(how === "block" ? "gives_q" : "gives_q_only", { gives, q: prob(chip.q) }))];
 }
 
 /**
@@ -145,34 +133,33 @@ function discardedToken({ method, rule: how }, round, chip) {
  */
 function correctionToken({ greedy, translated, rule: how, point_mass: pointMass }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
-  const place = round.tree ? afterTree(round) : rejected ? `In place of ${quoted(rejected.text)}. ` : "";
+  const place = round.tree ? whatFailed(round) : rejected ? say("in_place_of", { rejected: quoted(rejected.text) }) : "";
+  const known = chip.p !== null;
+  const p = prob(chip.p);
   if (greedy) {
     const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
-    return [bars, rule(`${place}Greedy: the target’s own top token${withProb(chip)}.`)];
+    return [bars, inOrder(place, say(known ? "greedy_own_p" : "greedy_own", { p }))];
   }
-  const source = `${place}${round.tree ? "Drawn from what they leave of p, normalised." : how === "block" ? fromBlock() : residualOf(pointMass)}`;
-  if (!chip.residual.length) return [rule(`${source} The residual was not recorded.`)];
+  const source = say(round.tree ? "drawn_from_left" : how === "block" ? "drawn_after_block" : pointMass ? "drawn_without_rejected" : "drawn_residual");
+  if (!chip.residual.length) return [inOrder(place, source, say("residual_not_recorded"))];
   const unlikely = !chip.residual.some(([, , own]) => own);
-  const note = unlikely ? ` It was less likely than these${withProb(chip)}.` : "";
-  return [singleBars(chip.residual, "residual"), rule(source + note)];
+  return [singleBars(chip.residual, say("residual")), inOrder(place, source, unlikely ? say(known ? "less_likely_p" : "less_likely", { p }) : "")];
 }
 
-/** @param {boolean} pointMass */
-function residualOf(pointMass) {
-  const meaning = pointMass ? "p without the rejected token, as q is 1 on it" : "what the target wants more than the draft does";
-  return `Drawn from the residual (p − q)₊, normalised: ${meaning}.`;
+/** @param {string[]} sentences some may be empty */
+function inOrder(...sentences) {
+  return rule(sentences.filter(Boolean).join(" "));
 }
 
 /**
  * @param {StagePayload} data
- * @param {string} reason
+ * @param {"bonus_token" | "bonus_tree" | "own_token"} reason
  * @param {TargetChip} chip
  */
-function targetToken({ greedy }, reason, chip) {
-  const source = greedy ? `the target’s top token${withProb(chip)}` : `a token drawn from p itself${withProb(chip)}`;
-  const parts = [rule(`${reason}: ${source}.`)];
-  if (chip.p === null) parts.push(rule(NOT_RECORDED));
-  return chip.candidates.length ? [targetBars(chip.candidates), ...parts] : parts;
+function targetToken({ greedy }, reason, { p, candidates }) {
+  const bars = candidates.length ? [targetBars(candidates)] : [];
+  if (p === null) return [...bars, rule(say(reason, { source: say(greedy ? "top_token" : "from_p") })), rule(say("not_recorded_probabilities"))];
+  return [...bars, rule(say(reason, { source: say(greedy ? "top_token_p" : "from_p_p", { p: prob(p) }) }))];
 }
 
 /**
@@ -180,6 +167,5 @@ function targetToken({ greedy }, reason, chip) {
  * @param {RoundPayload} round
  */
 function draftTokens(round) {
-  const words = shorten((round.draft_tokens ?? []).map(visible).join(" · "), 44);
-  return rule(`The draft wrote other tokens, ${words}, so there is no q.`);
+  return rule(say("other_tokens", { tokens: shorten((round.draft_tokens ?? []).map(visible).join(" · "), 44) }));
 }

@@ -7,6 +7,7 @@ import { label, svg } from "../shared/svg.js";
 import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, replayedInWords, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
+import { say } from "./words.js";
 
 /** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Place, Reach } from "./curves.js" */
@@ -105,12 +106,12 @@ export class Figures {
     this.values.positions.textContent = percent(after?.judgement);
     this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
     const doubted = !trusted(data);
-    this.doubt.textContent = doubted ? "measured on a busy machine" : "";
+    this.doubt.textContent = doubted ? say("busy_when_measured") : "";
     const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
-    this.values.speedup.textContent = pending ? "…" : after && doubted ? "not trusted" : times(after?.speedup);
+    this.values.speedup.textContent = pending ? "…" : after && doubted ? say("not_trusted") : times(after?.speedup);
     this.values.lengths.textContent = markInWords(data, asked);
     this.note.replaceChildren(...noteOn(data));
-    this.note.title = data.replay.why_not ?? `speedup ${data.replay.times}`;
+    this.note.title = data.replay.why_not ?? say("speedup_times", { times: data.replay.times });
   }
 }
 
@@ -122,7 +123,8 @@ function markInWords(data, asked) {
   const mark = markOf(data, asked);
   if (!mark) return "–";
   const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? `${estimated(mark)}×` : times(mark.speedup)}`;
-  return percent(mark.acceptance) + speedup + (mark.kind === "so far" ? " so far" : "");
+  const figures = percent(mark.acceptance) + speedup;
+  return mark.kind === "so_far" ? say("so_far", { figures }) : figures;
 }
 
 /**
@@ -132,11 +134,11 @@ function markInWords(data, asked) {
 function noteOn(data) {
   const { replay } = data;
   if (replay.why_not !== null) return [replay.why_not];
-  const accepted = [element("span", "left", "— accepted"), ", "];
+  const accepted = [element("span", "left", say("key_of_accepted")), ", "];
   const known = Object.values(replay.lengths).some((run) => run.speedup !== null);
-  if (!known) return [...accepted, "no speedup: busy machine"];
-  const measured = trusted(data) ? [", ", element("span", "right", "● measured")] : ": busy machine";
-  return [...accepted, element("span", "right", "- - speedup"), " estimated", ...measured];
+  if (!known) return [...accepted, say("no_speedup")];
+  if (!trusted(data)) return [...accepted, element("span", "right", say("key_of_speedup_busy"))];
+  return [...accepted, element("span", "right", say("key_of_speedup")), ", ", element("span", "right", say("key_of_measured"))];
 }
 
 /**
@@ -219,7 +221,7 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   const [start, end] = [[plane.x(plane.xSpan[0]), plane.y(1)], [right, plane.y(1)]];
   root.append(line(...start, ...end, "break-even"));
   if (data.plain === null && !data.running) {
-    root.append(label("the target alone was not recorded", plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
+    root.append(label(say("alone_not_recorded"), plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
   }
   const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
   const lines = [placesOf(plane, known), placesOf(plane, valuesOfBefore(data.before, "speedup")), [start, end]];
@@ -243,7 +245,7 @@ function roundSpan(rounds) {
  * @returns {Tick[]}
  */
 function roundTicks(rounds) {
-  return [[1, "round 1"], ...[Math.ceil(rounds / 2), rounds].map((round) => /** @type {Tick} */ ([round, String(round)]))];
+  return [[1, say("first_round")], ...[Math.ceil(rounds / 2), rounds].map((round) => /** @type {Tick} */ ([round, String(round)]))];
 }
 
 /**
@@ -256,7 +258,7 @@ function bar(plane, position, accepted, judged) {
   const [from, to] = [plane.x(position - BAR / 2), plane.x(position + BAR / 2)];
   const [top, bottom] = [plane.y((100 * accepted) / judged), plane.y(0)];
   const made = svg("rect", { x: from, y: top, width: to - from, height: bottom - top, class: "share accepted" });
-  return titled(made, `position ${position}: ${accepted} of ${judged} judged`);
+  return titled(made, say("position_figure", { position, accepted, judged }));
 }
 
 /** @param {Span} span */

@@ -1,6 +1,7 @@
 // The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
 
 import { find, quoting } from "../shared/dom.js";
+import { say } from "./words.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -33,7 +34,7 @@ export class Headline {
     if (shown) return void ([this.number.textContent, this.sentence.textContent] = this.replay.wordsOf(shown));
     const { round, substep, playing, waiting } = this.playhead;
     const current = data.rounds[round];
-    this.number.textContent = current ? `Round ${round + 1} of ${data.more ? "…" : data.rounds.length}` : "";
+    this.number.textContent = current ? say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length }) : "";
     this.sentence.textContent = current ? current.sentences[substep] : data.idle;
     this.stage.classList.toggle("waiting", waiting && Boolean(current));
     if (!playing) this.say(`${this.number.textContent}. ${this.sentence.textContent}`);
@@ -45,7 +46,7 @@ export class Headline {
     this.stage.dataset.rounds = String(data.rounds.length);
     this.stage.toggleAttribute("data-done", !data.running);
     const { shown, note } = this.replay;
-    this.badge.textContent = shown ? "MODELLED" : data.badge;
+    this.badge.textContent = shown ? say("modelled_badge") : data.badge;
     this.badge.title = note || data.measured;
     const notice = shown ? data.notice : note || data.notice;
     this.notice.textContent = this.notice.title = data.rounds.length ? (notice ?? "") : "";

@@ -5,6 +5,7 @@ import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { PERCENT, boxOfName, curve, dotAt, edgesOf, estimated, figuresOf, inPercent, margin, markOf, nameOfBefore, placesOf, speedupSpan, speedupTicks, tip } from "./curves.js";
 import { Plane, line } from "./plane.js";
+import { say } from "./words.js";
 
 /** @import { ComparedPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Box, Mark, Place, Point } from "./curves.js" */
@@ -15,7 +16,7 @@ import { Plane, line } from "./plane.js";
 
 /** @typedef {{ shares: Plane, speeds: Plane }} Planes */
 
-const NAMES = [["accepted", "left"], ["speedup", "right"]]; // of the lines, and the axis of each
+const NAMES = [[say("line_accepted"), "left"], [say("line_speedup"), "right"]]; // of the lines, and the axis of each
 
 /**
  * Acceptance (left axis) and speedup (right axis) at every draft length, and a dot at the slider's.
@@ -50,12 +51,12 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
   root.append(...between(speeds, data), ...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
   root.append(...names.map(({ words, look, box }) => label(words, box.left, box.bottom, `line-name ${look}`)));
   const mark = markOf(data, asked);
-  const open = asked.run || mark?.kind === "so far";
+  const open = asked.run || mark?.kind === "so_far";
   const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   if (mark) root.append(...dots(planes, mark, looks, letters));
   for (const point of points) {
     const speed = point.kind === "estimated" ? `${estimated(point)}×` : times(point.speedup);
-    root.append(tip(shares, point.length, `draft length ${point.length}: ${percent(point.acceptance)} accepted, ${speed} ${point.kind}`));
+    root.append(tip(shares, point.length, say(`point_${point.kind}`, { length: point.length, share: percent(point.acceptance), speed })));
   }
   return root;
 }

@@ -4,6 +4,7 @@
 import { element } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { visible } from "../shared/text.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { DiagramPayload, LosslessPayload } from "../shared/payloads.js" */
 
@@ -12,10 +13,6 @@ import { visible } from "../shared/text.js";
 /** @typedef {{ both: number, left: number, lost: number, whole: number }} Parts accepted, added by the replacement, rejected; and p */
 
 /** @typedef {{ row: HTMLElement, slider: HTMLInputElement, bar: HTMLElement, figures: HTMLElement }} Row */
-
-/**
- * @typedef {Record<"others" | "draft" | "rate" | "leftover" | "lost" | "asRecorded" | "halfway" | "sum", string> & { says: (parts: Parts) => string, recorded: (round: number) => string }} Words
- */
 
 /**
  * A probability, without the last digits that only rounding made.
@@ -29,32 +26,10 @@ const rounded = (value) => Math.round(1000 * value) / 1000;
 /** @param {number} share in per cent, so that what is added is also the sum of what is shown */
 const cases = (share) => (100 * share).toFixed(1);
 
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    others: "all others",
-    draft: "q of",
-    rate: "β = Σ min(p, q)",
-    leftover: "leftover Σ (p − q)₊ = 1 − β = TV(p, q)",
-    lost: "rejected, as much",
-    asRecorded: "q as recorded",
-    halfway: "q halfway to p",
-    sum: "min(p, q) + (p − q)₊ = p",
-    says: ({ both, whole }) => `${cases(both)} + ${cases(rounded(whole) - rounded(both))} = ${cases(whole)} %`,
-    recorded: (round) => `round ${round}; move q`,
-  },
-  plain: {
-    others: "all others",
-    draft: "how often the intern draws",
-    rate: "the suggestion stays",
-    leftover: "it is replaced",
-    lost: "offered too often, as much",
-    asRecorded: "as recorded",
-    halfway: "halfway to the editor",
-    sum: "stays + replacement = the editor",
-    says: ({ both, left, whole }) => `${cases(both)} + ${cases(left)} = ${cases(whole)}`,
-    recorded: (round) => `round ${round}, in 100 cases; move the intern`,
-  },
+/** @type {Record<DiagramPayload["words"], (parts: Parts) => string>} */
+const SUMS = {
+  technical: ({ both, whole }) => `${cases(both)} + ${cases(rounded(whole) - rounded(both))} = ${cases(whole)} %`,
+  plain: ({ both, left, whole }) => `${cases(both)} + ${cases(left)} = ${cases(whole)}`,
 };
 
 /**
@@ -110,12 +85,12 @@ export function halfwayTo({ tokens, others: [p, q, both], ...rest }) {
  * @param {DiagramPayload["words"]} words
  */
 export function losslessInWords(rule, words) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const beta = betaOf(rule);
   const figure = words === "plain" ? cases : shown;
-  const rows = [...rule.tokens.map(([text, p, q]) => [visible(text), partsOf(p, q)]), [said.others, partsOf(...rule.others)]];
-  const parts = rows.map(([name, its]) => `${name}: ${said.says(/** @type {Parts} */ (its))}`);
-  return `${said.sum}. ${parts.join("; ")}. ${said.rate}: ${figure(beta)}. ${said.leftover}: ${figure(1 - beta)}.`;
+  const rows = [...rule.tokens.map(([text, p, q]) => [visible(text), partsOf(p, q)]), [say("all_others"), partsOf(...rule.others)]];
+  const parts = rows.map(([name, its]) => `${name}: ${SUMS[words](/** @type {Parts} */ (its))}`);
+  return `${said("sum")}. ${parts.join("; ")}. ${said("rate")}: ${figure(beta)}. ${said("leftover")}: ${figure(1 - beta)}.`;
 }
 
 /** The picture on the page; it keeps what the visitor did to q until another one is loaded. */
@@ -127,12 +102,13 @@ export class Lossless {
   constructor(recorded, words) {
     this.recorded = recorded;
     this.rule = recorded;
-    this.said = WORDS[words];
+    this.said = voiceOf(words);
     this.words = words;
+    this.sum = SUMS[words];
     this.most = Math.max(...[...recorded.tokens, ["", ...recorded.others]].flatMap(([, p, q]) => [Number(p), Number(q)])) * 1.05;
     this.box = element("div", "lossless");
     this.box.setAttribute("role", "group");
-    this.rows = [...recorded.tokens.map(([text], i) => this.#row(visible(text), i)), this.#row(this.said.others, -1)];
+    this.rows = [...recorded.tokens.map(([text], i) => this.#row(visible(text), i)), this.#row(say("all_others"), -1)];
     this.totals = [element("output", "both"), element("output", "left"), element("output", "lost")];
     this.line = element("div", "whole");
     this.line.append(element("i", "both"), element("i", "left"));
@@ -142,13 +118,13 @@ export class Lossless {
 
   #head() {
     const head = element("p", "sum");
-    head.append(element("span", "", this.said.recorded(this.recorded.round)), this.said.sum);
+    head.append(element("span", "", this.said("move_q", { round: this.recorded.round })), this.said("sum"));
     return head;
   }
 
   #foot() {
     const foot = element("div", "foot");
-    foot.append(...this.totals, this.#button(this.said.asRecorded, () => this.recorded), this.#button(this.said.halfway, () => halfwayTo(this.rule)));
+    foot.append(...this.totals, this.#button(this.said("as_recorded"), () => this.recorded), this.#button(this.said("halfway"), () => halfwayTo(this.rule)));
     return foot;
   }
 
@@ -173,7 +149,7 @@ export class Lossless {
     const [row, bar, figures] = [element("div", "row"), element("div", "stack"), element("span", "figures")];
     const slider = element("input");
     Object.assign(slider, { type: "range", min: "0", max: "100", step: "any", disabled: index < 0 });
-    slider.setAttribute("aria-label", `${this.said.draft} ${name}`);
+    slider.setAttribute("aria-label", this.said("q_of", { token: name }));
     slider.addEventListener("input", () => this.#take(movedTo(this.rule, index, (Number(slider.value) / 100) * this.most)));
     slider.addEventListener("keydown", (event) => event.stopPropagation()); // its own keys, not the stage's or the page's
     bar.append(element("i", "both"), element("i", "left"), element("i", "lost"));
@@ -194,7 +170,7 @@ export class Lossless {
     const beta = betaOf(this.rule);
     const figure = this.words === "plain" ? cases : shown;
     widths(this.line, [beta, 1 - beta]);
-    const totals = [`${this.said.rate} = ${figure(beta)}`, `${this.said.leftover} = ${figure(1 - beta)}`, this.said.lost];
+    const totals = [`${this.said("rate")} = ${figure(beta)}`, `${this.said("leftover")} = ${figure(1 - beta)}`, this.said("as_much_lost")];
     this.totals.forEach((total, i) => (total.textContent = totals[i]));
     this.box.setAttribute("aria-label", losslessInWords(this.rule, this.words));
   }
@@ -207,9 +183,9 @@ export class Lossless {
     const place = (parts.both + parts.lost) / this.most;
     slider.value = String(100 * place);
     slider.style.setProperty("--filled", `${100 * place}%`);
-    slider.setAttribute("aria-valuetext", `${shown(parts.both + parts.lost)}: ${this.said.says(parts)}`);
+    slider.setAttribute("aria-valuetext", `${shown(parts.both + parts.lost)}: ${this.sum(parts)}`);
     widths(bar, [parts.both / this.most, parts.left / this.most, parts.lost / this.most]);
-    figures.textContent = this.said.says(parts);
+    figures.textContent = this.sum(parts);
   }
 }
 

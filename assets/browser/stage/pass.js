@@ -3,12 +3,13 @@
 // each part in its phase.
 
 import { MARKS, byTarget, className } from "../shared/chips.js";
-import { counted } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { quoted, shorten, visible } from "../shared/text.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { Chip, ChipStatus, DiagramPayload, JudgedChip, Phase, StagePayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing } from "./diagram.js" */
+/** @import { Voice } from "./words.js" */
 
 /**
  * One place of the pass. `status` is that of the guess that is read there, null for the text's last token; `expected` is
@@ -17,31 +18,6 @@ import { quoted, shorten, visible } from "../shared/text.js";
  * @typedef {{ read: string, status: ChipStatus | null, expected: TargetChip | JudgedChip | null, next: Chip | null }} Place
  */
 
-/** @typedef {Record<"last" | "guess" | "model" | "asks" | "bonus" | "was" | "unused", string> & { enter: (number: number) => string }} Words */
-
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    last: "last token",
-    guess: "guess",
-    model: "target model: one pass",
-    asks: "after each token: which one comes next?",
-    enter: (number) => `${counted(number, "token")} enter the target model side by side, in one pass`,
-    bonus: "the bonus",
-    was: "was",
-    unused: "not used",
-  },
-  plain: {
-    last: "last word",
-    guess: "guess",
-    model: "editor: one look",
-    asks: "after each word: which one comes next?",
-    enter: (number) => `The editor looks at ${counted(number, "word")} side by side, in one look`,
-    bonus: "one for free",
-    was: "was",
-    unused: "not used",
-  },
-};
 const ROW = { caption: 13, chip: 22, arrow: 18, model: 40 };
 const LETTER = 7.6; // pixels of a character of a token
 export const PASS_HEIGHT = 2 * (ROW.caption + ROW.chip + ROW.arrow) + ROW.model + 12;
@@ -81,7 +57,7 @@ function isOwn(chip) {
  * @returns {SVGElement[]}
  */
 export function drawPass(run, index, { top, size, words }) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const places = placesOf(run, index);
   const model = top + ROW.caption + ROW.chip + ROW.arrow;
   const middle = size.width / 2;
@@ -89,8 +65,8 @@ export function drawPass(run, index, { top, size, words }) {
   const column = (size.width - 8) / places.length;
   return [
     box(4, model, size.width - 8, ROW.model, "box target"),
-    label(said.model, middle, model + 17, "title"),
-    label(said.asks, middle, model + 32, "small"),
+    label(said("pass_model"), middle, model + 17, "title"),
+    label(said("pass_asks"), middle, model + 32, "small"),
     ...places.flatMap((place, i) => drawPlace(place, i, { middle: 4 + (i + 0.5) * column, width: Math.min(column - (wide ? 16 : 4), 132), top, model, said })),
   ];
 }
@@ -98,7 +74,7 @@ export function drawPass(run, index, { top, size, words }) {
 /**
  * @param {Place} place
  * @param {number} i
- * @param {{ middle: number, width: number, top: number, model: number, said: Words }} at
+ * @param {{ middle: number, width: number, top: number, model: number, said: Voice }} at
  */
 function drawPlace(place, i, { middle, width, top, model, said }) {
   const { read, status, expected } = place;
@@ -106,7 +82,7 @@ function drawPlace(place, i, { middle, width, top, model, said }) {
   const kind = className(expected?.status ?? "discarded");
   const text = expected && byTarget(expected) ? `${MARKS[expected.status]} ${visible(expected.text)}` : visible(expected?.text ?? "⋯");
   return [
-    label(i ? `${said.guess} ${i}` : said.last, middle, top + 9, "small"),
+    label(nameOf(i, said), middle, top + 9, "small"),
     ...chip(visible(read), middle, top + ROW.caption, width, `read ${className(status ?? "own")}`),
     down(middle, model - ROW.arrow),
     down(middle, model + ROW.model),
@@ -117,16 +93,22 @@ function drawPlace(place, i, { middle, width, top, model, said }) {
 }
 
 /**
+ * @param {number} i of the place
+ * @param {Voice} said
+ */
+const nameOf = (i, said) => (i ? say("guess_number", { number: i }) : said("last_token"));
+
+/**
  * @param {Place} place
  * @param {number} number of the guess that stands at the next place
- * @param {Words} said
+ * @param {Voice} said
  * @param {boolean} whole whether there is room for the wrong guess too
  */
 function compared({ expected, next }, number, said, whole) {
-  if (!expected) return said.unused;
-  if (!next) return said.bonus;
-  const wrong = whole && next.status === "rejected" ? ` ${said.was} ${visible(next.text)}` : "";
-  return `${MARKS[next.status]} ${said.guess} ${number}${wrong}`;
+  if (!expected) return say("not_used");
+  if (!next) return said("the_bonus");
+  const name = whole && next.status === "rejected" ? say("guess_was", { number, wrong: visible(next.text) }) : say("guess_number", { number });
+  return `${MARKS[next.status]} ${name}`;
 }
 
 /**
@@ -160,15 +142,15 @@ function down(x, y) {
  * @param {Phase | null} phase
  */
 export function passInWords(run, index, words, phase) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const places = placesOf(run, index);
-  const name = (/** @type {number} */ i) => (i ? `${said.guess} ${i}` : said.last);
-  const enter = `${said.enter(places.length)}: ${places.map(({ read }, i) => `${name(i)} ${quoted(read)}`).join(", ")}.`;
+  const tokens = places.map(({ read }, i) => `${nameOf(i, said)} ${quoted(read)}`).join(", ");
+  const enter = said("pass_enters", { count: places.length, tokens });
   if (phase === "propose") return enter;
-  if (phase === "check") return `${enter} ${said.asks}`;
+  if (phase === "check") return `${enter} ${said("pass_asks")}`;
   const out = places.map((place, i) => {
-    const text = place.expected ? `${quoted(place.expected.text)}: ` : "";
-    return `after ${name(i)} ${text}${compared(place, i + 1, said, true)}`;
+    const figures = { place: nameOf(i, said), expected: quoted(place.expected?.text ?? ""), compared: compared(place, i + 1, said, true) };
+    return say(place.expected ? "expected_after" : "unused_after", figures);
   });
-  return `${enter} ${said.asks} ${out.join("; ")}.`;
+  return `${enter} ${said("pass_asks")} ${out.join("; ")}.`;
 }

@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { isEditable } from "../shared/keys.js";
+import { say } from "./words.js";
 
 /** @import { Move, Playhead } from "./playhead.js" */
 
@@ -62,7 +63,7 @@ export class Presenter {
   }
 
   #nameButton() {
-    this.button.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+    this.button.textContent = say(document.fullscreenElement ? "leave_full_screen" : "full_screen");
   }
 }
 

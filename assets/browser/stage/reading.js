@@ -4,11 +4,9 @@
 import { copied } from "../shared/clipboard.js";
 import { element, find, sentence } from "../shared/dom.js";
 import { asText } from "./account.js";
+import { say } from "./words.js";
 
 /** @import { Account } from "./account.js" */
-
-const COPIED = "Copied";
-const BY_HAND = "The text is selected: copy it with your keyboard or your browser’s menu.";
 
 export class Reading {
   /**
@@ -45,6 +43,6 @@ export class Reading {
   }
 
   async #copy() {
-    this.news.textContent = (await copied(this.text, this.field)) ? COPIED : BY_HAND;
+    this.news.textContent = say((await copied(this.text, this.field)) ? "copied" : "copy_by_hand");
   }
 }

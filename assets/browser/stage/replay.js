@@ -3,8 +3,8 @@
 // for the real run.
 
 import { find } from "../shared/dom.js";
-import { counted } from "../shared/numbers.js";
 import { Strip } from "./strip.js";
+import { say } from "./words.js";
 
 /** @import { ReplayedLength, ReplayedRound, StagePayload } from "../shared/payloads.js" */
 /** @import { ShownChip } from "../shared/chips.js" */
@@ -20,11 +20,6 @@ import { Strip } from "./strip.js";
 
 const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
 const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
-const MODELLED = "Modelled: replayed from this run’s tokens, not decoded";
-const LENGTH = "γ: how many tokens the draft guesses before the target checks them";
-const REPLAYED = `${LENGTH}. Another length is replayed from this run`;
-const EXACT = "exact (greedy, fixed length, float32)";
-const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";
 
 export class Replay {
   /**
@@ -101,8 +96,8 @@ export class Replay {
     const shaped = tree !== null && !tree.startsWith(DYNAMIC);
     const fixed = shaped || (!this.runs() && replay.why_not !== null);
     this.stage.toggleAttribute("data-fixed", fixed);
-    this.fixed.textContent = shaped ? `tree ${tree}` : fixed ? String(gamma) : "";
-    if (!this.runs()) this.control.title = fixed ? LENGTH : REPLAYED;
+    this.fixed.textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
+    if (!this.runs()) this.control.title = say(fixed ? "length_fixed" : "length_replayed");
     this.why.textContent = fixed ? replay.why_not : "";
   }
 
@@ -127,15 +122,15 @@ export class Replay {
    * @param {ReplayedLength} shown
    */
   wordsOf({ rounds, accepted, rejected, discarded, per_call: perCall }) {
-    const counts = `${accepted} accepted · ${rejected} rejected · ${discarded} discarded · ${perCall.toFixed(2)} tokens per target call`;
-    return [`γ = ${this.length}: ${counted(rounds.length, "round")}`, counts];
+    const counts = say("replay_counts", { accepted, rejected, discarded, tokens: perCall.toFixed(2) });
+    return [say("replay_rounds", { length: this.length, rounds: rounds.length }), counts];
   }
 
   /** What is modelled and where its time is from, or why there is nothing modelled. */
   get note() {
     const replay = this.data?.replay;
     if (!replay) return "";
-    if (replay.why_not === null) return this.shown ? `${MODELLED}; ${replay.exact ? EXACT : NOT_EXACT}. Speedup: ${replay.times}.` : "";
+    if (replay.why_not === null) return this.shown ? say(replay.exact ? "replay_exact" : "replay_not_exact", { times: replay.times }) : "";
     if (this.control.hidden) return "";
     return this.length !== this.data?.draft_length || this.dragging ? replay.why_not : "";
   }

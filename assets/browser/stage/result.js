@@ -2,9 +2,10 @@
 // what the replay at that length comes to.
 
 import { element, find } from "../shared/dom.js";
-import { counted, percent, times } from "../shared/numbers.js";
+import { percent, times } from "../shared/numbers.js";
 import { estimated, figuresOf, lastOf, trusted } from "./curves.js";
 import { certainty, equationOf } from "./equation.js";
+import { say } from "./words.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Point } from "./curves.js" */
@@ -13,8 +14,7 @@ import { certainty, equationOf } from "./equation.js";
 const ONE_LINE = 74; // characters of the result
 const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
-const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
-const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
+const EXPLAINED = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
 
 export class Result {
   /** @param {HTMLElement} stage */
@@ -40,12 +40,9 @@ export class Result {
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
     const long = (this.says.textContent ?? "").length > ONE_LINE;
     this.stage.dataset.says = long ? "long" : "usual"; // what is below the reason must not be pushed down
-    this.when.textContent = over || run || data.running ? "" : "at the end";
-    const live = released ? "It is being run now." : "Release the slider to run it.";
-    const next = data.tour ? "The tour runs nothing." : live;
-    const from = run?.speedup === null ? "Its speed is" : "Not measured:";
+    this.when.textContent = over || run || data.running ? "" : say("at_the_end");
     const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
-    const reason = run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own;
+    const reason = run && data.replay.why_not === null ? whyEstimated(data.replay.times, run, released, Boolean(data.tour)) : own;
     this.#explain(equationOf(data, run), reason);
     this.reason.title = `${reason} (${data.measured})`; // the line may be cut
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
@@ -69,27 +66,39 @@ export class Result {
 }
 
 /**
+ * Where the estimate is from, and when the length is run.
+ * @param {string} times where the times of a replay are from
+ * @param {ReplayedLength} run
+ * @param {boolean} released
+ * @param {boolean} touring
+ */
+function whyEstimated(times, { speedup }, released, touring) {
+  const next = touring ? "tour_runs_nothing" : released ? "runs_now" : "release_to_run";
+  return `${say(speedup === null ? "speed_is" : "not_measured", { times })} ${say(next)}`;
+}
+
+/**
+ * Short: the reason then has two lines.
  * @param {StagePayload} data
  * @param {number} length
  * @param {ReplayedLength} run
  */
 function estimate({ replay }, length, run) {
-  const { rounds, speedup } = run;
+  const counts = { tokens: replay.why_not === null ? replay.tokens.length : 0, passes: run.rounds.length };
+  if (run.speedup === null) return say("at_length_counts", { ...counts, length });
   const speed = estimated(run);
-  const tokens = replay.why_not === null ? counted(replay.tokens.length, "token") : "";
-  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")}`; // short: the reason then has two lines
-  return speedup === null ? `At draft length ${length}: ${passes}` : `${speed[0].toUpperCase()}${speed.slice(1)} times as fast, estimated: ${passes}`;
+  return say("estimated_counts", { ...counts, speed: speed[0].toUpperCase() + speed.slice(1) });
 }
 
 /** @param {StagePayload} data */
 function fromTheRunBefore(data) {
   const { before, name, differs } = data;
   const now = lastOf(data);
-  if (!before) return now ? NOTHING_BEFORE : "";
+  if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  const was = before.pinned ? "pinned" : "was";
-  if (now && !(before.trusted && trusted(data))) return before.ranked || `${notRanked(data, before)} ${counts(data, now, then, was)}`;
-  return `${was} ${both(then, before.trusted)} (${named(before)}) → now ${now ? both(now) : "…"} (${named({ name, differs })})`;
+  if (now && !(before.trusted && trusted(data))) return before.ranked || `${notRanked(data, before)} ${counts(data, before, now, then)}`;
+  const sides = { then: both(then, before.trusted), before: named(before), now: now ? both(now) : "…", run: named({ name, differs }) };
+  return say(before.pinned ? "change_pinned" : "change", sides);
 }
 
 /**
@@ -98,23 +107,25 @@ function fromTheRunBefore(data) {
  * @param {NonNullable<StagePayload["before"]>} before
  */
 function notRanked(data, { trusted: quiet, pinned }) {
-  const earlier = pinned ? "The pinned run" : "The run before";
-  const busy = quiet ? "This run" : trusted(data) ? earlier : "Both runs";
-  return `${busy}: busy machine, so time cannot rank them.`;
+  return say(quiet ? "busy_this" : !trusted(data) ? "busy_both" : pinned ? "busy_pinned" : "busy_before");
 }
 
 /**
  * What is exact however busy the machine was: both acceptances, and both tokens per target call.
  * @param {StagePayload} data
+ * @param {NonNullable<StagePayload["before"]>} before
  * @param {Point} now
  * @param {Point} then
- * @param {string} was
  */
-function counts({ before, rounds, name, differs }, now, then, was) {
-  const calls = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
-  const earlier = `${percent(then.acceptance)} accepted, ${before?.per_call?.toFixed(2)} tokens a round`;
-  const later = `${percent(now.acceptance)}, ${calls.toFixed(2)}`;
-  return `Exact: ${was} ${earlier} (${before && named(before)}) → now ${later} (${named({ name, differs })}).`;
+function counts({ rounds, name, differs }, before, now, then) {
+  return say(before.pinned ? "exact_pinned" : "exact", {
+    then: percent(then.acceptance),
+    then_tokens: String(before.per_call?.toFixed(2)),
+    before: named(before),
+    now: percent(now.acceptance),
+    tokens: ((rounds.at(-1)?.after.emitted ?? 0) / rounds.length).toFixed(2),
+    run: named({ name, differs }),
+  });
 }
 
 /**
@@ -146,8 +157,9 @@ function term(words, tip) {
  */
 function whileDragging(data, length, run) {
   const now = lastOf(data);
-  const measured = `${now ? both(now, trusted(data)) : "…"} at draft length ${data.draft_length} (lines and timeline)`;
-  return `${measured} → ${percent(figuresOf(run).acceptance)} accepted${run.speedup === null ? "" : `, ${estimated(run)}×`} at ${length}, estimated (dashed)`;
+  const share = percent(figuresOf(run).acceptance);
+  const then = run.speedup === null ? say("share_accepted", { share }) : say("share_and_speed", { share, speed: `${estimated(run)}×` });
+  return say("dragged", { now: now ? both(now, trusted(data)) : "…", own: data.draft_length, then, length });
 }
 
 /**
@@ -155,8 +167,8 @@ function whileDragging(data, length, run) {
  * @param {boolean} [quiet] whether its time is trusted
  */
 function both({ acceptance, speedup }, quiet = true) {
-  const timed = speedup === null ? "" : `, ${times(speedup)}${quiet ? "" : " not trusted"}`;
-  return `${percent(acceptance)} accepted${timed}`;
+  const figures = { share: percent(acceptance), speed: times(speedup) };
+  return say(speedup === null ? "share_accepted" : quiet ? "share_and_speed" : "share_and_doubt", figures);
 }
 
 /** @param {{ name: string, differs: string }} run */

@@ -7,6 +7,7 @@ import { INSIDE, MARGIN, SIZE, chipWidth, drawnChip, drawnKey, inLines, lastLine
 import { countsAfter, settingsInWords, titleOf } from "./account.js";
 import { DWELL } from "./playhead.js";
 import { depthsOf, hiddenGuesses, rowsOf } from "./tree.js";
+import { say } from "./words.js";
 
 /** @import { Phase, RoundPayload, SentRun, StagePayload, TreePayload } from "../shared/payloads.js" */
 /** @import { Film } from "../slide/film.js" */
@@ -21,7 +22,6 @@ const LINES = 7;
 const LINES_ABOVE_TREE = 2;
 const TREE = { top: TOP + LINES_ABOVE_TREE * LINE + 6, height: 232, most: 38, apart: 36, least: 3.4 }; // least: the width of a chip, in letters
 const SPECIAL = /^<.+>$/; // a token that no person wrote
-const EARLIER = "… and what was written before";
 
 /**
  * @param {Shown} shown
@@ -33,7 +33,7 @@ export function runSlide({ data, run, key, colours }, step, note = "") {
   const round = Math.floor(Math.max(step, 0) / phases.length);
   const phase = phases[Math.max(step, 0) % phases.length];
   const current = rounds[round];
-  const number = current ? `Round ${round + 1} of ${more ? "…" : rounds.length}` : "";
+  const number = current ? say("round_of", { round: round + 1, rounds: more ? "…" : rounds.length }) : "";
   const says = current ? current.sentences[phases.indexOf(phase)] : data.idle;
   const over = !more && step >= rounds.length * phases.length - 1;
   const { ink, mute } = colours;
@@ -65,7 +65,7 @@ function tokens(data, round, phase, colours) {
   return [
     ...drawnText(textUpTo(data, round, phase), round, lines, colours),
     ...(tree ? treeBelow(current, tree, phase, colours) : []),
-    own ? line(`✎ draft’s own tokens: ${own}`, { y: TOP + LINES * LINE - 16, size: 18, fill: colours.mute }) : "",
+    own ? line(say("slide_own_tokens", { tokens: own }), { y: TOP + LINES * LINE - 16, size: 18, fill: colours.mute }) : "",
   ];
 }
 
@@ -116,7 +116,7 @@ function drawnText(chips, round, most, colours) {
     const under = { x, y: y + 1.5 * LETTERS + 3, width: width + 4, height: 2, fill: chip.round === round ? colours.ink : colours.line };
     return [drawnChip(each, LETTERS, colours), (chip.round ?? -1) < 0 ? "" : tag("rect", under)];
   });
-  return shown.length < placed.length ? [line(EARLIER, { y: TOP - 8, size: 15, fill: colours.mute }), ...drawn] : drawn;
+  return shown.length < placed.length ? [line(say("written_before"), { y: TOP - 8, size: 15, fill: colours.mute }), ...drawn] : drawn;
 }
 
 /**
@@ -147,7 +147,7 @@ function treeBelow({ chips }, tree, phase, colours) {
     return [tag("path", elbow), drawnChip({ chip: guesses[node], x, y: TREE.top + row * height, width: chipWidth(guesses[node], size) }, size, colours)];
   });
   const hidden = rows.includes(null) ? hiddenGuesses(tree) : 0;
-  return hidden ? [...drawn, line(`+${hidden} guesses`, { x: MARGIN + apart, y: middle(below) + 6, size: 16, fill: colours.mute })] : drawn;
+  return hidden ? [...drawn, line(say("hidden_guesses", { hidden }), { x: MARGIN + apart, y: middle(below) + 6, size: 16, fill: colours.mute })] : drawn;
 }
 
 /**
@@ -172,7 +172,7 @@ export function runFilm(shown, speed) {
   const { rounds, phases } = shown.data;
   const dwell = phases.map((phase) => DWELL[phase] / speed);
   const fit = Math.max(1, Math.floor((MOST - LAST) / dwell.reduce((sum, ms) => sum + ms, 0)));
-  const left = rounds.length > fit ? `The film has the first ${fit} of ${rounds.length} rounds: at a higher playback speed it has more.` : "";
+  const left = rounds.length > fit ? say("film_is_cut", { shown: fit, rounds: rounds.length }) : "";
   const last = Math.max(Math.min(rounds.length, fit) * phases.length - 1, 0);
   const frames = Array.from({ length: last + 1 }, (_, step) => ({ draw: () => runSlide(shown, step), ms: dwell[step % phases.length] }));
   const end = { draw: () => runSlide(shown, last, left), ms: LAST };

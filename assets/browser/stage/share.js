@@ -2,6 +2,7 @@
 
 import { copied } from "../shared/clipboard.js";
 import { find } from "../shared/dom.js";
+import { say } from "./words.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -51,8 +52,8 @@ export class Share {
   }
 
   #thank() {
-    this.button.textContent = "Link copied";
-    setTimeout(() => (this.button.textContent = "Copy link"), COPIED_SHOWN);
+    this.button.textContent = say("link_copied");
+    setTimeout(() => (this.button.textContent = say("copy_link")), COPIED_SHOWN);
   }
 
   /** @param {View} view */

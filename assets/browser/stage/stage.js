@@ -28,6 +28,7 @@ import { readStyle } from "./style.js";
 import { Timeline, widthInWords } from "./timeline.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
+import { say } from "./words.js";
 
 /** @import { RoundPayload, SentStage, StageMount, StagePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
@@ -60,7 +61,7 @@ export class Stage {
     this.strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
     this.transport = new Transport(this.node, this.playhead);
     this.share = new Share(this.node, this.playhead);
-    this.saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: "run", read: () => this.reading.open() });
+    this.saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: say("file_of_run"), read: () => this.reading.open() });
     this.reading = new Reading(this.node, () => this.data && this.sent && accountOf(this.data, this.sent.run));
     this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
@@ -238,7 +239,7 @@ export class Stage {
 
   #slide() {
     const shown = this.#shown();
-    return shown && { name: `run, round ${this.playhead.round + 1}`, picture: runSlide(shown, this.playhead.step) };
+    return shown && { name: say("file_of_round", { round: this.playhead.round + 1 }), picture: runSlide(shown, this.playhead.step) };
   }
 
   #film() {

@@ -5,9 +5,11 @@ import { byTarget, className } from "../shared/chips.js";
 import { inHundred, prob, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing } from "./diagram.js" */
+/** @import { Voice } from "./words.js" */
 
 /** @typedef {Exclude<Chip, TargetChip>} DraftedChip */
 
@@ -15,35 +17,8 @@ import { shorten, visible } from "../shared/text.js";
 
 /** @typedef {{ text: string, kind: string, q: number, beyond: boolean }} Guess `beyond`: the stop would not draft it */
 
-/**
- * @typedef {Record<"guesses" | "limit" | "beyond" | "none" | "schedules" | "batches" | "alone", string> & { named: Record<string, string>, batch: (texts: number, length: number) => string }} Words
- */
-
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    guesses: "this round: the draft’s own probability",
-    limit: "limit of the stop",
-    beyond: "after the stop",
-    none: "Nothing is drafted here.",
-    schedules: "by schedule",
-    batches: "by batch",
-    alone: "speedup, with 95 % intervals; 1× is the target alone",
-    named: { fixed: "fixed γ of other prompts", heuristic: "heuristic", confidence: "confidence stop" },
-    batch: (texts, length) => `${texts} ${texts === 1 ? "text" : "texts"}, γ = ${length}`,
-  },
-  plain: {
-    guesses: "this round: how sure the intern is",
-    limit: "where to stop",
-    beyond: "after the stop",
-    none: "Nothing is suggested here.",
-    schedules: "by when to stop",
-    batches: "by texts at once",
-    alone: "measured speed and how sure it is; 1× is the editor alone",
-    named: { fixed: "as many each time", heuristic: "more after a good round", confidence: "stop when unsure" },
-    batch: (texts, words) => `${texts} ${texts === 1 ? "text" : "texts"}, ${words} suggested`,
-  },
-};
+/** @type {Record<string, "stop_fixed" | "stop_heuristic" | "stop_confidence">} */
+const SCHEDULES = { fixed: "stop_fixed", heuristic: "stop_heuristic", confidence: "stop_confidence" };
 const ROW = 21;
 const LEFT = 300; // width of the guesses
 const MOST = 8; // guesses drawn
@@ -85,7 +60,7 @@ export function guessesOf({ chips }, limit) {
  * @returns {SVGElement[]}
  */
 export function drawStops(stops, run, index, { top, size, words }) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const wide = size.width > 500;
   const [x, y] = wide ? [LEFT + 50, top] : [4, top + rowsIn(run) * ROW + 38];
   return [
@@ -107,24 +82,24 @@ export const afterBar = (end, width, line) => (end < line && line < end + width 
  * @param {number} limit
  * @param {number} top
  * @param {number} width
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawGuesses(guesses, limit, top, width, said) {
-  if (!guesses.length) return [label(said.none, 4, top + 10, "small start")];
+  if (!guesses.length) return [label(said("nothing_drafted"), 4, top + 10, "small start")];
   const [x, full] = [86, width - 86 - 46];
   const line = x + full * limit;
   const rows = guesses.flatMap(({ text, kind, q, beyond }, i) => {
     const y = top + 20 + i * ROW;
     const bar = box(x, y, full * q, 12, `odds guessed ${beyond ? "later" : kind}`);
     const place = afterBar(x + full * q, beyond ? Infinity : FIGURE, line) + 5;
-    return [label(shorten(visible(text), 9), 4, y + 11, "word"), bar, label(beyond ? said.beyond : prob(q), place, y + 11, "figure")];
+    return [label(shorten(visible(text), 9), 4, y + 11, "word"), bar, label(beyond ? say("after_the_stop") : prob(q), place, y + 11, "figure")];
   });
   const bottom = top + 20 + guesses.length * ROW;
   return [
-    label(said.guesses, 4, top + 9, "small start"),
+    label(said("this_round"), 4, top + 9, "small start"),
     ...rows,
     svg("line", { x1: line, x2: line, y1: top + 15, y2: bottom, class: "limit" }),
-    label(`${said.limit} ${prob(limit)}`, line, bottom + 12, "small"),
+    label(said("limit_of_stop", { limit: prob(limit) }), line, bottom + 12, "small"),
   ];
 }
 
@@ -134,7 +109,7 @@ function drawGuesses(guesses, limit, top, width, said) {
  * @param {number} x
  * @param {number} y
  * @param {number} width
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawSpeedups(stops, x, y, width, said) {
   const { schedules, batches } = rowsOf(stops, said);
@@ -147,11 +122,11 @@ function drawSpeedups(stops, x, y, width, said) {
   const drawn = (/** @type {Row[]} */ rows, /** @type {number} */ from) => rows.flatMap((row, i) => drawRow(row, x, from + 18 + i * ROW, at, x + width));
   return [
     svg("line", { x1: at(1), x2: at(1), y1: y + 14, y2: bottom, class: "limit" }),
-    label(`${said.schedules}, ${stops.measured[0]}`, x, y + 9, "small start"),
+    label(said("by_schedule", { measured: stops.measured[0] }), x, y + 9, "small start"),
     ...drawn(schedules, y),
-    label(`${said.batches}, ${stops.measured[1]}`, x, second + 9, "small start"),
+    label(said("by_batch", { measured: stops.measured[1] }), x, second + 9, "small start"),
     ...drawn(batches, second),
-    label(said.alone, x + width, bottom + 12, "small end"),
+    label(said("stops_scale"), x + width, bottom + 12, "small end"),
   ];
 }
 
@@ -173,13 +148,13 @@ function drawRow({ name, value, low, high }, x, y, at, right) {
 
 /**
  * @param {StopsPayload} stops
- * @param {Words} said
+ * @param {Voice} said
  * @returns {Record<"schedules" | "batches", Row[]>}
  */
 function rowsOf({ schedules, batches }, said) {
   return {
-    schedules: schedules.map(([schedule, value, low, high]) => ({ name: said.named[schedule], value, low, high })),
-    batches: batches.map(([texts, length, value, low, high]) => ({ name: said.batch(texts, length), value, low, high })),
+    schedules: schedules.map(([schedule, value, low, high]) => ({ name: said(SCHEDULES[schedule]), value, low, high })),
+    batches: batches.map(([texts, length, value, low, high]) => ({ name: said("stop_batch", { texts, length }), value, low, high })),
   };
 }
 
@@ -190,11 +165,12 @@ function rowsOf({ schedules, batches }, said) {
  * @param {DiagramPayload["words"]} words
  */
 export function stopsInWords(stops, round, words) {
-  const said = WORDS[words];
-  const guesses = guessesOf(round, stops.limit).map(({ text, q, beyond }) => `${visible(text)} ${prob(q)}${beyond ? `, ${said.beyond}` : ""}`);
+  const said = voiceOf(words);
+  const guesses = guessesOf(round, stops.limit).map(({ text, q, beyond }) => `${visible(text)} ${prob(q)}${beyond ? `, ${say("after_the_stop")}` : ""}`);
   const { schedules, batches } = rowsOf(stops, said);
-  const list = (/** @type {Row[]} */ rows) => rows.map(({ name, value, low, high }) => `${name} ${times(value)}, ${times(low)} to ${times(high)}`).join("; ");
-  const its = guesses.length ? `${said.guesses}: ${guesses.join("; ")}. ${said.limit} ${prob(stops.limit)}.` : said.none;
+  const list = (/** @type {Row[]} */ rows) => rows.map(({ name, value, low, high }) => say("row_interval", { name, value: times(value), low: times(low), high: times(high) })).join("; ");
+  const its = guesses.length ? `${said("this_round")}: ${guesses.join("; ")}. ${said("limit_of_stop", { limit: prob(stops.limit) })}.` : said("nothing_drafted");
   const shown = words === "plain" ? inHundred(its) : its;
-  return `${shown} ${said.alone}. ${said.schedules}, ${stops.measured[0]}: ${list(schedules)}. ${said.batches}, ${stops.measured[1]}: ${list(batches)}.`;
+  const [bySchedule, byBatch] = [said("by_schedule", { measured: stops.measured[0] }), said("by_batch", { measured: stops.measured[1] })];
+  return `${shown} ${said("stops_scale")}. ${bySchedule}: ${list(schedules)}. ${byBatch}: ${list(batches)}.`;
 }

@@ -6,6 +6,7 @@ import { element, find } from "../shared/dom.js";
 import { visible } from "../shared/text.js";
 import { foldedHeight, stepFrom } from "./tree.js";
 import { arrange, chipsOf, drawTreeRound, isNode, textOf } from "./tree_round.js";
+import { say } from "./words.js";
 
 /** @import { ChipStatus, Phase, PromptPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { ShownRound } from "../shared/chips.js" */
@@ -375,9 +376,9 @@ function otherLine(chips, at, key) {
 /** @param {PromptPayload} prompt */
 function promptTokens(prompt) {
   const node = element("span", "prompt");
-  node.title = "The prompt, cut into tokens";
+  node.title = say("prompt_tokens");
   node.translate = false;
-  if (prompt.hidden) node.append(element("span", "more", `… ${prompt.hidden} tokens before`));
+  if (prompt.hidden) node.append(element("span", "more", say("tokens_before", { tokens: prompt.hidden })));
   let newline = false;
   for (const text of prompt.tokens) {
     if (newline && !LINE_BREAKS.test(text)) node.append(element("br"));
@@ -394,7 +395,7 @@ function promptTokens(prompt) {
  */
 function specialMark(text) {
   const mark = element("span", "piece special", "▸");
-  mark.title = `${text}: a mark of the model, not a part of the text. It begins a text.`;
+  mark.title = say("special_token", { token: text });
   mark.setAttribute("role", "img");
   mark.setAttribute("aria-label", mark.title);
   return mark;

@@ -1,43 +1,16 @@
 // The picture of a pass over many texts: the weights once, for the tokens of every text; the places that are empty
 // because their text has ended; and the measured times of such passes beside it.
 
-import { percent, times } from "../shared/numbers.js";
+import { times } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
-import { BAR, FETCHED, drawBars, drawFetch } from "./weights.js";
+import { BAR, FETCHED, drawBars, drawFetch, shareOf } from "./weights.js";
+import { say, voiceOf } from "./words.js";
 
 /** @import { BatchPayload, DiagramPayload } from "../shared/payloads.js" */
 /** @import { Drawing, Size } from "./diagram.js" */
 /** @import { Bar } from "./weights.js" */
+/** @import { Voice } from "./words.js" */
 
-/**
- * @typedef {Record<"weights" | "once" | "single" | "write" | "ended" | "empty" | "scale", string> & { one: (tokens: number) => string, many: (tokens: number, texts: number) => string }} Words
- */
-
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    weights: "all weights",
-    once: "fetched once",
-    single: "one token of each text",
-    one: (tokens) => `one text, ${tokens} tokens at once`,
-    many: (tokens, texts) => `${texts} texts, ${tokens} tokens of each`,
-    write: "still write",
-    ended: "have ended",
-    empty: "of the places are empty, on average",
-    scale: "measured time of a pass; one token of each text = 1×",
-  },
-  plain: {
-    weights: "the heavy book",
-    once: "fetched once",
-    single: "one word of each text",
-    one: (words) => `one text, ${words} words in one look`,
-    many: (words, texts) => `${texts} texts, ${words} words of each`,
-    write: "still go on",
-    ended: "are done",
-    empty: "places are empty, on average",
-    scale: "measured time of a look; one word of each text = 1×",
-  },
-};
 const CELL = { width: 22, height: 8, gap: 3 };
 
 /** @param {number} texts */
@@ -58,17 +31,17 @@ export function textsHeight({ texts }, { width }) {
  * @returns {SVGElement[]}
  */
 export function drawTexts(batch, { top, size, words }) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const wide = size.width > 500;
   const height = rowsHeight(batch.texts);
   const below = top + height + 12;
   const [x, y] = wide ? [500, top + 24] : [4, below + 34];
   return [
-    ...drawFetch(said.weights, said.once, 4, top + height / 2),
+    ...drawFetch(said("weights"), say("fetched_once"), 4, top + height / 2),
     ...drawPlaces(batch, 4 + FETCHED, top, wide, said),
-    label(said.many(batch.tokens, batch.texts), wide ? 4 + FETCHED : 4, below, "small start"),
-    label(empty(batch, words), wide ? 4 + FETCHED : 4, below + 15, "small start"),
-    ...drawBars(barsOf(batch, said), said.scale, x, y, size.width - x - 8),
+    label(said("tokens_of_texts", { ...batch }), wide ? 4 + FETCHED : 4, below, "small start"),
+    label(said("empty_places", { share: shareOf(batch.empty, said) }), wide ? 4 + FETCHED : 4, below + 15, "small start"),
+    ...drawBars(barsOf(batch, said), said("texts_scale"), x, y, size.width - x - 8),
   ];
 }
 
@@ -78,7 +51,7 @@ export function drawTexts(batch, { top, size, words }) {
  * @param {number} x
  * @param {number} y
  * @param {boolean} wide
- * @param {Words} said
+ * @param {Voice} said
  */
 function drawPlaces({ texts, tokens, empty: share }, x, y, wide, said) {
   const writing = texts - Math.round(share * texts);
@@ -89,29 +62,20 @@ function drawPlaces({ texts, tokens, empty: share }, x, y, wide, said) {
     return box(x + (i % tokens) * (width + CELL.gap), y + rowsHeight(row), width, CELL.height, row < writing ? "odds passes" : "odds later");
   });
   if (!wide) return cells;
-  const names = [`${writing} ${said.write}`, `${texts - writing} ${said.ended}`];
+  const names = [said("still_writing", { texts: writing }), said("have_ended", { texts: texts - writing })];
   return [...cells, label(names[0], right, y + rowsHeight(writing / 2) + 4, "small start"), label(names[1], right, y + rowsHeight((writing + texts) / 2) + 4, "small start")];
 }
 
 /**
  * @param {BatchPayload} batch
- * @param {DiagramPayload["words"]} words
- */
-function empty({ empty: share }, words) {
-  const figure = words === "plain" ? `${Math.round(100 * share)} of 100` : percent(share);
-  return `${figure} ${WORDS[words].empty}`;
-}
-
-/**
- * @param {BatchPayload} batch
- * @param {Words} said
+ * @param {Voice} said
  * @returns {Bar[]}
  */
 function barsOf({ texts, tokens, alone, together }, said) {
   return [
-    [said.single, 1, "passes"],
-    [said.one(tokens), alone, "passes"],
-    [said.many(tokens, texts), together, "passes"],
+    [said("one_of_each"), 1, "passes"],
+    [said("tokens_of_one", { tokens }), alone, "passes"],
+    [said("tokens_of_texts", { tokens, texts }), together, "passes"],
   ];
 }
 
@@ -121,7 +85,7 @@ function barsOf({ texts, tokens, alone, together }, said) {
  * @param {DiagramPayload["words"]} words
  */
 export function textsInWords(batch, words) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const rows = barsOf(batch, said).map(([name, ratio]) => `${name}: ${times(ratio)}`);
-  return `${said.many(batch.tokens, batch.texts)}: ${said.weights} ${said.once}. ${empty(batch, words)}. ${said.scale}: ${rows.join("; ")}.`;
+  return said("texts_in_words", { ...batch, share: shareOf(batch.empty, said), rows: rows.join("; ") });
 }

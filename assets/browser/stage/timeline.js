@@ -3,8 +3,9 @@
 
 import { find } from "../shared/dom.js";
 import { milliseconds, times } from "../shared/numbers.js";
-import { isPlain, progress } from "./plain_words.js";
+import { progress } from "./plain_words.js";
 import { plainStep, timelineFigure, timelineMargin } from "./timeline_figure.js";
+import { isPlain, say } from "./words.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -51,7 +52,7 @@ export class Timeline {
     this.end = Math.max(data.rounds.at(-1)?.ms[3] ?? 0, data.plain?.at(-1) ?? 0, 1);
     this.stepLength = stepLength(data);
     this.drawn = "";
-    this.note.textContent = data.plain === null && !data.running ? "not recorded" : "";
+    this.note.textContent = data.plain === null && !data.running ? say("not_recorded") : "";
     for (const part of [this.lanes, this.keys, this.zoomButton]) part.hidden = !data.timed;
     if (!data.timed) this.plot.replaceChildren();
   }
@@ -85,7 +86,7 @@ export class Timeline {
     const span = (Math.max(this.#width, 60) / STEP_PIXELS) * this.stepLength;
     const fits = span >= this.end;
     this.zoomButton.hidden = fits; // its place stays: the row below would move
-    this.zoomButton.textContent = this.#showsWhole ? "zoom in" : "whole run";
+    this.zoomButton.textContent = say(this.#showsWhole ? "zoom_in" : "whole_run");
     const [from, to] = this.window;
     if (this.#showsWhole || fits) {
       this.window = [0, Math.max(this.end * 1.01, more ? span : 0)];
@@ -128,8 +129,8 @@ export class Timeline {
     const { done, substep } = this.playhead;
     const emitted = done ? data.rounds[done - 1].after.emitted : 0;
     const total = data.more ? Infinity : (data.rounds.at(-1)?.after.emitted ?? Infinity);
-    const untimed = data.timed ? "" : "; the times of this run are not reported";
-    this.caption.textContent = progress(data, emitted, done, current.alone?.[substep], total) + untimed;
+    const made = progress(data, emitted, done, current.alone?.[substep], total);
+    this.caption.textContent = data.timed ? made : say("untimed", { progress: made });
   }
 
   get #showsWhole() {
@@ -168,9 +169,8 @@ export class Timeline {
     if (!this.data || index < 0) return void (this.area.title = "");
     const [start, drafted, verified, end] = this.data.rounds[index].ms;
     const wide = widthInWords(this.data.rounds[index], this.data);
-    const ofTree = wide && ` (${wide})`;
-    const parts = [`draft ${milliseconds(drafted - start)}`, `check ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
-    this.area.title = `Round ${index + 1}: ${parts.join(", ")} (${this.data.measured}; reading the prompt not included)`;
+    const [draft, check, rest] = [drafted - start, verified - drafted, end - verified].map(milliseconds);
+    this.area.title = say(wide ? "round_times_tree" : "round_times", { round: index + 1, draft, check, wide, rest, measured: this.data.measured });
   }
 }
 
@@ -183,7 +183,7 @@ export function widthInWords(round, { plain }) {
   const one = round?.tree ? plainStep(plain) : null;
   if (!round?.tree || !one) return "";
   const [, drafted, verified] = round.ms;
-  return `${round.tree.parents.length + 1} tokens at once: ${times((verified - drafted) / one)} the time of one`;
+  return say("tree_width", { tokens: round.tree.parents.length + 1, times: times((verified - drafted) / one) });
 }
 
 /**

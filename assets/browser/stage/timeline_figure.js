@@ -2,9 +2,9 @@
 
 import { byTarget } from "../shared/chips.js";
 import { label, svg } from "../shared/svg.js";
-import { laneWords } from "./plain_words.js";
 import { Plane, roundNumbers } from "./plane.js";
 import { depthsOf } from "./tree.js";
+import { voiceOf } from "./words.js";
 
 /** @import { Chip, RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Margin, Span, Tick } from "./plane.js" */
@@ -51,7 +51,8 @@ export function timelineFigure({ data, window, margin, style, plot, judged }) {
   }
   const plain = steps(data);
   root.append(...labels(plane, plain, (i) => String(i + 1), 1.5, ROOM.step * style.letters, style));
-  root.append(...labels(plane, blocks.verify, () => laneWords(data).check, 0.5, ROOM.check * style.letters, style));
+  const check = voiceOf(data.diagram?.words)("lane_check");
+  root.append(...labels(plane, blocks.verify, () => check, 0.5, ROOM.check * style.letters, style));
   return root;
 }
 
@@ -62,8 +63,8 @@ export function timelineFigure({ data, window, margin, style, plot, judged }) {
  * @param {Style} style
  */
 function lanes(plane, data, style) {
-  const { narrow, speculative, alone } = laneWords(data);
-  const names = style.narrow ? narrow : [speculative, alone];
+  const said = voiceOf(data.diagram?.words);
+  const names = style.narrow ? [said("lane_both_narrow"), said("lane_alone_narrow")] : [said("lane_both"), said("lane_alone")];
   /** @type {Tick[]} */
   const times = roundNumbers(plane.xSpan, style.narrow ? 4 : 9).map((ms) => [ms, `${ms} ms`]);
   return plane.axes(times, names.map((name, i) => [i + 0.5, name]), style.letters);

@@ -4,6 +4,7 @@
 import { element, find, sentence } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { whatWasDone } from "./until.js";
+import { say } from "./words.js";
 
 /** @import { Beat, StagePayload, TourPayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -38,19 +39,19 @@ export class Tour {
     this.panel = element("section", "tour");
     this.text = element("div", "tour-text");
     this.place = element("span", "tour-place");
-    this.back = button("Back", () => this.#jump(this.at - 1));
-    this.skip = button("Skip", () => this.#jump(this.at + 1));
+    this.back = button(say("back"), () => this.#jump(this.at - 1));
+    this.skip = button(say("skip"), () => this.#jump(this.at + 1));
     this.end = button("", () => this.leave());
     this.#build();
     this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
   }
 
   #build() {
-    this.panel.setAttribute("aria-label", "Tour");
+    this.panel.setAttribute("aria-label", say("tour"));
     this.panel.tabIndex = -1;
     this.panel.hidden = true;
     this.text.setAttribute("role", "status");
-    this.end.title = "Escape does the same";
+    this.end.title = say("escape_leaves");
     const buttons = element("div", "tour-buttons");
     buttons.append(this.place, this.back, this.skip, this.end);
     this.panel.append(this.text, buttons);
@@ -96,8 +97,8 @@ export class Tour {
    * @param {string} did
    */
   #pause(did) {
-    this.text.replaceChildren(sentence("p", "tour-did", did), element("p", "tour-asks", "▸ Look at the tokens and the plots, then press Next."));
-    this.skip.textContent = "Next";
+    this.text.replaceChildren(sentence("p", "tour-did", did), element("p", "tour-asks", say("look_then_next")));
+    this.skip.textContent = say("next");
     this.skip.removeAttribute("aria-label");
     this.#bringIntoSight();
   }
@@ -174,7 +175,7 @@ export class Tour {
     if (!tour) return;
     this.panel.hidden = false;
     this.stage.classList.add("touring");
-    this.place.textContent = beat ? `Step ${this.at} of ${tour.tour.beats.length}` : "End of the tour";
+    this.place.textContent = beat ? say("step_of", { step: this.at, steps: tour.tour.beats.length }) : say("tour_over");
     const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
     if (did) lines.unshift(sentence("p", "tour-did", did));
     if (beat) lines.push(asking(beat));
@@ -182,10 +183,10 @@ export class Tour {
     this.text.replaceChildren(...lines);
     this.back.disabled = this.at === 1;
     this.skip.hidden = !beat;
-    this.skip.textContent = "Skip";
-    this.skip.setAttribute("aria-label", "Skip this step");
-    this.end.setAttribute("aria-label", beat ? "Leave the tour" : "Close the tour");
-    this.end.textContent = beat ? "Leave" : "Close";
+    this.skip.textContent = say("skip");
+    this.skip.setAttribute("aria-label", say("skip_step"));
+    this.end.setAttribute("aria-label", say(beat ? "leave_tour" : "close_tour"));
+    this.end.textContent = say(beat ? "leave" : "close");
     this.#bringIntoSight();
   }
 
@@ -205,13 +206,13 @@ export class Tour {
 /** @param {Beat} beat */
 function asking({ asks, keys }) {
   const line = element("p", "tour-asks", `▸ ${asks} `);
-  line.append(element("span", "tour-keys", `Keys: ${keys}`));
+  line.append(element("span", "tour-keys", say("tour_keys", { keys })));
   return line;
 }
 
 /** @param {TourPayload} tour */
 function whatNext({ tour: { next } }) {
-  const line = element("p", "tour-asks", "▸ Next: ");
+  const line = element("p", "tour-asks", `${say("tour_next")} `);
   next.forEach(({ page, name, why }, i) => {
     const link = element("a", "", name);
     link.href = `./${page}`;

@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
+import { say } from "./words.js";
 
 /** @import { Move, Playhead } from "./playhead.js" */
 
@@ -48,11 +49,11 @@ export class Transport {
     this.scrubber.value = String(Math.max(step, 0));
     this.scrubber.disabled = last < 0;
     this.scrubber.style.setProperty("--filled", `${last > 0 ? (100 * Math.max(step, 0)) / last : 0}%`);
-    this.scrubber.setAttribute("aria-valuetext", step < 0 ? "not started" : `round ${round + 1}, ${phase}`);
+    this.scrubber.setAttribute("aria-valuetext", phase ? say(`at_${phase}`, { round: round + 1 }) : say("not_started"));
     if (this.shownPlaying === playing) return;
     this.shownPlaying = playing;
     this.play.classList.toggle("playing", playing);
-    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.play.setAttribute("aria-label", say(playing ? "pause" : "play"));
   }
 
   /** @param {Event} event */

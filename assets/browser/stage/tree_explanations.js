@@ -5,8 +5,9 @@ import { MARKS } from "../shared/chips.js";
 import { sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
-import { NOTHING_TO_SHOW, facts, rule } from "./facts.js";
+import { facts, rule } from "./facts.js";
 import { childrenOf, siblingsOf } from "./tree.js";
+import { say } from "./words.js";
 
 /** @import { JudgedChip, NotTakenChip, RoundPayload, StagePayload, TreePayload } from "../shared/payloads.js" */
 
@@ -28,9 +29,10 @@ export function placeInTree(round, index) {
   const tree = treeOf(round);
   const siblings = siblingsOf(tree, index);
   const parent = tree.parents[index];
-  const after = parent < 0 ? "for the next place" : `for the place after ${quoted(round.chips[parent].text)}`;
-  if (siblings.length === 1) return `It is the only guess ${after}.`;
-  return `It is guess ${siblings.indexOf(index) + 1} of ${siblings.length} ${after}.`;
+  const only = siblings.length === 1;
+  const figures = { number: siblings.indexOf(index) + 1, guesses: siblings.length };
+  if (parent < 0) return say(only ? "only_guess" : "guess_of", figures);
+  return say(only ? "only_guess_after" : "guess_of_after", { ...figures, before: quoted(round.chips[parent].text) });
 }
 
 /**
@@ -51,10 +53,11 @@ export function guessInTree(data, round, chip, index) {
  * @param {number} index
  */
 function greedyWords(round, { candidates, status }, index) {
-  if (status === "accepted") return "Greedy: it is the target’s top token here.";
-  if (!candidates.length) return "Greedy: it is not the target’s top token here.";
+  if (status === "accepted") return say("tree_greedy_accepted");
+  if (!candidates.length) return say("tree_greedy_failed");
   const [text, p] = candidates.reduce((top, one) => (one[1] > top[1] ? one : top));
-  return `Greedy: it is not the target’s top token ${after(round, index)}, ${quoted(text)} (${prob(p)}).`;
+  const before = textBefore(round, index);
+  return say(before ? "tree_greedy_top_after" : "tree_greedy_top", { before, top: quoted(text), p: prob(p) });
 }
 
 /**
@@ -66,12 +69,9 @@ function greedyWords(round, { candidates, status }, index) {
 function samplingWords({ point_mass: pointMass }, round, chip, index) {
   const others = siblingsOf(treeOf(round), index);
   const failed = others.slice(0, others.indexOf(index)).map((other) => quoted(round.chips[other].text));
-  const drew = `drew ${prob(chip.u)}: ${chip.status}.`;
-  if (failed.length) {
-    return `Tried after ${failed.join(", ")} failed. What is left of p gives it the chance ${prob(chip.accept_prob)}; ${drew}`;
-  }
-  if (pointMass) return `The draft does not draw, so q = 1 and the chance is p itself, ${prob(chip.accept_prob)}; ${drew}`;
-  return `Accept with probability min(1, p/q) = min(1, ${prob(chip.p)} / ${prob(chip.q)}) = ${prob(chip.accept_prob)}; ${drew}`;
+  const figures = { failed: failed.join(", "), p: prob(chip.p), q: prob(chip.q), chance: prob(chip.accept_prob), u: prob(chip.u) };
+  if (failed.length) return say(`tree_after_failed_${chip.status}`, figures);
+  return say(pointMass ? `tree_sure_${chip.status}` : `tree_sampled_${chip.status}`, figures);
 }
 
 /**
@@ -85,9 +85,9 @@ function whatFollows(round, chip, index) {
   const tree = treeOf(round);
   const others = siblingsOf(tree, index);
   const next = others[others.indexOf(index) + 1];
-  if (next !== undefined) return `Next the target tries ${quoted(round.chips[next].text)}.`;
+  if (next !== undefined) return say("tries_next", { token: quoted(round.chips[next].text) });
   const own = round.chips.find((other) => other.status === "correction");
-  return own ? `No guess is left for this place: ${quoted(own.text)} is the target’s own token.` : "";
+  return own ? say("no_guess_left", { token: quoted(own.text) }) : "";
 }
 
 /**
@@ -99,7 +99,8 @@ function whatFollows(round, chip, index) {
 function siblings(round, index) {
   const others = siblingsOf(treeOf(round), index);
   if (others.length < 2) return [rule(placeInTree(round, index))];
-  const line = sentence("p", "rule siblings", `${others.length} guesses ${after(round, index)}, in the order tried: `);
+  const before = textBefore(round, index);
+  const line = sentence("p", "rule siblings", `${say(before ? "guesses_after" : "guesses_after_text", { guesses: others.length, before })} `);
   for (const other of others) {
     const chip = round.chips[other];
     const q = "q" in chip && chip.q !== null && chip.q !== 1 ? ` q ${prob(chip.q)}` : "";
@@ -109,12 +110,13 @@ function siblings(round, index) {
 }
 
 /**
+ * The guess that it follows; empty where that is the text.
  * @param {RoundPayload} round
  * @param {number} index
  */
-function after(round, index) {
+function textBefore(round, index) {
   const parent = treeOf(round).parents[index];
-  return parent < 0 ? "after the text" : `after ${quoted(round.chips[parent].text)}`;
+  return parent < 0 ? "" : quoted(round.chips[parent].text);
 }
 
 /**
@@ -125,8 +127,8 @@ function after(round, index) {
  * @param {number} index
  */
 export function notTaken(data, round, chip, index) {
-  const why = rule(`${whyNotTaken(round, index)} The same pass read it all the same.`);
-  if (chip.p === null || chip.q === null) return [...siblings(round, index), why, rule(NOTHING_TO_SHOW)];
+  const why = rule(`${whyNotTaken(round, index)} ${say("read_all_the_same")}`);
+  if (chip.p === null || chip.q === null) return [...siblings(round, index), why, rule(say("nothing_to_show"))];
   return [facts({ ...chip, accept_prob: null, u: null }, data, false), ...siblings(round, index), why];
 }
 
@@ -140,8 +142,8 @@ export function whyNotTaken(round, index) {
   const parent = tree.parents[index];
   if (parent >= 0 && round.chips[parent].status !== "accepted") return whatWasLeft(round, parent);
   const taken = siblingsOf(tree, index).find((other) => round.chips[other].status === "accepted");
-  if (taken !== undefined) return `Not taken: the target accepted ${quoted(round.chips[taken].text)} for this place before it tried this guess.`;
-  return "Not taken: the text ended before it.";
+  if (taken !== undefined) return say("other_taken", { token: quoted(round.chips[taken].text) });
+  return say("ended_before");
 }
 
 /**
@@ -154,21 +156,16 @@ function whatWasLeft(round, node) {
   let first = node;
   while (tree.parents[first] >= 0 && round.chips[tree.parents[first]].status !== "accepted") first = tree.parents[first];
   const chip = round.chips[first];
-  return `Not taken: it follows ${quoted(chip.text)}, which ${chip.status === "rejected" ? "failed" : "was not taken"}.`;
+  return say(chip.status === "rejected" ? "follows_failed" : "follows_not_taken", { token: quoted(chip.text) });
 }
 
 /**
  * Where the target's own token stands, after guesses that failed.
  * @param {RoundPayload} round
  */
-export function afterTree(round) {
+export function whatFailed(round) {
   const tree = treeOf(round);
   const last = round.chips.findLastIndex((chip) => chip.status === "accepted");
   const failed = childrenOf(tree, last).length;
-  const which = failed === 2 ? "Both" : `All ${failed}`;
-  return failed === 1 ? "The one guess for this place failed. " : `${which} guesses for this place failed. `;
-}
-
-export function endOfPath() {
-  return "The path ends here, and the same target pass also gives the next token";
+  return failed === 1 ? say("one_failed") : failed === 2 ? say("both_failed") : say("all_failed", { failed });
 }

@@ -4,8 +4,9 @@
 
 import { byTarget, drawChip } from "../shared/chips.js";
 import { element } from "../shared/dom.js";
-import { counted, prob } from "../shared/numbers.js";
+import { prob } from "../shared/numbers.js";
 import { depthsOf, hiddenGuesses, rowsOf, siblingsOf } from "./tree.js";
+import { say } from "./words.js";
 
 /** @import { Phase, TreePayload } from "../shared/payloads.js" */
 /** @import { DrawnRound, ShownRound } from "../shared/chips.js" */
@@ -39,7 +40,7 @@ export function drawTreeRound(data, index, atOnce) {
   const { tree: shape } = data;
   const node = element("span", "round tree");
   node.setAttribute("role", "group");
-  node.setAttribute("aria-label", `Round ${index + 1}`);
+  node.setAttribute("aria-label", say("round", { round: index + 1 }));
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
   const path = element("span", "path");
   /** @type {DrawnTree["copies"]} */
@@ -80,7 +81,7 @@ function branches({ tree, chips: shown }, chips, elbows, atOnce) {
   box.append(note(shown, atOnce));
   const nodes = element("span", "nodes");
   nodes.setAttribute("role", "tree");
-  nodes.setAttribute("aria-label", `${counted(tree.parents.length, "guess", "guesses")} in a tree, ${counted(deepest, "place")} deep`);
+  nodes.setAttribute("aria-label", say("tree_size", { guesses: tree.parents.length, places: deepest }));
   const apart = atOnce ? 0 : Math.min(APART.most, APART.all / deepest);
   chips.forEach((chip, i) => chip.style.setProperty("--i", String((depths[i] ?? 0) * apart)));
   for (const row of tree.rows) {
@@ -95,7 +96,7 @@ function branches({ tree, chips: shown }, chips, elbows, atOnce) {
 
 /** @param {number} depth */
 function head(depth) {
-  const made = element("span", "place", depth ? `place ${depth + 1}` : "next place");
+  const made = element("span", "place", depth ? say("tree_place", { number: depth + 1 }) : say("tree_next_place"));
   made.style.gridColumn = String(depth + 1);
   made.setAttribute("aria-hidden", "true");
   return made;
@@ -109,12 +110,12 @@ function head(depth) {
 function note(shown, atOnce) {
   /** @param {string} status */
   const number = (status) => shown.filter((chip) => chip.status === status).length;
-  const guesses = counted(shown.filter((chip) => !byTarget(chip)).length, "guess", "guesses");
+  const guesses = shown.filter((chip) => !byTarget(chip)).length;
   /** @type {Record<Phase, string>} */
   const words = {
-    propose: `${guesses}, ${atOnce ? "all at once" : "place by place"}`,
-    check: `one pass: ${guesses}`,
-    judge: `${number("accepted")} accepted ✓ · ${number("rejected")} failed ✗ · ${number("not taken")} not taken ⋯`,
+    propose: say(atOnce ? "tree_at_once" : "tree_by_place", { guesses }),
+    check: say("tree_in_one_pass", { guesses }),
+    judge: say("tree_judged", { accepted: number("accepted"), failed: number("rejected"), not_taken: number("not taken") }),
   };
   const made = element("span", "tree-note");
   made.setAttribute("aria-hidden", "true");
@@ -172,9 +173,9 @@ export function arrange({ tree, chips, data, phase }) {
 function arrangeFold(button, { shape, open, rows }) {
   const below = open ? shape.rows.length : shape.rows.length - shape.folded.length;
   const hidden = rows.filter((row) => row === null).length || hiddenGuesses(shape);
-  const best = shape.best === null ? "" : `, best ${prob(shape.best)}`;
-  button.textContent = open ? "show only the most probable rows" : `+${counted(hidden, "guess", "guesses")}${best}`;
-  button.title = open ? "" : "Show the whole tree. “best” is the draft’s probability of the most probable path that is hidden";
+  const more = say(shape.best === null ? "fold_more" : "fold_more_best", { hidden, best: prob(shape.best) });
+  button.textContent = open ? say("fold") : more;
+  button.title = open ? "" : say("unfold");
   button.setAttribute("aria-expanded", String(open));
   button.style.gridRow = String(below + HEADS + 1);
   button.classList.toggle("aside", !open && rows.includes(below));

@@ -1,6 +1,7 @@
 // What a visitor of the tour has to do at each beat, and what is then said of it. Draws nothing.
 
 import { byTarget } from "../shared/chips.js";
+import { fill } from "../shared/fill.js";
 import { quoted } from "../shared/text.js";
 
 /** @import { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload } from "../shared/payloads.js" */
@@ -41,7 +42,7 @@ const UNTIL = {
  */
 export function whatWasDone(beat, doing, rounds) {
   const found = UNTIL[beat.until](doing, rounds, beat);
-  return found && filledIn(beat.did[found.outcome] ?? "", found.facts);
+  return found && fill(beat.did[found.outcome] ?? "", found.facts);
 }
 
 /**
@@ -69,10 +70,3 @@ function factsOf({ length, run }) {
   return { length, passes: run.rounds.length, wasted: run.rejected + run.discarded };
 }
 
-/**
- * @param {string} template
- * @param {Record<string, string | number>} facts
- */
-function filledIn(template, facts) {
-  return template.replace(/\{(\w+)\}/g, (mark, name) => String(facts[name] ?? mark));
-}

@@ -1,40 +1,18 @@
 // The picture of a pass: the weights are read once, however many tokens it reads; and beside it the measured times of
 // passes, with the parts that they were spent on.
 
-import { milliseconds, percent, times } from "../shared/numbers.js";
+import { milliseconds, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
+import { voiceOf } from "./words.js";
 
 /** @import { DiagramPayload, PassPayload, PassesPayload } from "../shared/payloads.js" */
 /** @import { Drawing } from "./diagram.js" */
-
-/** @typedef {Record<"weights" | "once" | "one" | "many" | "scale", string> & { parts: string[], in: (format: string) => string }} Words */
+/** @import { Voice } from "./words.js" */
 
 /** @typedef {[string, number, string]} Bar what was timed, its time in plain passes, and its kind */
 
-/** @type {Record<string, string>} */
-const PLAIN = { float32: "long numbers", bfloat16: "short numbers" };
-/** @type {Record<DiagramPayload["words"], Words>} */
-const WORDS = {
-  technical: {
-    weights: "all weights",
-    once: "read once",
-    one: "one token",
-    many: "tokens at once",
-    parts: ["products with the weights", "attention", "the program’s own work", "the rest"],
-    scale: "measured; × is over one token in the same format",
-    in: (format) => `, ${format}`,
-  },
-  plain: {
-    weights: "the heavy book",
-    once: "fetched once",
-    one: "one word",
-    many: "words in one look",
-    parts: ["turning the pages", "looking back at the text", "getting ready", "the rest"],
-    scale: "measured; × is over one word with the same numbers",
-    in: (format) => `, ${PLAIN[format] ?? format}`,
-  },
-};
-const KINDS = ["passes", "left", "lost", "later"]; // how each part is drawn
+/** @type {Array<[string, "products" | "attention" | "own_work" | "the_rest"]>} */
+const PARTS = [["passes", "products"], ["left", "attention"], ["lost", "own_work"], ["later", "the_rest"]]; // how each part is drawn, and its name
 const CELL = 17;
 export const FETCHED = 206; // pixels from the weights to the tokens that they are used for
 export const BAR = { height: 15, row: 36 };
@@ -52,12 +30,12 @@ export function weightsHeight({ width, column }) {
  * @returns {SVGElement[]}
  */
 export function drawWeights(passes, { top, size, words }) {
-  const said = WORDS[words];
+  const said = voiceOf(words);
   const wide = size.width > 500;
   const [x, y] = wide ? [400, top] : [4, top + SCHEMA + 4 * LEGEND + 12];
   return [
-    ...drawPass(1, said.one, 4, top, said),
-    ...drawPass(passes.tokens, `${passes.tokens} ${said.many}`, 4, top + 56, said),
+    ...drawPass(1, 4, top, said),
+    ...drawPass(passes.tokens, 4, top + 56, said),
     ...drawLegend(said, 4, top + SCHEMA - 16),
     ...drawParts(passes, said, x, y, size.width - x - 8),
   ];
@@ -66,15 +44,14 @@ export function drawWeights(passes, { top, size, words }) {
 /**
  * A pass: the weights, one fetch, and the tokens that they are used for.
  * @param {number} tokens
- * @param {string} name
  * @param {number} x
  * @param {number} y
- * @param {Words} said
+ * @param {Voice} said
  */
-function drawPass(tokens, name, x, y, said) {
+function drawPass(tokens, x, y, said) {
   const middle = y + 20;
   const cells = Array.from({ length: tokens }, (_, i) => box(x + FETCHED + i * (CELL + 4), middle - CELL / 2, CELL, CELL, "odds passes"));
-  return [...drawFetch(said.weights, said.once, x, middle), ...cells, label(name, x + FETCHED, y + 48, "small start")];
+  return [...drawFetch(said("weights"), said("read_once"), x, middle), ...cells, label(countOf(tokens, said), x + FETCHED, y + 48, "small start")];
 }
 
 /**
@@ -114,18 +91,18 @@ export function drawBars(rows, scale, x, y, width) {
 
 /**
  * The parts of a pass, by their colour.
- * @param {Words} said
+ * @param {Voice} said
  * @param {number} x
  * @param {number} y
  */
-function drawLegend({ parts }, x, y) {
-  return parts.flatMap((name, i) => [box(x, y + i * LEGEND, 12, 10, `odds ${KINDS[i]}`), label(name, x + 18, y + 9 + i * LEGEND, "small start")]);
+function drawLegend(said, x, y) {
+  return PARTS.flatMap(([kind, name], i) => [box(x, y + i * LEGEND, 12, 10, `odds ${kind}`), label(said(name), x + 18, y + 9 + i * LEGEND, "small start")]);
 }
 
 /**
  * Each pass as a bar of its parts, on one scale of milliseconds.
  * @param {PassesPayload} passes
- * @param {Words} said
+ * @param {Voice} said
  * @param {number} x
  * @param {number} y
  * @param {number} width
@@ -136,23 +113,38 @@ function drawParts({ passes }, said, x, y, width) {
   const bars = passes.flatMap((pass, i) => {
     let end = x;
     const parts = pass.ms.map((ms, part) => {
-      const drawn = box(end, y + 14 + i * BAR.row, (full * ms) / longest, BAR.height, `odds ${KINDS[part]}`);
+      const drawn = box(end, y + 14 + i * BAR.row, (full * ms) / longest, BAR.height, `odds ${PARTS[part][0]}`);
       end += (full * ms) / longest;
       return drawn;
     });
     return [label(nameOf(pass, said), x, y + 10 + i * BAR.row, "small start"), ...parts, label(timeOf(pass), end + 5, y + 26 + i * BAR.row, "figure")];
   });
-  return [...bars, label(said.scale, x, y + 12 + passes.length * BAR.row, "small start")];
+  return [...bars, label(said("weights_scale"), x, y + 12 + passes.length * BAR.row, "small start")];
 }
 
 /** @param {PassPayload} pass */
 const whole = ({ ms }) => ms.reduce((sum, part) => sum + part, 0);
 
 /**
- * @param {PassPayload} pass
- * @param {Words} said
+ * @param {number} tokens
+ * @param {Voice} said
  */
-const nameOf = ({ dtype, tokens }, said) => `${tokens === 1 ? said.one : `${tokens} ${said.many}`}${said.in(dtype)}`;
+const countOf = (tokens, said) => said(tokens === 1 ? "one_token" : "tokens_at_once", { tokens });
+
+/**
+ * @param {PassPayload} pass
+ * @param {Voice} said
+ */
+function nameOf({ dtype, tokens }, said) {
+  const format = dtype === "float32" || dtype === "bfloat16" ? said(dtype) : dtype;
+  return `${countOf(tokens, said)}, ${format}`;
+}
+
+/**
+ * @param {number} share
+ * @param {Voice} said
+ */
+export const shareOf = (share, said) => said("of_hundred", { number: Math.round(100 * share) });
 
 /** @param {PassPayload} pass */
 const timeOf = (pass) => `${milliseconds(whole(pass))}${pass.tokens === 1 ? "" : `, ${times(pass.ratio)}`}`;
@@ -163,11 +155,10 @@ const timeOf = (pass) => `${milliseconds(whole(pass))}${pass.tokens === 1 ? "" :
  * @param {DiagramPayload["words"]} words
  */
 export function weightsInWords({ tokens, passes }, words) {
-  const said = WORDS[words];
-  const share = (/** @type {number} */ part) => (words === "plain" ? `${Math.round(100 * part)} of 100` : percent(part));
+  const said = voiceOf(words);
   const rows = passes.map((pass) => {
-    const parts = pass.ms.map((ms, i) => `${said.parts[i]} ${share(ms / whole(pass))}`);
+    const parts = pass.ms.map((ms, i) => `${said(PARTS[i][1])} ${shareOf(ms / whole(pass), said)}`);
     return `${nameOf(pass, said)}: ${timeOf(pass)}: ${parts.join(", ")}`;
   });
-  return `${said.one}: ${said.weights} ${said.once}. ${tokens} ${said.many}: ${said.weights} ${said.once}. ${said.scale}. ${rows.join("; ")}.`;
+  return said("weights_in_words", { tokens, rows: rows.join("; ") });
 }
