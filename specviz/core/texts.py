@@ -176,8 +176,8 @@ def _is_one(value: Any) -> bool:
     return bool(value == 1) if code == ENGLISH else locale(code).plural_form(value) == "one"
 
 
-def fill(template: str, figures: Mapping[str, Any]) -> str:
-    return _Figures().vformat(template, (), figures)
+def fill(template: str, figures: Mapping[str, Any], *numbered: object) -> str:
+    return _Figures().vformat(template, numbered, figures)
 
 
 def join_choices(values: Sequence[object], word: str = "or") -> str:

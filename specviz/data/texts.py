@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from specviz.core.files import BROWSER
 from specviz.core.texts import AppTexts, NonEmptyText, Parts, Sentences, fill, join_choices, percent
@@ -24,6 +25,15 @@ def browser_texts(part: str) -> AppTexts[dict[str, NonEmptyText]]:
 pages = AppTexts("pages", Parts)  # captions, helps, and in words what a figure or a table shows
 
 
+class PageText(str):
+    """A text of a page; what fills it is written as in every other text, also where only a translation needs that."""
+
+    __slots__ = ()
+
+    def format(self, *given: Any, **figures: Any) -> str:
+        return fill(self, figures, *given)
+
+
 @dataclass(frozen=True, slots=True)
 class PageTexts(Mapping[str, str]):
     """One part of pages.yaml, in the language of who reads it: a module keeps it for visitors of every language."""
@@ -31,7 +41,7 @@ class PageTexts(Mapping[str, str]):
     part: str
 
     def __getitem__(self, name: str) -> str:
-        return pages()[self.part][name]
+        return PageText(pages()[self.part][name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(pages()[self.part])

@@ -21,9 +21,8 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.hostile import MESSAGES, TEXTS, all_files
 from benchmarks.visitors import Visitor, visiting
-from specviz.ui.shared.guard import FULL_SERVER
+from specviz.ui.shared.guard import SAYS
 from specviz.ui.shared.leftovers import EVERY
-from specviz.ui.shared.parts import FAILED
 from tests.support.app_server import AppServer, serving
 from tests.support.grids import grid
 
@@ -105,7 +104,7 @@ def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: P
             while not full.wait(0.1):
                 assert not others.done(), others.exception()
             page.locator(".st-key-when_it_helps_csv input[type=file]").set_input_files(file)
-            expect(page.get_by_test_id("stToast")).to_contain_text(FULL_SERVER)
+            expect(page.get_by_test_id("stToast")).to_contain_text(SAYS["full_server"])
         finally:
             over.set()
         others.result()
@@ -184,7 +183,7 @@ def test_a_forged_value_gets_a_sentence_and_few_characters_of_the_log(server: Ap
     """Before: each printed all of it into the log, 24 MB and more."""
     size = server.log.stat().st_size
     said = run(forge(port_of(server), "race_presets", "A" * 3_000_000))
-    assert any(FAILED.split(",")[0] in line for line in said)
+    assert any(SAYS["failed"].split(",")[0] in line for line in said)
     grown = server.log.read_text(encoding="utf-8")[size:]
     assert "Traceback" in grown
     assert "A" * 50 in grown
@@ -288,7 +287,7 @@ def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path
     with serving(ROOT / entry, tmp_path / "server.log") as server:
         for page in ("the first one", "the next one"):
             said = run(hand_back_late(port_of(server), page))
-            assert not [line for line in said if FAILED.split(",")[0] in line]
+            assert not [line for line in said if SAYS["failed"].split(",")[0] in line]
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 

@@ -13,11 +13,9 @@ from specviz.ui.shared import guard
 from specviz.ui.shared.guard import (
     ADDRESS_BYTES,
     ALL_BYTES,
-    FULL,
-    FULL_ADDRESS,
-    FULL_SERVER,
     MOST_FILES,
     MOST_ITEMS,
+    SAYS,
     SESSION_BYTES,
     is_forged,
     items_in,
@@ -151,14 +149,14 @@ def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
 def test_a_session_has_room_for_a_few_files(uploads: Uploads) -> None:
     """Before: 300 uploads of 4 MB took 1,170 MB."""
     said = [uploads.put("one", 4 * MEGABYTE) for _ in range(300)]
-    assert said == [""] * 3 + [FULL] * 297
-    assert uploads.told == [("one", FULL)] * 297
+    assert said == [""] * 3 + [SAYS["full_visitor"]] * 297
+    assert uploads.told == [("one", "full_visitor")] * 297
     assert uploads.held("one") <= SESSION_BYTES
     assert uploads.put("another", 4 * MEGABYTE) == ""
     uploads.manager.remove_file("one", "file 0")
     assert uploads.put("one", 4 * MEGABYTE) == ""
     small = [uploads.put("two", 1) for _ in range(MOST_FILES + 1)]
-    assert small == [""] * MOST_FILES + [FULL], "small files are counted too"
+    assert small == [""] * MOST_FILES + [SAYS["full_visitor"]], "small files are counted too"
 
 
 def test_a_file_that_comes_again_takes_its_own_place(uploads: Uploads) -> None:
@@ -170,7 +168,7 @@ def test_a_file_that_comes_again_takes_its_own_place(uploads: Uploads) -> None:
 def test_the_sessions_of_a_public_address_share_its_room(uploads: Uploads) -> None:
     said = [uploads.put(f"tab-{number}", 4 * MEGABYTE, SCHOOL) for number in range(30)]
     taken = ADDRESS_BYTES // (4 * MEGABYTE)
-    assert said == [""] * taken + [FULL_ADDRESS] * (30 - taken)
+    assert said == [""] * taken + [SAYS["full_network"]] * (30 - taken)
     assert uploads.put("elsewhere", 4 * MEGABYTE, "93.184.216.35") == ""
     for number in range(15):
         uploads.manager.remove_session_files(f"tab-{number}")  # they have left
@@ -179,5 +177,5 @@ def test_the_sessions_of_a_public_address_share_its_room(uploads: Uploads) -> No
 
 def test_all_sessions_together_have_room_for_so_much(uploads: Uploads) -> None:
     said = [uploads.put(f"visitor-{number}", 4 * MEGABYTE, f"10.0.0.{number}") for number in range(60)]
-    assert set(said) == {"", FULL_SERVER}
+    assert set(said) == {"", SAYS["full_server"]}
     assert sum(uploads.held(f"visitor-{number}") for number in range(60)) <= ALL_BYTES

@@ -23,7 +23,7 @@ from specviz.core.languages import (
 from specviz.core.names import machine_in_words
 from specviz.core.texts import AppTexts, Parts, fill, spell_count
 from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
-from specviz.data.texts import asset, pages
+from specviz.data.texts import PageText, asset, pages
 from specviz.player.html_file import bundle
 
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
@@ -124,6 +124,11 @@ def test_words_are_counted_as_the_language_counts() -> None:
     assert [fill("{n:词|词}", {"n": n}) for n in (0, 1, 2)] == ["词"] * 3
     set_language("fr")  # in French, none is one
     assert [fill("{n:mot|mots}", {"n": n}) for n in (0, 1, 2)] == ["mot", "mot", "mots"]
+
+
+def test_a_text_of_a_page_may_count_in_a_translation_where_english_does_not() -> None:
+    text = PageText("{n} {n:palabra|palabras} de {share!p}: {0}")
+    assert text.format("x", n=1, share=0.5) == "1 palabra de 50 %: x"
 
 
 def test_numbers_and_machines_have_no_english_words_in_another_language() -> None:

@@ -20,18 +20,19 @@ FIGURES = range(3, 6)  # the columns that hold one
 
 def show_family(state: LearnState) -> None:
     words, measured = state.words, stored_methods()
-    st.markdown("## The family: who drafts, and how")
+    st.markdown(f"## {SAYS['family_title']}")
     paragraph(family().introduction.choose(words), "family", words)
     st.html(family_table(measured, words))
     if measured:
         st.caption(_source(measured, words))
-    st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
-    st.markdown("## Not run here, but served")
+    st.caption(SAYS["family_read"].format(day=READ_ON))
+    st.markdown(f"## {SAYS['served_title']}")
     st.html(served_table(words))
     for member in family().methods:
         if member.about:
-            said = f"{plain(member.about.choose(words))} Used by: {plain(member.used.choose(words))}."
-            st.markdown(f"**{plain(member.title.choose(words))}.** {said} [{plain(member.paper)}]({member.url})")
+            told = {"title": member.title, "about": member.about, "used": member.used}
+            said = {name: plain(text.choose(words)) for name, text in told.items()}
+            st.markdown(SAYS["served_method"].format(**said, paper=plain(member.paper), url=member.url))
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
@@ -47,15 +48,15 @@ def served_table(words: Words) -> str:
 
 def is_elsewhere(member: Member) -> bool:
     """Whether other programs have it, and this one has neither a run of it nor a test that it fails."""
-    return not member.name and member.lossless.technical == "yes"
+    return not member.name and not member.lossy
 
 
 def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
-    title, lossless = escape(member.title.choose(words)), member.lossless.technical == "yes"
+    title = escape(member.title.choose(words))
     if member.name:
-        href, label = f"./?run={member.name}", "see its run"
+        href, label = f"./?run={member.name}", SAYS["see_run"]
     else:
-        href, label = (member.url, "read its paper") if lossless else ("./same_quality", "see it fail")
+        href, label = ("./same_quality", SAYS["see_fail"]) if member.lossy else (member.url, SAYS["read_paper"])
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = [] if is_elsewhere(member) else zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
     texts = {1: member.knows.choose(words), 2: member.costs.choose(words), **dict(figures)}
@@ -64,7 +65,7 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
     for column, text in texts.items():
         shape, label = ' class="number"' if column in FIGURES else "", family().columns[column].choose(words)
         cells += f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
-    kind = "" if lossless else ' class="lossy"'
+    kind = ' class="lossy"' if member.lossy else ""
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
 
 
@@ -92,7 +93,7 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
 
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
-    trial = "A short trial, to be replaced. " if measured.trial and words == "technical" else ""
+    trial = SAYS["trial"] if measured.trial and words == "technical" else ""
     disturbed = SAYS[f"disturbed_{words}"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
     said = SAYS[f"family_{words}"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-    return f"{trial}{said} {disturbed}".rstrip()
+    return " ".join(filter(None, [trial, said, disturbed]))

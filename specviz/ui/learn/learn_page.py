@@ -18,6 +18,8 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 
+SAYS = page_texts("learn")
+
 
 def begin() -> LearnState | None:
     """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
@@ -27,9 +29,9 @@ def begin() -> LearnState | None:
         state.problems = go_to_place(state, given)
     state.seen = given
     with st.container(key="learn-head", horizontal=True):
-        heading("**Learn** how a draft and its target write together.")
-        _choose("part", "Part of this page", state)
-        _choose("words", "In which words", state)
+        heading(SAYS["heading"])
+        _choose("part", SAYS["part"], state)
+        _choose("words", SAYS["words"], state)
         class_chip()
     class_question()
     notices(state.problems)
@@ -41,7 +43,7 @@ def begin() -> LearnState | None:
         story_figures()
         pass_shares()
     except InputError as error:
-        sentence = hide_folders(f"Some recorded runs of the story are missing. {error}")
+        sentence = hide_folders(SAYS["runs_missing"].format(problem=error))
         st.error(plain(sentence), icon=":material/error:")
         return None
     return state

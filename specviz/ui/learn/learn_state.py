@@ -10,7 +10,9 @@ from pydantic import BeforeValidator
 from specviz.core.texts import Words
 from specviz.data.lessons.story import steps
 from specviz.data.links.page_link import PageLink
+from specviz.data.texts import page_texts
 
+SAYS = page_texts("learn")
 LearnPart = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]
 PARTS: tuple[LearnPart, ...] = get_args(LearnPart)
 # What numbers in links mean: the steps of the story before others were added. And a step's name in older links.
@@ -34,11 +36,7 @@ class LearnLink(PageLink):
 
     @classmethod
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
-        return {
-            "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
-            "part": "That link names no part of this page: they are story, methods, load, quiz, words, why and teach.",
-            "words": "That link asks for words that are neither plain nor technical.",
-        }[field]
+        return SAYS[f"link_{field}"].format(last=len(NUMBERED))
 
 
 @dataclass(slots=True)

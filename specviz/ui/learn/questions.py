@@ -41,17 +41,18 @@ def show_question(question: Question, key: str, facts: Facts, state: LearnState)
     lines = ""
     for number, text in enumerate(texts):
         right, yours = number == question.right, number == given
-        mark = f"✓ right answer{', yours' if yours else ''}" if right else "your answer" if yours else ""
+        answer = f"right_answer{'_yours' * yours}" if right else "your_answer" * yours
+        mark = SAYS[answer] if answer else ""
         lines += f'<li class="{"right" if right else "other"}">{escape(text)} <em>{mark}</em></li>'
     st.html(f'<ul class="marked-options">{lines}</ul>')
     with st.container(key=f"reveal-{key}"):
         meaning = fill(question.options[given].meaning.choose(state.words), facts)
         if given == question.right:
-            st.success(f"**Right.** {meaning}", icon=":material/check:")
+            st.success(SAYS["right"].format(meaning=meaning), icon=":material/check:")
         else:
-            st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
+            st.info(SAYS["not_quite"].format(meaning=meaning), icon=":material/lightbulb:")
             st.markdown(fill(question.options[question.right].meaning.choose(state.words), facts))
-    button("Ask me again", f"{key}-again", _forget, key, type="tertiary")
+    button(SAYS["answer_again"], f"{key}-again", _forget, key, type="tertiary")
 
 
 def _answer(key: str, number: int) -> None:
@@ -76,31 +77,27 @@ def quiz_questions() -> dict[str, Question]:
 
 
 def show_quiz(state: LearnState) -> None:
-    st.markdown("## What do you remember?")
+    st.markdown(f"## {SAYS['quiz_title']}")
     asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
     if not given:
         st.markdown(SAYS["quiz"].format(questions=spell_count(len(asked)).capitalize()))
     else:
-        line, comment = f"**{right} of {given} right so far.**", ""
+        line, comment = SAYS["right_so_far"], ""
         if given == len(asked):
-            line = f"**{right} of {given} right.**"
-            comment = next(said for share, said in COMMENTS.items() if right / given >= share)
+            line = SAYS["right_of_all"]
+            comment = SAYS[next(said for share, said in COMMENTS.items() if right / given >= share)]
         with st.container(horizontal=True, vertical_alignment="center", key="score"):
-            st.markdown(f"{line} {comment}")
-            button("Try again", "quiz-try-again", _forget, *asked)
+            st.markdown(f"{line.format(right=right, given=given)} {comment}")
+            button(SAYS["quiz_again"], "quiz-try-again", _forget, *asked)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
-            st.caption(f"Question {number + 1} of {len(asked)}")
+            st.caption(SAYS["quiz_question"].format(number=number + 1, count=len(asked)))
             show_question(question, key, {}, state)
 
 
-COMMENTS = {  # from which share of right answers on
-    1: "You could explain it to the person next to you.",
-    0.7: "You have understood the idea. The explanations below show what was missing.",
-    0: "Go through the story once more: its pictures explain more than these questions.",
-}
+COMMENTS = {1: "score_all", 0.7: "score_most", 0: "score_few"}  # from which share of right answers on
 
 
 def score(state: LearnState) -> tuple[int, int]:
@@ -137,8 +134,8 @@ def asked_questions() -> dict[str, Question]:
 
 def show_faq(state: LearnState) -> None:
     words = state.words
-    st.markdown("## Why?")
-    st.caption("Batches, long texts and experts, with sliders: [Latency against throughput](./learn?part=load).")
+    st.markdown(f"## {SAYS['why_title']}")
+    st.caption(SAYS["why_load"])
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
@@ -149,7 +146,7 @@ def show_faq(state: LearnState) -> None:
                 chart(peers_figure(words), "learn_peers")
             said = faq().sources[entry.source].choose(words).format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
-            st.caption(f"{said} Published: {cited}." if cited else said)
+            st.caption(SAYS["published"].format(said=said, sources=cited) if cited else said)
             more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
             st.link_button(entry.run_it.choose(words), href(entry), **more)
 

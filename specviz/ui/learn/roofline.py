@@ -1,5 +1,6 @@
 """Under load: the lesson about latency and throughput. Its picture and its figures are made in the browser."""
 
+from html import escape
 from typing import TypedDict
 
 import streamlit as st
@@ -8,9 +9,12 @@ from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
 from specviz.core.texts import Words
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
+from specviz.data.texts import page_texts
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component
+
+SAYS = page_texts("learn")
 
 
 class JudgedPayload(TypedDict):
@@ -51,24 +55,16 @@ def show_roofline(state: LearnState) -> None:
     _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
     st.markdown(f"### {texts.batching.title.choose(words)}")
     paragraph(texts.batching.text.choose(words), "roofline-batching", words)
-    eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
-    st.caption(
-        f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
-        f"([{eagle.source}]({eagle.url})); {long.system}, up to {long.speedup:g}× with {long.setting} "
-        f"([{long.source}]({long.url})). Measured by this app, on a processor: "
-        "[When it helps](./when_it_helps), In batches."
-    )
+    st.caption(SAYS["served"].format(eagle=SERVED["busy-eagle"], long=SERVED["busy-long-texts"]))
     lines = [_source(each, each.says) for each in peaks.machines]
     for each in peaks.models:
-        layers = "dense" if each.experts == 1 else f"{each.active} of {each.experts} experts"
-        heads = f"{each.kv_heads} key-value heads, {layers}, {each.vocabulary:,} tokens"
-        lines.append(_source(each, f"{each.layers} layers of {each.width}, {heads}"))
-    with st.expander("Where the figures are from", icon=":material/menu_book:"):
+        lines.append(_source(each, SAYS["model_dense" if each.experts == 1 else "model_experts"].format(each=each)))
+    with st.expander(SAYS["figures_from"], icon=":material/menu_book:"):
         st.markdown("\n".join(lines))
 
 
 def _source(each: PublishedMachine | ModelShape, says: str) -> str:
-    return f"- **{each.name}**: {says}. [Source]({each.url}), checked in {each.checked}."
+    return "- " + SAYS["figure_from"].format(name=each.name, says=says, url=each.url, day=each.checked)
 
 
 def roofline_payload(words: Words) -> RooflinePayload:
@@ -92,5 +88,8 @@ def roofline_payload(words: Words) -> RooflinePayload:
     }
 
 
-_HTML = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'
-_ROOFLINE = component("specviz_roofline", _HTML, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")
+def _html() -> str:
+    return f'<section class="stage roofline" aria-label="{escape(SAYS["roofline_label"])}"></section>'
+
+
+_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")

@@ -1,5 +1,6 @@
 """Learn's story: one step at a time beside the stage, each with a question to predict and a reveal."""
 
+from html import escape
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,6 +13,7 @@ from specviz.data.lessons.facts import facts_of, stopping
 from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
 from specviz.data.lessons.story import StoryStep, steps, watch_link
 from specviz.data.measured.batches import PARTS, pass_shares, recorded_batches
+from specviz.data.texts import page_texts
 from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
 from specviz.ui.learn.learn_page import paragraph
@@ -21,11 +23,12 @@ from specviz.ui.session import session
 from specviz.ui.shared.parts import button
 from specviz.ui.shared.stage import stage
 
+SAYS = page_texts("learn")
 CODE = {  # by step of the story
-    "round": ("The same in code: the loop of a round", PACKAGE / "decoding/speculative.py"),
-    "rejection": ("The same in code: accept or reject", PACKAGE / "decoding/verification.py"),
-    "arithmetic": ("The same in code: the model on one page", PACKAGE / "models/llama.py"),
-    "together": ("The same in code: several texts at once", BATCH_CODE),
+    "round": PACKAGE / "decoding/speculative.py",
+    "rejection": PACKAGE / "decoding/verification.py",
+    "arithmetic": PACKAGE / "models/llama.py",
+    "together": BATCH_CODE,
 }
 CODE_HEIGHT = 460  # px
 
@@ -41,9 +44,8 @@ def show_story(state: LearnState) -> None:
         show_question(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
-    if step.name in CODE:
-        label, file = CODE[step.name]
-        with st.expander(label, icon=":material/code:"):
+    if file := CODE.get(step.name):
+        with st.expander(SAYS[f"code_{step.name}"], icon=":material/code:"):
             st.caption("/".join(file.parts[-3:]))
             st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
 
@@ -51,13 +53,14 @@ def show_story(state: LearnState) -> None:
 def _show_way(state: LearnState, step: StoryStep) -> None:
     at, number = state.lesson, len(steps())
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
-        button("Back", "learn-back", _go, at - 1, shortcut="PageUp", disabled=not at)
+        button(SAYS["back"], "learn-back", _go, at - 1, shortcut="PageUp", disabled=not at)
         # progress as filled, current and open dots, and in words
         dots = "".join(f'<i class="{kind}"></i>' for kind in ["done"] * at + ["here"] + ["open"] * (number - at - 1))
-        st.html(f'<div class="progress-dots" role="img" aria-label="Step {at + 1} of {number}">{dots}</div>')
-        button("To the quiz" if at == number - 1 else "Next", "learn-next", _go, at + 1, shortcut="PageDown")
+        label = escape(SAYS["step"].format(at=at + 1, count=number))
+        st.html(f'<div class="progress-dots" role="img" aria-label="{label}">{dots}</div>')
+        button(SAYS["to_quiz" if at == number - 1 else "next"], "learn-next", _go, at + 1, shortcut="PageDown")
         address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
-        st.link_button("See it live", address, icon=":material/play_circle:", help="Runs it now on the Watch page.")
+        st.link_button(SAYS["see_live"], address, icon=":material/play_circle:", help=SAYS["see_live_help"])
 
 
 def _go(lesson: int) -> None:
@@ -123,8 +126,8 @@ def _stops() -> StopsPayload:
             (each.batch, each.draft_length, each.speedup.value, each.speedup.low, each.speedup.high) for each in points
         ],
         "measured": (
-            f"{sweep.prompts} prompts, {sweep.machine}",
-            f"{len(study.prompts)} prompts, {study.recorded_on.machine}",
+            SAYS["prompts_on"].format(prompts=sweep.prompts, machine=sweep.machine),
+            SAYS["prompts_on"].format(prompts=len(study.prompts), machine=study.recorded_on.machine),
         ),
     }
 

@@ -1,5 +1,6 @@
 """The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to its step."""
 
+from html import escape
 from typing import Literal, TypedDict
 from urllib.parse import urlencode
 
@@ -14,11 +15,14 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
+from specviz.data.texts import page_texts
 from specviz.player.data import tokens_of
 from specviz.player.payload import TokenPayload
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component
 
+SAYS = page_texts("learn")
+STATUSES = page_texts("token_statuses")
 BarKind = Literal["draft", "verify", "wasted"]
 MARKED = {  # words for several kinds of tokens
     "drafted": ("accepted", "rejected", "discarded"),
@@ -60,8 +64,8 @@ class VocabularyPayload(TypedDict):
 
 
 def show_vocabulary(state: LearnState) -> None:
-    st.markdown("## The words, and what they look like")
-    st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
+    st.markdown(f"## {SAYS['words_title']}")
+    st.caption(SAYS["words_from"].format(machine=story_trace(RUN).recorded_on.machine))
     words = [entry(word, state.words) for word in glossary()]
     _WORDS(key="learn-vocabulary", data=VocabularyPayload(words=words))
 
@@ -86,8 +90,8 @@ def _picture(word: GlossaryWord, trace: Trace) -> RoundPicture | TimesPicture | 
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = tokens_of(readable(trace).rounds[index])
         ringed = [i for i, chip in enumerate(chips) if chip["status"] in MARKED.get(word.marked, (word.marked,))]
-        statuses = ", ".join(chip["status"] for chip in chips)
-        alt = f"One recorded round, token by token: {statuses}."
+        statuses = ", ".join(STATUSES[chip["status"]] for chip in chips)
+        alt = SAYS["round_alt"].format(statuses=statuses)
         return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
     bars = _bars(word, trace)
     return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
@@ -100,20 +104,24 @@ def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:
     step = 1000 * measured.step_seconds
     if word.picture == "prefill":
         reading = 1000 * known_seconds(trace.prefill_seconds.target)
-        return [("reading the prompt", reading, "verify"), ("one token", step, "verify")]
+        return [(SAYS["bar_prompt"], reading, "verify"), (SAYS["bar_token"], step, "verify")]
     if word.picture == "speedup":
         both = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
-        return [("target alone", 1000 * sum(plain.seconds_per_token), "verify"), ("both together", both, "draft")]
+        alone = 1000 * sum(plain.seconds_per_token)
+        return [(SAYS["bar_alone"], alone, "verify"), (SAYS["bar_both"], both, "draft")]
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     return [
-        ("one target step", step, "verify"),
-        ("one draft step", step * measured.cost_ratio, "draft"),
-        ("one check", step * checked, "verify"),
-        ("overhead", step * measured.overhead, "wasted"),
+        (SAYS["bar_target"], step, "verify"),
+        (SAYS["bar_draft"], step * measured.cost_ratio, "draft"),
+        (SAYS["bar_check"], step * checked, "verify"),
+        (SAYS["bar_overhead"], step * measured.overhead, "wasted"),
     ]
 
 
-_HTML = '<section class="stage words" aria-label="Vocabulary"></section>'
+def _html() -> str:
+    return f'<section class="stage words" aria-label="{escape(SAYS["words_label"])}"></section>'
+
+
 _WORDS = component(
-    "specviz_words", _HTML, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary.js"
+    "specviz_words", _html, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary.js"
 )

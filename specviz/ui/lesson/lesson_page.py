@@ -8,8 +8,9 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, BROWSER
-from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, PlanError, all_plans
+from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, Moment, PlanError, all_plans
 from specviz.data.links.hidden import VIEWS
+from specviz.data.links.page_names import TITLES
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.offline import lesson_page
@@ -53,9 +54,7 @@ def walk_lesson(page: str) -> None:
     walk = session().walk
     if walk is None:
         if (asked := asked_lesson(page)) is not None:
-            gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
-            no_plan = "is not a lesson plan of this server: the page is shown without one."
-            notices([f"lesson={asked[:40]} {no_plan}{gone}"])
+            notices([SAYS["no_own_plan" if asked.startswith(PREFIX) else "no_plan"].format(asked=asked[:40])])
         return
     screen = walk.moment.screen
     walk.here = screen.page == page
@@ -111,22 +110,22 @@ def _draw_bar(walk: Walk) -> None:
     st.html(BROWSER / "styles" / "lesson_bar.css")
     hides = walk.moment.screen.hides
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(walk.moment.title)}**")
+        st.markdown(SAYS["moment_called"].format(at=walk.at, last=walk.last, title=plain(walk.moment.title)))
         if walk.here and address.hidden():
-            button("Show what is hidden", "lesson_show", address.show_hidden)
+            button(SAYS["show_hidden"], "lesson_show", address.show_hidden)
         elif walk.here and hides:
-            button("Hide it again", "lesson_hide", setattr, session(), "hidden", hides)
+            button(SAYS["hide_again"], "lesson_hide", setattr, session(), "hidden", hides)
         elif not walk.here:
-            button("Back to the moment", "lesson_again", walk.go, walk.at)
-        _way_button("Previous", "lesson", walk, walk.at - 1)
-        _way_button("Next", "lesson", walk, walk.at + 1)
-        button("Leave the lesson", "lesson_leave", _leave, icon="close")
+            button(SAYS["back"], "lesson_again", walk.go, walk.at)
+        _way_button("previous", "lesson", walk, walk.at - 1)
+        _way_button("next", "lesson", walk, walk.at + 1)
+        button(SAYS["leave"], "lesson_leave", _leave, icon="close")
     follow("screen", walk)
     notices([walk.problem])
 
 
-def _way_button(label: str, part: str, walk: Walk, at: int) -> None:
-    button(label, f"{part}_{label.lower()}", walk.go, at, disabled=not 1 <= at <= walk.last)
+def _way_button(way: Literal["previous", "next"], part: str, walk: Walk, at: int) -> None:
+    button(SAYS[way], f"{part}_{way}", walk.go, at, disabled=not 1 <= at <= walk.last)
 
 
 def _leave() -> None:
@@ -152,26 +151,25 @@ def show_notes() -> bool:
         walk = session().notes = Walk(plan, *place_in(plan, st.query_params.get(MOMENT)))
     st.query_params[MOMENT] = str(walk.at)
     moment = walk.moment
-    st.set_page_config(page_title=f"Notes: {walk.plan.title} · {PROJECT}")
+    st.set_page_config(page_title=f"{SAYS['notes'].format(title=walk.plan.title)} · {PROJECT}")
     st.html(BROWSER / "styles" / "lesson_notes.css")
     with st.container(key="notes"):
-        st.markdown(f"# Notes: {plain(walk.plan.title)}")
+        st.markdown(f"# {SAYS['notes'].format(title=plain(walk.plan.title))}")
         notices([walk.problem])
         with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
-            _way_button("Previous", "notes", walk, walk.at - 1)
-            st.markdown(f"Moment {walk.at} of {walk.last}")
-            _way_button("Next", "notes", walk, walk.at + 1)
+            _way_button("previous", "notes", walk, walk.at - 1)
+            st.markdown(SAYS["moment"].format(at=walk.at, last=walk.last))
+            _way_button("next", "notes", walk, walk.at + 1)
         st.markdown(f"## {walk.at}. {plain(moment.title)}")
         before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
-        ends = before + moment.minutes
-        st.caption(f"{moment.minutes} min, from minute {before} to {ends} of {walk.plan.minutes}")
-        parts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Usual mistake": moment.mistakes}
-        for name, text in parts.items():
-            if text:
-                st.markdown(f"**{name}.** {plain(text)}")
+        times = {"minutes": moment.minutes, "begins": before, "ends": before + moment.minutes}
+        st.caption(SAYS["minutes_of"].format(**times, all=walk.plan.minutes))
+        for name in ("do", "question", "answer", "mistakes"):
+            if text := getattr(moment, name):
+                st.markdown(SAYS[name].format(says=plain(text)))
         if walk.at < walk.last:
-            st.caption(f"Next: {plain(walk.plan.moments[walk.at].title)}")
-        st.link_button("Open the screen of this moment", moment.screen.link, icon=":material/open_in_new:")
+            st.caption(SAYS["next_moment"].format(title=plain(walk.plan.moments[walk.at].title)))
+        st.link_button(SAYS["open_screen"], moment.screen.link, icon=":material/open_in_new:")
         st.caption(SAYS["follows"])
     follow("notes", walk)
     return True
@@ -187,52 +185,56 @@ def offer_papers(plan: LessonPlan) -> None:
         download(label, made, file, key=f"lesson_{kind}", icon=f":material/{icon}:")
 
     with st.container(key="lesson_papers", horizontal=True):
-        paper("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description")
-        paper("Save the key and the notes", "key", lambda: key_html(plan), "key")
-        paper("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, here), "download")
+        paper(SAYS["save_sheet"], "sheet", lambda: sheet_html(plan, link), "description")
+        paper(SAYS["save_key"], "key", lambda: key_html(plan), "key")
+        paper(SAYS["save_page"], "lesson", lambda: lesson_page(plan, here), "download")
     st.caption(SAYS["papers"])
     if here is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
 def show_teachers(state: LearnState) -> None:
-    st.markdown("## For teachers")
+    st.markdown(f"## {SAYS['teachers']}")
     st.markdown(SAYS["about"])
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(SAYS["board"])
-        page_button("Class board", "class", "lesson_class_board", "groups")
+        page_button(TITLES["class"], "class", "lesson_class_board", "groups")
     plans = {plan.name: plan for plan in (*all_plans(), *filter(None, map(plan_named, session().own_plans)))}
-    names = {name: f"{plain(plan.title)} · {plan.minutes} min" for name, plan in plans.items()}
+    names = {name: f"{plain(plan.title)} · {_minutes(plan)}" for name, plan in plans.items()}
     if st.session_state.get("lesson_plan") not in names:
         st.session_state.pop("lesson_plan", None)
     restore_widgets({"lesson_plan": next(iter(names))})
-    chosen = st.radio("Lesson plan", list(names), key="lesson_plan", format_func=names.__getitem__, horizontal=True)
+    chosen = st.radio(SAYS["plan"], list(names), key="lesson_plan", format_func=names.__getitem__, horizontal=True)
     _draw_plan(plans[chosen])
-    with st.expander("Your own plan", expanded=bool(session().plan_problems)):
+    with st.expander(SAYS["own_plan"], expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
         more: Options = {"take": _read_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
-        file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
+        file_uploader(SAYS["plan_file"], key="lesson_file", max_upload_size=1, **more)
 
 
 def _draw_plan(plan: LessonPlan) -> None:
     def begin() -> None:
         session().walk = Walk(plan, view_before=session().view)
 
-    st.markdown("\n".join(["**Afterwards, students can:**", "", *(f"- {plain(goal)}" for goal in plan.goals)]))
+    st.markdown("\n".join([SAYS["goals"], "", *(f"- {plain(goal)}" for goal in plan.goals)]))
     with st.container(key="lesson_start", horizontal=True):
-        notes = "Open the notes in a window of your own"
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})}"
-        st.link_button(notes, link, icon=":material/speaker_notes:")
-        button("Start the lesson", f"lesson_start_{plan.name}", begin, icon="present_to_all", type="primary")
+        st.link_button(SAYS["open_notes"], link, icon=":material/speaker_notes:")
+        button(SAYS["start"], f"lesson_start_{plan.name}", begin, icon="present_to_all", type="primary")
         if plan.name in OWN:
-            file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
-            download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
+            file, more = f"{plan.name}.yaml", {"help": SAYS["save_plan_help"]}
+            download(SAYS["save_plan"], lambda: (FOLDER / file).read_bytes(), file, **more)
     for at, moment in enumerate(plan.moments, start=1):
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
-        st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
-    st.caption("The link of the lesson, for a bookmark:")
+        line = f"{at}\\. **[{plain(moment.title)}]({link})** · {_minutes(moment)}"
+        st.markdown(f"{line}  \n{plain(moment.question)}")
+    st.caption(SAYS["bookmark"])
     st.code(address.page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
     offer_papers(plan)
+
+
+def _minutes(of: LessonPlan | Moment) -> str:
+    return SAYS["minutes"].format(minutes=of.minutes)
 
 
 def _read_file(file: UploadedFile) -> None:
@@ -241,7 +243,8 @@ def _read_file(file: UploadedFile) -> None:
     try:
         plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
     except PlanError as error:
-        raise InputError(f"{file_label(file.name)} is no lesson plan that can be shown:\n{error}") from None
+        said = SAYS["not_a_plan"].format(file=file_label(file.name))
+        raise InputError(f"{said}\n{error}") from None
     if plan.name not in visit.own_plans:
         visit.own_plans.append(plan.name)
     set_widgets({"lesson_plan": plan.name})

@@ -10,12 +10,13 @@ from time import monotonic
 from specviz.core.errors import InputError
 from specviz.data.lessons.plans import LessonPlan, Moment, find_plan, parse_plan
 from specviz.data.links.hidden import View
+from specviz.data.texts import page_texts
 
+SAYS = page_texts("lesson")
 LESSON, MOMENT, NOTES = "lesson", "moment", "notes"  # in the address
 MOST = 64  # uploaded plans, of at most 64 kB each; the one that was not opened for the longest time goes first
 MOST_OF_ONE = 8  # ... of one visitor, or of one public address
 IN_USE = 1800.0  # seconds: a plan that was opened since does not go for one of somebody else
-NO_PLACE = "This server has no place for another plan: those that it has are in use. Try again later."
 PREFIX = "own-"  # of an uploaded plan's name
 
 
@@ -56,7 +57,7 @@ def place_in(plan: LessonPlan, asked: str | None) -> tuple[int, str]:
         return 1, ""
     if asked in map(str, range(1, last + 1)):
         return int(asked), ""
-    return 1, f"moment={asked[:20]} is not a moment of “{plan.title}”, 1 to {last}: showing the first."
+    return 1, SAYS["no_moment"].format(asked=asked[:20], title=plan.title, last=last)
 
 
 @dataclass(slots=True)
@@ -106,7 +107,7 @@ class OwnPlans:
         elif len(self._held) >= MOST:
             oldest, held = next(iter(self._held.items()))
             if self._clock() - held.opened < IN_USE:
-                raise InputError(NO_PLACE)
+                raise InputError(SAYS["no_room"])
             del self._held[oldest]
 
 

@@ -8,11 +8,14 @@ import streamlit as st
 
 from specviz.core.files import BROWSER
 from specviz.data.links.hidden import PARAMETER, VIEWS, View, hidden_in, unknown_line, written
+from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
 from specviz.ui.shared.language import language_in_link
+
+SAYS = page_texts("shared")
 
 
 def address() -> dict[str, list[str]]:
@@ -115,7 +118,7 @@ def unknown() -> list[str]:
     asked, hidden = st.query_params.get(VIEW), hidden_in(st.query_params.get_all(PARAMETER))[1]
     lines = [unknown_line(hidden)] if hidden else []
     if asked is not None and asked not in VIEWS:
-        lines.insert(0, f"view={asked[:40]} is not one of {', '.join(VIEWS)}: using {view()}.")
+        lines.insert(0, SAYS["unknown_view"].format(asked=asked[:40], views=", ".join(VIEWS), view=view()))
     return lines
 
 
@@ -142,11 +145,11 @@ def stop_presenting() -> None:
 
 
 def projector_button(**options: Any) -> None:
-    st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, **options)
+    st.button(SAYS["projector"], key="present", icon=":material/present_to_all:", on_click=present, **options)
 
 
 def leave_button() -> None:
-    st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
+    st.button(SAYS["leave_projector"], key="leave", icon=":material/close:", on_click=stop_presenting)
 
 
 def choose(chosen: View) -> None:

@@ -20,20 +20,21 @@ LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its 
 STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.toml
 
 
-def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:
+def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...], script: str) -> Callable[..., Any]:
     """A component; call what is returned to mount it, with its payload as `data`. It is registered then, once.
 
     The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.js reads. In
     anything else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text
     without an error. Bytes are such a text already.
 
-    `html` is HTML, or a file in assets/browser/. So are `styles`, and `script`: the entry module.
+    `html` is HTML, a function that makes it where it has texts, or a file in assets/browser/. So are `styles`, and
+    `script`: the entry module.
     """
 
     @cache
     def registered(language: str) -> Any:
         code = bundle(BROWSER / script)
-        text = asset(html) if html.endswith(".html") else html
+        text = html() if callable(html) else asset(html) if html.endswith(".html") else html
         css = "\n".join(map(asset, styles))
         called = name if language == ENGLISH else f"{name}_{language.replace('-', '_')}"
         return st.components.v2.component(called, html=text, css=css, js=_link_script(name, code) or code)

@@ -13,6 +13,7 @@ import streamlit as st
 from specviz.core.request import RunRequest
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import quiet_costs
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job
@@ -20,6 +21,7 @@ from specviz.service.protocol import Calibrate
 from specviz.service.wanted import service_wanted
 from specviz.ui.shared.below_streamlit import session_id
 
+SAYS = page_texts("shared")
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
 
 
@@ -104,5 +106,5 @@ def limit_sentence(seconds: float | None = None) -> str:
     if (limit := seconds_a_job()) is None:
         return ""
     if seconds is not None and seconds > limit:
-        return f"This server gives one job {limit:,} s, so it will end before that: what is found by then is shown."
-    return f"This server gives one job at most {limit:,} s: what is found by then is shown."
+        return SAYS["limit_before"].format(limit=limit)
+    return SAYS["limit"].format(limit=limit)

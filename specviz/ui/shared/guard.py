@@ -6,17 +6,19 @@ smaller message holds is looked at here, before anything acts on it. Files are c
 
 import os
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from starlette.exceptions import HTTPException
 
+from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
 
+SAYS = page_texts("shared")
 SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
 
@@ -90,9 +92,7 @@ MOST_FILES = 12  # of a session
 SESSION_BYTES = 12 * 10**6
 ADDRESS_BYTES = 60 * 10**6  # of all sessions from one public address: a class behind one router has one
 ALL_BYTES = 150 * 10**6
-FULL = "You have uploaded as much as this server keeps for one visitor. Remove a file, or load the page again."
-FULL_ADDRESS = "Visitors from your network have uploaded as much as this server keeps. Try again in a minute."
-FULL_SERVER = "Visitors have uploaded as much as this server keeps. Try again in a minute."
+NoRoom = Literal["full_visitor", "full_network", "full_server"]  # why there is no room, by the name of its sentence
 
 MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the largest message twice
 
@@ -101,19 +101,19 @@ def accept_file(held: below.Held, session: str, size: int) -> None:
     """HTTPException: there is no room for it."""
     if problem := explain_no_room({session: [], **held}, session, size):
         tell_page(session, problem)
-        raise HTTPException(413, problem)
+        raise HTTPException(413, SAYS[problem])
 
 
-def explain_no_room(held: below.Held, session: str, size: int) -> str | None:
+def explain_no_room(held: below.Held, session: str, size: int) -> NoRoom | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
     sums = {each: sum(files) for each, files in held.items()}
     if sums[session] + size > SESSION_BYTES or len(held[session]) >= MOST_FILES:
-        return FULL
+        return "full_visitor"
     address = address_of(session)
     here = size + sum(sums[each] for each in sums if address_of(each) == address)
     if here > ADDRESS_BYTES and is_public(address):
-        return FULL_ADDRESS
-    return FULL_SERVER if size + sum(sums.values()) > ALL_BYTES else None
+        return "full_network"
+    return "full_server" if size + sum(sums.values()) > ALL_BYTES else None
 
 
 def address_of(session: str) -> str:
@@ -121,18 +121,18 @@ def address_of(session: str) -> str:
     return normal_address(below.remote_address(session))
 
 
-_REFUSED: WeakKeyDictionary[below.AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
+_REFUSED: WeakKeyDictionary[below.AppSession, NoRoom] = WeakKeyDictionary()  # why, until the page has said it
 
 
-def tell_page(session: str, sentence: str) -> None:
+def tell_page(session: str, problem: NoRoom) -> None:
     """Have the visitor's page say it: its uploader knows only the number 413."""
     if found := below.session_called(session):
-        _REFUSED[found] = sentence
+        _REFUSED[found] = problem
         below.run_again(found)
 
 
 def show_refusal() -> None:
     """Say why the file that this visitor has just sent was refused; once, above whatever is on the page."""
     found = below.session_called(below.session_id()) if _REFUSED else None
-    if found and (sentence := _REFUSED.pop(found, None)):
-        st.toast(plain(sentence), icon=":material/error:", duration="infinite")
+    if found and (problem := _REFUSED.pop(found, None)):
+        st.toast(plain(SAYS[problem]), icon=":material/error:", duration="infinite")

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 import streamlit as st
 
 from specviz.core.names import short_name
+from specviz.data.texts import page_texts
 from specviz.service.job import JobView, Slot, State
 from specviz.service.protocol import JobCommand, JobProgress
 from specviz.ui.shared.below_streamlit import run_part_next
@@ -16,6 +17,7 @@ from specviz.ui.shared.engine import engine, let_script_end, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 
+SAYS = page_texts("shared")
 R = TypeVar("R")
 PAUSE_SECONDS = 0.1
 
@@ -135,22 +137,21 @@ class JobSlot(Generic[R]):
 
 def beside_line(engines: int) -> str | None:
     """What to say beside times that were measured while other engines were busy; None where none was."""
-    others = "1 other engine was" if engines == 1 else f"{engines} other engines were"
-    said = f"While this was timed, {others} busy on this server, which can make times longer."
-    return said if engines else None
+    return SAYS["busy_engines"].format(count=engines) if engines else None
 
 
 def waiting_line(view: JobView) -> str | None:
     if view.state == "waiting":
-        return view.message or (f"waiting: place {view.place} in the queue" if view.place else "waiting")
+        return view.message or SAYS["waiting_place" if view.place else "waiting"].format(place=view.place)
     if view.state != "loading":
         return None
     if (loading := view.loading) is None:
-        return "starting"
+        return SAYS["starting"]
     model, done, total = short_name(loading.model), loading.bytes_done, loading.bytes_total
     if not total:
-        return f"loading {model}"
-    return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
+        return SAYS["loading"].format(model=model)
+    share = 100 * done // total
+    return SAYS["downloading"].format(model=model, done=done / 1e6, total=total / 1e6, share=share)
 
 
 POLL_SECONDS = 1.0

@@ -17,6 +17,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import plain
 
+SAYS = page_texts("shared")
 Options = dict[str, Any]  # of a widget
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
 ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
@@ -33,15 +34,9 @@ def notices(lines: Iterable[str | None], kind: Literal["info", "warning", "error
             getattr(st, kind)(shown, icon=ICONS[kind])
 
 
-FAILED = (
-    "What your browser sent could not be used on this page, or the page has a fault. Nothing was changed: load the "
-    "page again."
-)
-
-
 def report_failure(_: Exception) -> bool:
     """Say it in place of Streamlit's own words; the log has the error. True: it is said."""
-    notices([FAILED], "error")
+    notices([SAYS["failed"]], "error")
     return True
 
 
@@ -129,12 +124,12 @@ def per_call(counts: Counts) -> str:
 
 def two_texts(speculative: str, plain_text: str) -> None:
     columns = st.columns(2, gap="medium")
-    for column, writer, text in zip(columns, WRITERS, (speculative, plain_text), strict=True):
-        column.caption(f"{writer} wrote")
+    shown = {"speculative_wrote": speculative, "target_wrote": plain_text}
+    for column, (wrote, text) in zip(columns, shown.items(), strict=True):
+        column.caption(SAYS[wrote])
         column.text(text or " ")
 
 
-WRITERS = ("Speculative decoding", "The target alone")
 TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "yaml": "application/yaml"}
 
 
@@ -214,5 +209,5 @@ def html_table(rows: Sequence[TableRow], column_config: Mapping[str, Any]) -> st
     cells = (((row[name], column_config.get(name)) for name in names) for row in rows[:ROWS_ON_PAPER])
     body = "".join(f"<tr>{''.join(cell(*each) for each in line)}</tr>" for line in cells)
     left_out = len(rows) - ROWS_ON_PAPER
-    more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
+    more = f"<p>{escape(SAYS['not_printed'].format(count=left_out))}</p>" if left_out > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -29,6 +29,7 @@ from specviz.models.catalogue import (
 from specviz.models.draft_menu import (
     HUB_NAMES,
     MORE_MODELS,
+    DraftGroup,
     allows_typing,
     draft_for,
     draft_groups,
@@ -54,14 +55,18 @@ OWN_FIELD = "own_text"
 
 
 def draft_help() -> str:
-    return "\n\n".join([SAYS["draft_help"], *(f"**{group.title}:** {group.about}" for group in draft_groups())])
+    return "\n\n".join([SAYS["draft_help"], *map(_about, draft_groups())])
+
+
+def _about(group: DraftGroup) -> str:
+    return SAYS["group"].format(title=group.title, about=group.about)
 
 
 def tree_label(tree: str) -> str:
     if tree == NO_TREE:
-        return "None: one guess a place"
+        return SAYS["no_tree"]
     shape = parse_tree(tree)
-    return f"{tree} · {shape.nodes} guesses" if shape.children else f"dynamic · the best {shape.nodes} guesses"
+    return SAYS["tree_fixed" if shape.children else "tree_dynamic"].format(tree=tree, guesses=shape.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +96,15 @@ class RunControls:
             if preset := find_preset(choice):
                 set_widgets({self._key("prompt"): preset.text})
 
-        st.session_state[key] = st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
+        st.session_state[key] = st.selectbox(
+            SAYS["prompt"], menu, format_func=preset_label, on_change=fill_in, **chosen
+        )
 
     def _prompt_text(self, **more: Any) -> None:
         chosen = (bind_fresh_value if self.popover else bind_value)(self._key("prompt"))
         height = 140 if self.popover else 68
-        more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
-        text = st.text_area("Prompt text", height=height, on_change=self._note_own_text, **chosen, **more)
+        more |= {"placeholder": SAYS["prompt_empty"], "args": (chosen["key"],)}
+        text = st.text_area(SAYS["prompt_text"], height=height, on_change=self._note_own_text, **chosen, **more)
         if self.popover:
             st.session_state[self._key("prompt")] = text
 
@@ -108,7 +115,7 @@ class RunControls:
             self._prompt_menu()
         key = self._key(f"{OWN_FIELD}-{_times_closed()}")
         look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": key}
-        with right.popover("Own text", on_change="rerun", **look):
+        with right.popover(SAYS["own_text"], on_change="rerun", **look):
             inside = replace(self, popover=True)
             inside._prompt_text()
             if self._chats():
@@ -122,13 +129,13 @@ class RunControls:
                     _close_own_field()
                     run()
 
-            st.button("Run this text", key=self._key("run_own"), type="primary", on_click=run_it, width="stretch")
+            st.button(SAYS["run_text"], key=self._key("run_own"), type="primary", on_click=run_it, width="stretch")
 
     def target(self, first: Sequence[str] = ()) -> None:
-        self._model("Target", "target", offered_names(), SAYS["target_help"], first)
+        self._model(SAYS["target"], "target", offered_names(), SAYS["target_help"], first)
 
     def draft(self, first: Sequence[str] = ()) -> None:
-        self._model("Draft", "draft", self._drafts(), draft_help(), first)
+        self._model(SAYS["draft_label"], "draft", self._drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
         """Without the Hub's, which come once they are asked for."""
@@ -220,7 +227,7 @@ class RunControls:
             if st.session_state[key] == MORE_MODELS:
                 st.session_state[f"{key}_all"] = True
                 set_widgets({key: chosen})
-                st.toast("The menu has all models now: open it again.")
+                st.toast(SAYS["more_models"])
             elif name == "target":
                 self._fit_to_target()
 
@@ -228,7 +235,7 @@ class RunControls:
             options.append(MORE_MODELS)
         st.selectbox(label, options, accept_new_options=typed, on_change=choose, **more)
         if typed:
-            st.caption(f"Or type {typed_names()}.", help=SAYS["typed_help"])
+            st.caption(SAYS["typed"].format(names=typed_names()), help=SAYS["typed_help"])
 
     def _fit_to_target(self) -> None:
         """A target was chosen: one with a chat template reads prompts in it, and the draft is one that goes with it."""
@@ -239,7 +246,7 @@ class RunControls:
         draft = state.get(key := self._key("draft"))
         if draft and (other := draft_for(target, draft)) != draft:
             set_widgets({key: other})
-            st.toast(plain(f"{draft} does not go with {target}: the draft is {draft_label(other)} now."))
+            st.toast(plain(SAYS["draft_changed"].format(draft=draft, target=target, label=draft_label(other))))
 
     def _fit_to_tree(self, key: str) -> None:
         """A tree was chosen: its depth is the draft length, and what it locks gets its default."""
@@ -306,34 +313,29 @@ def pair_menu(measured_here: str | None) -> None:
             set_widgets({"target": pair.target, "draft": pair.draft})
 
     offered = [index for index, pair in enumerate(PAIRS) if {pair.target, pair.draft} <= {*offered_names()}]
-    menu: dict[str, Any] = {"index": None, "key": "pair", "placeholder": "Choose a pair", "on_change": fill_in}
-    st.selectbox("Pairs worth trying", offered, format_func=lambda index: pair_label(PAIRS[index]), **menu)
+    menu: dict[str, Any] = {"index": None, "key": "pair", "placeholder": SAYS["choose_pair"], "on_change": fill_in}
+    st.selectbox(SAYS["pairs"], offered, format_func=lambda index: pair_label(PAIRS[index]), **menu)
     asked = (st.session_state.target, st.session_state.draft)
     for group in draft_groups():
         if asked[1] in group.names:
-            st.caption(f"**{group.title}:** {group.about}")
+            st.caption(_about(group))
     for pair in PAIRS:
         if (pair.target, pair.draft) == asked:
-            st.markdown(f"**Now: {pair_label(pair)}**")
+            st.markdown(SAYS["pair"].format(pair=pair_label(pair)))
             if measured_here:
-                st.markdown(f"Measured here, last run: {measured_here}")
+                st.markdown(SAYS["pair_measured"].format(verdict=measured_here))
             for statement in pair.statements:
-                source = "its model card" if statement.source.startswith("assets/") else statement.source
-                st.caption(f"{statement.text} ({source})")
+                source = SAYS["model_card"] if statement.source.startswith("assets/") else statement.source
+                st.caption(SAYS["said_by"].format(says=statement.text, by=source))
             exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
-            in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
-            st.caption(f"{in_memory} {what_it_downloads(pair)}")
+            st.caption(f"{SAYS['weights'].format(exact=exact, half=half)} {what_it_downloads(pair)}")
 
 
 def what_it_downloads(pair: Pair) -> str:
     hub, size = _from_hub(pair)
     if not hub:
-        return "Both ship with this app: nothing is downloaded."
-    names = " and ".join(plain(model.name) for model in hub)
-    return (
-        f"The first run downloads {names} from the Hub, at least {size}: 2 bytes a parameter, and some "
-        "files have 4. What is on the server already is not downloaded again."
-    )
+        return SAYS["no_download"]
+    return SAYS[f"download_{len(hub)}"].format(*(plain(model.name) for model in hub), size=size)
 
 
 def _from_hub(pair: Pair) -> tuple[list[KnownModel], str]:
@@ -346,5 +348,5 @@ def pair_label(pair: Pair) -> str:
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
     hub, size = _from_hub(pair)
-    downloads = f" · downloads {size} or more" if hub else ""
+    downloads = f" · {SAYS['downloads'].format(size=size)}" if hub else ""
     return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{downloads}"

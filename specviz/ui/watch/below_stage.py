@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
+from specviz.data.links.hidden import PARAMETER, hidden_texts, written
 from specviz.data.texts import page_texts
 from specviz.ui.session import Session
 from specviz.ui.shared import address
@@ -27,11 +27,11 @@ def view_choice(visit: Session) -> None:
     walked = visit.walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
         if view != "projector" and not address.is_hidden("result"):
-            button("What you tried", "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
+            button(SAYS["tried_title"], "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
         if view == "projector" and not walked:
             address.leave_button()
         elif view == "full":
-            button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
+            button(SAYS["show_less"], "change_view", address.choose, "simple", icon="unfold_less")
             address.projector_button(help=SAYS["present"])
             _task_link(watching)
             if not address.is_hidden("run"):
@@ -44,9 +44,9 @@ def view_choice(visit: Session) -> None:
                 undo_button(watching)
                 run_again_button(watching.form)
                 chat_model_choice(watching)
-            button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
+            button(SAYS["show_everything"], "change_view", address.choose, "full", icon="unfold_more")
         if address.hidden() and not walked:
-            button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
+            button(SAYS["show_hidden"], "show_hidden", address.show_hidden, icon="visibility")
     address.remember_choice()
 
 
@@ -67,27 +67,28 @@ def _begin_tour(watching: WatchState) -> None:
 def _task_link(watching: WatchState) -> None:
     """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
     alone = watching.shown is not None and not watching.shown.linked
-    why = "The run of your file has no link: nothing here can run it again." if alone else None
-    look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
-    popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
+    look: Options = {"icon": ":material/link:", "disabled": alone, "help": SAYS["task_alone"] if alone else None}
+    popover = st.popover(SAYS["task"], key="task", on_change="rerun", **look)
     with popover:
         if popover.open:
             _draw_choice(watching)
 
 
 def _draw_choice(watching: WatchState) -> None:
-    st.markdown("**A link that shows students only what their task needs**")
-    st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
-    view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
+    st.markdown(SAYS["task_about"])
+    st.caption(SAYS["task_choose"])
+    view = st.radio(SAYS["task_view"], list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
     columns = st.columns(2)
     names = [
         name
-        for number, (name, what) in enumerate(HIDEABLE.items())
-        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=address.is_hidden(name))
+        for number, (name, what) in enumerate(hidden_texts().items())
+        if columns[number % 2].checkbox(
+            SAYS["task_hide"].format(what=what), key=f"task_{name}", value=address.is_hidden(name)
+        )
     ]
     link = link_on_stage(watching, watching.shown) if watching.shown else {}
     link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
     query, here = urlencode(link, safe=","), address.own_address()
     app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
     st.code(f"{app}?{query}", language=None, wrap_lines=True)
-    st.link_button("Look at it in a new tab", f"./?{query}", icon=":material/open_in_new:")
+    st.link_button(SAYS["task_look"], f"./?{query}", icon=":material/open_in_new:")

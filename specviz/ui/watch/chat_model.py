@@ -19,10 +19,11 @@ def chat_model_choice(watching: WatchState) -> None:
         watching.chats_chosen += 1
         show_recorded(watching, name)
 
-    with st.popover("Try a chat model", icon=":material/forum:", key=f"chat_model-{watching.chats_chosen}"):
+    with st.popover(SAYS["label"], icon=":material/forum:", key=f"chat_model-{watching.chats_chosen}"):
         st.markdown(SAYS["about"])
         for name in CHAT_RUNS:
             button(SAYS[name], name, choose, name, icon="play_circle", width="stretch")
         trace = story_trace(CHAT_RUNS[0])
         there = SAYS["here" if is_offered(trace.target.name) else "elsewhere"]
-        st.caption(f"{there} Recorded on {plain(machine_in_words(trace.recorded_on.machine))}.")
+        recorded = SAYS["recorded"].format(machine=plain(machine_in_words(trace.recorded_on.machine)))
+        st.caption(f"{there} {recorded}")

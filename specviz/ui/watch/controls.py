@@ -80,11 +80,11 @@ def controls(watching: WatchState) -> None:
 
 
 def undo_button(watching: WatchState, **look: Any) -> None:
-    button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
+    button(SAYS["undo"], "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
 def run_again_button(form: Form, **look: Any) -> None:
-    button("Run again", "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
+    button(SAYS["run_again"], "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
 
 
 def request_draft_length(form: Form, length: int) -> None:
@@ -97,10 +97,10 @@ def _slider_controls(watching: WatchState) -> None:
         CONTROLS.draw("temperature")
     left, right = st.columns(2, gap="medium")
     if not address.is_hidden("pairs"):
-        with left.popover("Pairs", icon=":material/join:", width="stretch"):
+        with left.popover(SAYS["pairs"], icon=":material/join:", width="stretch"):
             pair_menu(_measured_here(watching))
     if not address.is_hidden("more"):
-        with right.popover("More", icon=":material/tune:", width="stretch"):
+        with right.popover(SAYS["more"], icon=":material/tune:", width="stretch"):
             RunControls(popover=True).more(MORE, elsewhere=("draft_length", "temperature"))
 
 
@@ -133,7 +133,7 @@ def _read_link_once(watching: WatchState) -> None:
         if strangers := [name for name in models if not is_offered(name)]:
             came.acted = False  # a link alone starts no download
             refused = [explain_refusal(name) for name in strangers if not is_allowed(name)]
-            came.notes += refused or [f"The link names {' and '.join(strangers)}: press Run again to load it."]
+            came.notes += refused or [SAYS[f"unknown_model_{len(strangers)}"].format(*strangers)]
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)

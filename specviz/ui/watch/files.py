@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.languages import cache_by_language
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
@@ -31,25 +32,26 @@ from specviz.ui.watch.watch_state import ShownRun, WatchState
 
 SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
-AS_RECORDED = "as the record has it"
 
 
 def open_one(watching: WatchState) -> None:
     act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
-    st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
+    st.file_uploader(SAYS["open_run"], type=["json", "jsonl", "txt"], key="trace_file", **act)
     if watching.file_is_record and uploaded("trace_file"):
         _record_fields({"on_change": _open, "args": (watching,)})
 
 
 def _record_fields(changed: dict[str, Any]) -> None:
-    st.caption("A record often lacks some of this. What you fill in here goes before what it says.")
+    st.caption(SAYS["record_about"])
+    changed |= {"placeholder": SAYS["as_recorded"]}
     # One line: Ctrl+Enter, which ends a field of several lines, would press Run again.
-    st.text_input("Its prompt", key=PROMPT, placeholder=AS_RECORDED, **changed)
+    st.text_input(SAYS["record_prompt"], key=PROMPT, **changed)
     target, draft = st.columns(2)
-    target.text_input("Name of its target", key=TARGET, placeholder=AS_RECORDED, **changed)
-    draft.text_input("Name of its draft", key=DRAFT, placeholder=AS_RECORDED, **changed)
-    menu: dict[str, Any] = {"index": None, "key": TOKENIZER, "placeholder": "none", "help": SAYS["tokenizer_help"]}
-    st.selectbox("Tokenizer of its target", list_tokenizers(), accept_new_options=allows_typing(), **menu, **changed)
+    target.text_input(SAYS["record_target"], key=TARGET, **changed)
+    draft.text_input(SAYS["record_draft"], key=DRAFT, **changed)
+    menu = changed | {"index": None, "key": TOKENIZER, "placeholder": SAYS["no_tokenizer"]}
+    menu |= {"accept_new_options": allows_typing(), "help": SAYS["tokenizer_help"]}
+    st.selectbox(SAYS["record_tokenizer"], list_tokenizers(), **menu)
 
 
 def _open_another(watching: WatchState) -> None:
@@ -68,7 +70,7 @@ def _open(watching: WatchState) -> None:
     try:
         trace = open_run(content, _given())
     except InputError as error:
-        watching.file_problem = f"That file cannot be shown. {error}"
+        watching.file_problem = SAYS["file_refused"].format(problem=error)
         return
     asked = fill_in_trace(watching.form, trace)
     watching.open_trace(trace, f"file-{file.file_id}-{watching.past.count}", linked=asked is not None)
@@ -90,24 +92,21 @@ def describe_run(watching: WatchState) -> str | None:
     shown = watching.shown
     if shown is None or shown.linked:
         return None
-    origin = f", imported from {shown.trace.imported.system}" if shown.trace.imported else ""
-    return (
-        f"On screen is the run of your file: {pair_name(shown.trace)}{origin}. The controls above ask for a new run, "
-        "with models of this server."
-    )
+    pair, imported = pair_name(shown.trace), shown.trace.imported
+    if imported is None:
+        return SAYS["file_run"].format(pair=pair)
+    return SAYS["file_run_imported"].format(pair=pair, system=imported.system)
 
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
     page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
-    with st.expander("Save this run, or open one"):
+    with st.expander(SAYS["files"]):
         save, right = st.columns(2, gap="medium")
         with save:
             able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
-            download("Save this run as a trace file", partial(dump_trace, shown.trace), "specviz-trace.json", **able)
-            download(
-                "Save it as a page that plays offline", page, "specviz-run.html", help=SAYS["offline_help"], **able
-            )
+            download(SAYS["save_trace"], partial(dump_trace, shown.trace), "specviz-trace.json", **able)
+            download(SAYS["save_offline"], page, "specviz-run.html", help=SAYS["offline_help"], **able)
             offer_live_file(watching)
         with right:
             open_one(watching)
@@ -124,7 +123,7 @@ def _address(link: Mapping[str, str]) -> str | None:
 _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
 
 
-@st.cache_resource(show_spinner=False)  # once for all visitors
+@cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
     """See `Parts` in assets/browser/live/take.js; None where static files cannot be written."""
     page = live_file_with("").encode()
@@ -140,6 +139,6 @@ def _published() -> dict[str, object] | None:
 def offer_live_file(watching: WatchState) -> None:
     parts, (request, _) = _published(), watching.form.current
     if parts is None:
-        st.caption("This server cannot write the live file. `python -m specviz export live -o live.html` writes it.")
+        st.caption(SAYS["no_live_file"])
         return
     _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})

@@ -3,12 +3,12 @@
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from functools import cache
 from threading import Lock
 from typing import cast
 
 import streamlit as st
 
+from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
 from specviz.core.result import result_of, waiting
@@ -16,6 +16,7 @@ from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.links.hidden import PARAMETER, View, written
 from specviz.data.links.permalink import link_of
 from specviz.data.measured.first_run import first_trace
+from specviz.data.texts import page_texts
 from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentRun, SentStage, TourPayload
@@ -23,8 +24,10 @@ from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
 from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
 
+SAYS = page_texts("watch")
 
-@cache
+
+@cache_by_language
 def first_tour() -> Tour | None:
     trace = first_trace()
     return tour_of(trace) if trace else None
@@ -34,10 +37,10 @@ def button_label(place: TourPlace) -> str:
     """What the button says: the tour begins, begins again, or goes on where the visitor left it."""
     tour = first_tour()
     if place.open:
-        return "Start the tour again"
+        return SAYS["tour_again"]
     if place.at <= 1 or tour is None:
-        return "New here? Three-minute tour"
-    return f"Continue the tour: step {place.at} of {len(tour.beats)}"
+        return SAYS["tour_new"]
+    return SAYS["tour_on"].format(at=place.at, steps=len(tour.beats))
 
 
 def asked_place() -> int | None:
@@ -50,7 +53,7 @@ def unknown_place() -> str | None:
     asked, tour = st.query_params.get(TOUR), first_tour()
     if asked is None or tour is None or asked_place():
         return None
-    return f"tour={asked[:40]} is not a step of the tour, 1 to {len(tour.beats)}: the tour is not opened."
+    return SAYS["tour_unknown"].format(asked=asked[:40], last=len(tour.beats))
 
 
 def move_tour(place: TourPlace, at: object) -> None:
@@ -75,8 +78,6 @@ def tour_on_stage(watching: WatchState) -> TourPayload | None:
 
 
 MOST_PAYLOADS = 32  # with their JSON about a megabyte each
-NOT_RUN = "Previous run shown: the new settings could not be run"
-SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” times it again."
 
 
 def stage_payload(
@@ -88,8 +89,9 @@ def stage_payload(
         return None
     watching.feed.version += 1
     not_run = watching.form.problem or watching.message
-    again = RUN_AGAIN if view in ("simple", "full") and "run" not in hide else ""
-    notice = watching.notice or (NOT_RUN if not_run else SHOWN_AGAIN + again if shown.source == "stored" else None)
+    again = "from_before_again" if view in ("simple", "full") and "run" not in hide else "from_before"
+    stored = SAYS[again] if shown.source == "stored" else None
+    notice = watching.notice or (SAYS["not_run"] if not_run else stored)
     payload = _build_run(watching, shown)
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
@@ -111,23 +113,24 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
     if "result" in hide:
         del payload["result"]
         return
-    if NOT_RUN in (payload["notice"] or "") or watching.shows_previous_run:
-        payload["result"] = replace(payload["result"], says=f"Previous run: {payload['result'].says}")
+    if payload["notice"] == SAYS["not_run"] or watching.shows_previous_run:
+        says = SAYS["previous_result"].format(says=payload["result"].says)
+        payload["result"] = replace(payload["result"], says=says)
     before = watching.compared_with
     if before is None:
         return
     made, costs = watching.feed.compared, watching.costs_of(before)
     then = known_costs(before.trace, costs)
-    if made is None or not made.is_of(before, costs):
+    if made is None or not made.is_of(before, costs, current_language()):
         lines = compared(before.trace, before.draft_guesses, costs, then.costs if then else None)
-        made = watching.feed.compared = CachedPayload(lines, (before, costs))
+        made = watching.feed.compared = CachedPayload(lines, (before, costs, current_language()))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
     pinned = before is watching.pinned
     payload["before"] = {**made.payload, "differs": unlike, "pinned": pinned}
     now = known_costs(shown.trace, watching.shown_costs)
     if now and then and not payload["running"] and not (payload["result"].trusted and made.payload["trusted"]):
-        earlier = "pinned run" if pinned else "run before"
+        earlier = SAYS["pinned_run" if pinned else "run_before"]
         payload["before"]["ranked"] = ranked(RankedRun(shown.trace, now), RankedRun(before.trace, then), earlier)
 
 
@@ -138,8 +141,8 @@ def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:
         watching.feed.drawn = None
         return {**_build_finished(shown, watching.shown_costs), "run_id": shown.run_id}
     drawn = watching.feed.drawn
-    if drawn is None or not drawn.is_of(shown, running):
-        drawn = watching.feed.drawn = CachedPayload(_made(shown, running, None), (shown, running))
+    if drawn is None or not drawn.is_of(shown, running, current_language()):
+        drawn = watching.feed.drawn = CachedPayload(_made(shown, running, None), (shown, running, current_language()))
     return drawn.payload.copy()
 
 
@@ -154,8 +157,8 @@ def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
         costs=costs,
         known=known.costs if known else None,
     )
-    elsewhere = f"recorded on {machine_in_words(shown.trace.recorded_on.machine)}"
-    where = "measured here" if shown.measured_here else elsewhere
+    elsewhere = SAYS["recorded_on"].format(machine=machine_in_words(shown.trace.recorded_on.machine))
+    where = SAYS["measured_here"] if shown.measured_here else elsewhere
     made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
     return made
@@ -174,8 +177,8 @@ _LOOKING = Lock()  # never held while a payload is made
 
 
 def _build_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
-    """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
-    key = shown.stored_id, shown.source
+    """The payload of a run that has an id, made once for all who read it in a language; nobody may change it."""
+    key = shown.stored_id, shown.source, current_language()
     with _LOOKING:
         run = _FINISHED.setdefault(key, FinishedRun())
         _FINISHED.move_to_end(key)

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from io import StringIO
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -28,6 +29,7 @@ from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
+HEADS = page_texts("tried_columns")
 HEIGHT = 252
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
@@ -59,7 +61,7 @@ class TriedRun:
     @property
     def name(self) -> str:
         settings = self.shown.trace.settings
-        start = "0, recorded" if self.number == 0 else str(self.number)
+        start = str(self.number) if self.number else SAYS["run_0"]
         prompt = prompt_words(self.shown.trace, PROMPT_CHARACTERS)
         return f"{start}: {self.draft}, {settings.draft_length}{settings.manner} · {prompt}"
 
@@ -121,10 +123,10 @@ def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
     top = 1.1 * max([LEAST_TOP, *(end for busy, end in ends if not busy or end <= WILD)])
     labels = _labels(runs, top)
     groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
-    x = plot.axis("accepted / drafted", range=[*SHARES], ticksuffix=" %")
-    y = plot.axis("measured speedup", range=[0, top], ticksuffix="×")
+    x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=" %")
+    y = plot.axis(SAYS["tried_speedup"], range=[0, top], ticksuffix="×")
     # Its name is in the legend: a label beside the line lies on bars.
-    line = plot.scatter("break-even 1×", SHARES, [1, 1], mode="lines", line=plot.DOTTED, hoverinfo="skip")
+    line = plot.scatter(SAYS["tried_even"], SHARES, [1, 1], mode="lines", line=plot.DOTTED, hoverinfo="skip")
     return plot.figure([line, *groups], HEIGHT, x=x, y=y, showlegend=True)
 
 
@@ -138,8 +140,8 @@ def _accepted(run: TriedRun) -> float:
 
 def _timed(verdict: Verdict) -> str:
     low, high = _ends(verdict)
-    between = f" ({low:.2f} to {high:.2f})" if verdict.interval else ""
-    return f"{verdict.speedup:.2f}×{between}{'' if verdict.trusted else ', busy machine'}"
+    says = SAYS[f"timed{'_between' * bool(verdict.interval)}{'' if verdict.trusted else '_busy'}"]
+    return says.format(speedup=verdict.speedup, low=low, high=high)
 
 
 def _labels(runs: Sequence[TriedRun], top: float) -> dict[int, tuple[str, str]]:
@@ -179,7 +181,7 @@ def _points(
         figure_text(draft),
         [_accepted(run) for run, _ in own],
         speeds,
-        "run %{customdata[0]}: %{x:.0f} % accepted, %{customdata[1]}<extra></extra>",
+        SAYS["tried_hover"],
         text=[labels[run.number][0] for run, _ in own],
         customdata=[(run.number, _timed(verdict)) for run, verdict in own],
         mode="markers+text",
@@ -219,7 +221,7 @@ ON_SCREEN: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
     *(column for column in COLUMNS if column[0] in ("draft length", "accepted %")),
     ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
-    ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
+    ("95 %", lambda run: run.verdict and run.verdict.interval and SAYS["interval"].format(*run.verdict.interval)),
     ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
     *(column for column in COLUMNS if column[0] in ("tokens a round", "temperature", "prompt")),
 )
@@ -255,7 +257,7 @@ def restore_list(watching: WatchState, text: str) -> None:
 def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:
     """The list; `bring_back` shows a run again, and `address` is where links lead."""
     runs, gone = tries(watching), watching.past.gone
-    of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
+    of_before = SAYS["gone_since"].format(count=gone)
     with st.container(key="tried"):
         busy = any(run.busy for run in runs)
         zero = [machine_in_words(run.shown.trace.recorded_on.machine) for run in runs if run.number == 0]
@@ -263,29 +265,31 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
         if busy and (ranked := ranking_of(runs)):
             st.markdown(f"**{plain(ranked)}**")
-        rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
-        formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
+        rows = [{HEADS[name]: value(run) for name, value in ON_SCREEN} for run in runs]
+        formats = numbers("%.2f", HEADS["tokens a round"]) | numbers("%.0f", HEADS["accepted %"])
+        formats |= numbers("%g", HEADS["temperature"])
         table = html_table(rows, formats)
-        st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
+        label = escape(SAYS["runs_of_visit"])
+        st.html(f'<div class="tried" role="region" aria-label="{label}" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
             plot.chart(tried_figure(runs), "tried_points")
         with right:
             _choose(watching, runs, bring_back)
-            download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
+            download(SAYS["save_list"], lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
 
 
 def _choose(watching: WatchState, runs: Sequence[TriedRun], bring_back: Callable[[ShownRun], None]) -> None:
-    chosen = st.selectbox("A run", runs, index=len(runs) - 1, format_func=lambda run: run.name, key="tried_run")
+    chosen = st.selectbox(SAYS["a_run"], runs, index=len(runs) - 1, format_func=lambda run: run.name, key="tried_run")
     if chosen is None:
         return
     with st.container(horizontal=True):
-        button("Show it again", "tried_show", lambda: bring_back(whole(chosen)), width="stretch")
+        button(SAYS["show_again"], "tried_show", lambda: bring_back(whole(chosen)), width="stretch")
         if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
-            button("Stop comparing", "tried_unpin", _pin, watching, None, width="stretch")
+            button(SAYS["stop_comparing"], "tried_unpin", _pin, watching, None, width="stretch")
         else:
-            button("Compare with it", "tried_pin", _pin, watching, chosen, width="stretch")
-        st.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
+            button(SAYS["compare"], "tried_pin", _pin, watching, chosen, width="stretch")
+        st.link_button(SAYS["open_link"], f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
 
 
 def _pin(watching: WatchState, chosen: TriedRun | None) -> None:

@@ -87,7 +87,7 @@ def _draw_stage(watching: WatchState, key: str) -> None:
     write_place(watching.tour)
     payload = _payload(watching)
     if payload is None:
-        st.info(plain(watching.notice or "Change a setting, or press Run again, to see the first run."))
+        st.info(plain(watching.notice or SAYS["no_run"]))
         return
     watching.feed.sent, watching.feed.last = sent_with(payload), None
     with st.container(key="run"):
@@ -128,7 +128,7 @@ def show_list(watching: WatchState) -> None:
         bring_back(watching, run)
 
     if watching.listed:
-        box = st.dialog("What you tried", width="large", on_dismiss=close)
+        box = st.dialog(SAYS["tried_title"], width="large", on_dismiss=close)
         box(lambda: show_tried(watching, address.page_address(""), choose))()
 
 
@@ -136,12 +136,12 @@ def verification_figure(costs: Costs) -> Figure:
     """v(k), the target's time for k tokens at once in single-token steps, beside free and one-by-one checking."""
     lengths = sorted(costs.verification)
     measured = [costs.verification[k] for k in lengths]
-    one_by_one = scatter("one by one", lengths, lengths, mode="lines", line={"dash": "dash", "color": GREY})
-    said = "%{x} tokens at once: %{y:.2f} steps, measured<extra></extra>"
-    here = scatter("measured here", lengths, measured, said, line={"color": BLUE, "width": 2})
-    x = axis("tokens read at once, k", dtick=2 if lengths[-1] <= 20 else 8)
-    y = axis("v(k), target steps", range=[0, max(3.0, 1.2 * max(measured))])
-    return figure([one_by_one, here], 300, x=x, y=y, **level(1, "free check"))
+    one_by_one = scatter(SAYS["check_one_by_one"], lengths, lengths, mode="lines", line={"dash": "dash", "color": GREY})
+    line = {"color": BLUE, "width": 2}
+    here = scatter(SAYS["measured_here"], lengths, measured, SAYS["check_hover"], line=line)
+    x = axis(SAYS["check_tokens"], dtick=2 if lengths[-1] <= 20 else 8)
+    y = axis(SAYS["check_steps"], range=[0, max(3.0, 1.2 * max(measured))])
+    return figure([one_by_one, here], 300, x=x, y=y, **level(1, SAYS["check_free"]))
 
 
 def show_outcome(watching: WatchState, shown: ShownRun) -> None:
@@ -157,15 +157,15 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
     compared = trace.autoregressive and trace.output.stopped_by and not waiting
-    st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if compared else "**The text**")
+    st.markdown(SAYS["same_text"].format(says=compare_texts(trace)) if compared else SAYS["the_text"])
     if trace.imported and trace.autoregressive is None:
         st.text(trace.output.text)
         return
     if plain_text is None and (waiting or not trace.output.stopped_by):
         plain_text = "…"
     elif trace.autoregressive is None:
-        plain_text = "(not known)"
-    two_texts(trace.output.text, "(The file has only its token ids.)" if plain_text is None else plain_text)
+        plain_text = SAYS["text_unknown"]
+    two_texts(trace.output.text, SAYS["only_ids"] if plain_text is None else plain_text)
 
 
 def _show_template(trace: Trace) -> None:
@@ -177,14 +177,11 @@ def _show_template(trace: Trace) -> None:
 
 
 def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
-    st.markdown("**What checking k tokens at once costs**")
+    st.markdown(SAYS["costs"])
     if costs is None:
-        st.caption("Measured here after a live run of this pair.")
+        st.caption(SAYS["no_costs"])
         return
     chart(verification_figure(costs), "verification")
-    said = (
-        f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
-        f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {costs.verification.get(5, 1.0):.2f}, "
-        f"overhead {costs.overhead:.2f} a round."
-    )
+    step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
+    said = SAYS["costs_here"].format(step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead)
     st.caption(" ".join([explained(said, "costs"), *map(plain, formats)]), unsafe_allow_html=True)

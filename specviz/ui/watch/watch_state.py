@@ -13,6 +13,7 @@ from specviz.core.trace import Trace, drop_candidates
 from specviz.core.verdict import doubts
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.prompts.workloads import DEFAULT_PRESET
+from specviz.data.texts import page_texts
 from specviz.player.data import RunSource
 from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in
@@ -22,6 +23,7 @@ from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.shared.stage import StageProgress
 
+SAYS = page_texts("watch")
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
 UNDO_STEPS = 50
@@ -273,7 +275,7 @@ class WatchState:
         if run and run.trace.output.stopped_by and (plain := run.trace.autoregressive):
             alone = len(plain.token_ids)
             if alone > len(run.trace.output.token_ids):  # where it writes a longer text
-                return f"now only the target alone: {alone} tokens"
+                return SAYS["alone_now"].format(count=alone)
         return waiting_line(self.run.view)
 
     def open_stored(self, run: StoredRun, preset: str | None) -> None:
