@@ -144,8 +144,10 @@ def draft_groups() -> list[DraftGroup]:
     groups = []
     for group in dict.fromkeys(method.group for method in METHODS if method.group):
         methods = [method for method in METHODS if method.group == group]
-        about = " ".join(method.about for method in methods if method.about)
-        groups.append(DraftGroup(group.title, about, tuple(n for n in names if method_named(n) in methods)))
+        here = [method.here for method in methods]
+        title = next(each.group.title for each in here if each.group)
+        about = " ".join(each.about for each in here if each.about)
+        groups.append(DraftGroup(title, about, tuple(n for n in names if method_named(n) in methods)))
     return groups
 
 

@@ -133,7 +133,7 @@ def _trace(trace: Trace) -> to.TraceJson:
 
 def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
-    method = method_of(drafter.kind if drafter else None)
+    method = method_of(drafter.kind if drafter else None).here
     facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__ if name != "says"}
     return cast(to.MethodPayload, facts | {"says": _describe_method(method, drafter.name if drafter else "")})
 

@@ -120,8 +120,8 @@ def _collect(models: dict[str, Any]) -> dict[str, Any]:
         },
         "lookup": LOOKUP,
         "settings": asdict(DecodeSettings()),
-        "unusual": {name: row.words for name, row in SETTINGS.items() if row.words},
-        "rows": [_row(SHOWN[name]) for name in (*OFFERED, *(name for name in SHOWN if name not in OFFERED))],
+        "unusual": {name: row.here.words for name, row in SETTINGS.items() if row.words},
+        "rows": [_row(SHOWN[name].here) for name in (*OFFERED, *(name for name in SHOWN if name not in OFFERED))],
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
         "phases": list(PHASES),
         "published": [  # what a draft step costs in two papers, in passes of the target

@@ -94,7 +94,7 @@ def _lead(trace: Trace) -> str:
         lead = SAYS["lead_tree"]
     elif settings.verification == "block" and not settings.greedy:
         lead = SAYS["lead_block"]
-    return lead.format(drafts=method_of(trace.drafter.kind).lead)
+    return lead.format(drafts=method_of(trace.drafter.kind).here.lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:

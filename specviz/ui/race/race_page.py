@@ -165,7 +165,7 @@ def _draft(run: Trace) -> str:
 
 def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     first, settings = laps[0].speculative, laps[0].speculative.settings
-    schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
+    schedule = SETTINGS["draft_schedule"].here.labels[settings.draft_schedule].lower()
     policy = "" if settings.draft_schedule == "fixed" else SAYS["policy"].format(schedule=schedule)
     seeds = laps[0].seeds
     seeded = SAYS["new_seeds" if len(seeds) > 1 else "one_seed"].format(first=seeds[0], last=seeds[-1])

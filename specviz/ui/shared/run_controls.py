@@ -148,7 +148,7 @@ class RunControls:
         return offered_drafts(st.session_state.get(self._key("target"), ""))
 
     def draw(self, *names: str, **changes: Any) -> None:
-        for row in (replace(SHOWN[name], **changes) for name in names):
+        for row in (replace(SHOWN[name].here, **changes) for name in names):
             key = self._key(row.on_page)
             usual: dict[str, Any] = {"key": fresh_key(key) if self.popover else key, "help": row.help}
             value = self._draw_one(row, key, usual)
