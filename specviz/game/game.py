@@ -109,9 +109,10 @@ def plan_from_link(params: Params) -> tuple[GamePlan, list[str]]:
     """Without a kind of text, a chat is about the first that chat models are asked."""
     kind = CHAT_SETS[0] if "chat" in params.get("prompt_format", ()) else SETS[0]
     plan, problems = GamePlan.read(params, GamePlan(seed=LINK_SEED, set=kind))
-    if plan.chats and not reads_chats(plan.target):
-        problems.append(f"{plan.target} has no chat template: using {SETS[0]} texts.")
-        plan = plan.model_copy(update={"prompt_format": "raw", "set": SETS[0]})
+    if (plan.chats or plan.set in CHAT_SETS) and not reads_chats(plan.target):
+        kind = plan.set if plan.set in SETS else SETS[0]
+        problems.append(f"{plan.target} is no chat model: using {kind} texts.")
+        plan = plan.model_copy(update={"prompt_format": "raw", "set": kind})
     return plan, problems
 
 

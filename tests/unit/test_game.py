@@ -222,12 +222,14 @@ def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
 def test_a_link_to_a_chat_is_read_whole_and_what_cannot_chat_gets_a_sentence() -> None:
     plan, problems = game.plan_from_link({"target": SMOLLM2, "prompt_format": ["chat"]})
     assert (plan.set, problems) == (game.CHAT_SETS[0], [])
-    plan, problems = game.plan_from_link({"prompt_format": "chat"})
-    assert plan == GamePlan(seed=game.LINK_SEED)
-    assert problems == ["wren-base has no chat template: using story texts."]
-    plan, problems = game.plan_from_link({"target": "somebody/some-chat", "set": "answer"})
-    assert plan == GamePlan(seed=game.LINK_SEED)
-    assert problems == ["The link's target is not a target of this game: using wren-base."]
+    no_chat = "wren-base is no chat model: using {} texts."
+    for link, kind, said in (
+        ({"prompt_format": "chat"}, "story", [no_chat.format("story")]),
+        ({"prompt_format": "chat", "set": "prose"}, "prose", [no_chat.format("prose")]),
+        ({"set": "answer"}, "story", [no_chat.format("story")]),
+        ({"target": "some-chat"}, "story", ["The link's target is not a target of this game: using wren-base."]),
+    ):
+        assert game.plan_from_link(link) == (GamePlan(seed=game.LINK_SEED, set=kind), said)
 
 
 def test_a_chat_is_drawn_as_what_was_asked_and_the_answer() -> None:
