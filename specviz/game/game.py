@@ -71,7 +71,6 @@ class GamePlan(PageLink):
     @classmethod
     def chosen(cls, seed: int, kind: str, mode: Mode, target: str) -> Self:
         """A game as the page's menus name it: what people ask chat models is read as a chat."""
-        kind = kind if kind in sets_of(target) else sets_of(target)[0]
         return cls(seed=seed, set=kind, mode=mode, target=target, prompt_format="chat" if kind in CHAT_SETS else "raw")
 
     @property

@@ -213,9 +213,7 @@ def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
     request = plan.request("Name a tree.")
     assert (request.target, request.draft, request.settings.prompt_format) == (SMOLLM2, plan.rival, "chat")
     assert GamePlan.chosen(3, "story", "type", SMOLLM2).prompt_format == "raw", "a text goes on as it is"
-    back = GamePlan.chosen(3, "answer", "type", "wren-base")
-    assert (back.set, back.prompt_format, back.rival) == ("story", "raw", game.MODEL), "its kinds of text are others"
-    assert game.sets_of(SMOLLM2)[0] == game.CHAT_SETS[0]
+    assert (game.sets_of(SMOLLM2)[0], game.sets_of("wren-base")[0]) == (game.CHAT_SETS[0], game.SETS[0])
     assert all(len(GamePlan(set=name).prompts) == game.PROMPTS for name in game.CHAT_SETS)
 
 

@@ -247,7 +247,8 @@ def choose_game(visit: Session) -> None:
     set_widgets({f"be_the_draft_{name}": getattr(plan, name) for name in names})
 
     def changed() -> None:
-        wanted = GamePlan.chosen(*(st.session_state[f"be_the_draft_{name}"] for name in names))
+        seed, kind, mode, target = (st.session_state[f"be_the_draft_{name}"] for name in names)
+        wanted = GamePlan.chosen(seed, kind if target == plan.target else sets_of(target)[0], mode, target)
         if wanted != visit.be_the_draft.plan:
             new_game(visit, wanted)
 
