@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from specviz.core.readable import readable
-from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.settings import MAX_DRAFT_LENGTH, PromptFormat
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
 from specviz.game.words import GuessedWord, branches, words_of
 
 Whose = Literal["yours", "theirs"]
 SHOWN_CANDIDATES = 3
+ENDS: dict[PromptFormat, str] = {"raw": "The target ends the text here.", "chat": "The target ends its answer here."}
 EVEN = 0.05  # tokens per target call: a smaller difference is a draw
 
 
@@ -45,7 +46,7 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     lines = [_pieces_line(words, round, whose), *_parts(words), *_rejections(round, whose), *_discarded(round)]
     lines.append(_emitted(round, whose))
     if turn.ended:
-        lines.append("The target ends the text here.")
+        lines.append(ENDS[turn.trace.settings.prompt_format])
     if turn.cut:
         most = f"A draft has at most {MAX_DRAFT_LENGTH} tokens"
         lines.append(f"{most}: your last {turn.cut} were not sent, and cost nothing.")
@@ -115,18 +116,18 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
     return [(c.text, c.p, c.id in mine) for c in shown]
 
 
-def verdict(turns: Sequence[Turn]) -> str:
-    scores = score(turns)
-    yours, model, lookup = (scores[player].tokens_per_target_call for player in (YOU, MODEL, LOOKUP))
+def verdict(turns: Sequence[Turn], rival: str = MODEL) -> str:
+    scores = score(turns, rival)
+    yours, model, lookup = (scores[player].tokens_per_target_call for player in (YOU, rival, LOOKUP))
     if yours is None or model is None or lookup is None:
         return "No round was played, so there is nothing to compare."
-    figures = f"you {yours:.2f}, {MODEL} {model:.2f} and {LOOKUP} {lookup:.2f} tokens per target call."
+    figures = f"you {yours:.2f}, {rival} {model:.2f} and {LOOKUP} {lookup:.2f} tokens per target call."
     if yours > model + EVEN:
         return f"You were the better draft: {figures} A real draft needs only milliseconds for a guess."
     if yours >= model - EVEN:
-        return f"You and {MODEL} are about even: {figures} But {MODEL} needs only milliseconds for a guess."
+        return f"You and {rival} are about even: {figures} But {rival} needs only milliseconds for a guess."
     beaten = f" You were better than {LOOKUP}." if yours > lookup + EVEN else ""
-    return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
+    return f"{rival} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
 
 
 def _tokens(number: int) -> str:

@@ -4,9 +4,11 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
+from specviz.core.conversation import read_messages
 from specviz.core.files import ASSETS, read_once
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
+from specviz.data.texts import page_texts
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import Fate, best_branch, branches, words_of
@@ -15,11 +17,19 @@ from specviz.player.payload import ShareRow, TokenPayload
 from specviz.ui.shared.components import component
 
 
+class MessagePayload(TypedDict):
+    """A message of a chat, before the answer."""
+
+    name: str
+    text: str
+
+
 class TextPicture(TypedDict):
     """The text so far; `fresh` is what the last turn added."""
 
     kind: Literal["text"]
     label: str
+    asked: list[MessagePayload]
     text: str
     fresh: str
     inside: bool
@@ -63,6 +73,7 @@ class TurnPicture(TypedDict):
 
 
 PlayPayload = TextPicture | TurnPicture
+SAYS = page_texts("be_the_draft")
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
 
@@ -76,14 +87,17 @@ class Example:
     turn: Turn
 
 
-def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> TextPicture:
-    """The text so far, only its end where it is long. What the last turn added is marked."""
+def text_data(
+    text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False, asked: str = ""
+) -> TextPicture:
+    """The text so far, only its end where it is long. What the last turn added is marked. A chat is `asked` first."""
     added = last.trace.output.text if last and last.trace else ""
     fresh = added if text.endswith(added) else ""
     old = text.removesuffix(fresh)
     return {
         "kind": "text",
-        "label": "The text so far",
+        "label": SAYS["answer" if asked else "text"],
+        "asked": [{"name": SAYS[f"asked_{role}"], "text": message} for role, message in read_messages(asked)],
         "text": old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:],
         "fresh": fresh,
         "inside": inside,

@@ -100,7 +100,13 @@ def _show_opening() -> None:
         with st.container(horizontal=True):
             titles = {"type": "they type", "pick": "they pick (easier)"}.__getitem__
             st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=titles, key="class_mode")
-            st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
+            st.selectbox(
+                "Kind of text",
+                SETS,
+                SETS.index(plan.set) if plan.set in SETS else 0,
+                format_func=set_title,
+                key="class_set",
+            )
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button("Open a class", key="class_open", type="primary", on_click=opened)
     hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
