@@ -1,25 +1,30 @@
 """The game of being the draft: its prompts, its turns as the engine plays them, and who scored what.
 
-Pure data and functions: no model, no Streamlit. `specviz.service.handlers.play` plays a turn, the page stores the game.
+Pure data and functions: no Streamlit, of models their names only. `specviz.service.handlers.play` plays a turn, the
+page stores the game.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
 from specviz.core.outside import MostItems
-from specviz.core.request import DEFAULT_DRAFT
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.rounds import Round, TokenId
-from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH
+from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings, PromptFormat
 from specviz.core.trace import Output, Trace
 from specviz.data.links.page_link import PageLink, Params, one_of, written
 from specviz.data.links.permalink import MAX_SEED, Seed
-from specviz.data.prompts.workloads import Preset, Workload, find_workload
+from specviz.data.prompts.workloads import CHAT_WORKLOADS, Preset, Workload, find_workload
+from specviz.models.catalogue import head_names
+from specviz.models.draft_menu import HUB_NAMES, draft_for, offered_names, reads_chats
+from specviz.models.gguf_folder import SMOLLM2
 
 PROMPTS = 3  # in a game
 ROUNDS = 5  # scored, on each prompt
@@ -29,21 +34,58 @@ OFFERS = 5
 DEFAULT_SEED = 0  # its first text is not the one that Watch shows first
 LINK_SEED = 3  # of a link that names none, as it always was
 SETS = ("story", "prose", "copy", "random")  # kinds of text that continue on the same line
+CHAT_SETS = tuple(workload.name for workload in CHAT_WORKLOADS)  # what chat models are asked
 
 YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
-PLAYERS = (YOU, MODEL, LOOKUP)
-Player = Annotated[str, one_of(PLAYERS)]
+PLAYERS = (YOU, MODEL, LOOKUP)  # on the default target; on others another draft may have the model's place
+Player = Annotated[str, one_of(lambda: (*PLAYERS, *head_names()))]
 
 Mode = Literal["type", "pick"]
 MODES: tuple[Mode, ...] = ("type", "pick")
+
+
+def game_targets() -> list[str]:
+    """The default, and the chat models that are here or come as one file."""
+    return [DEFAULT_TARGET, *(name for name in offered_names() if name not in HUB_NAMES and reads_chats(name))]
+
+
+def sets_of(target: str) -> tuple[str, ...]:
+    return SETS if target == DEFAULT_TARGET else (*CHAT_SETS, *SETS)
 
 
 class GamePlan(PageLink):
     REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
 
     seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
-    set: Annotated[str, one_of(SETS), Field(description=f"one of {', '.join(SETS)}")] = SETS[0]  # a workload's name
+    # a workload's name
+    set: Annotated[str, one_of((*SETS, *CHAT_SETS)), Field(description=f"one of {', '.join((*SETS, *CHAT_SETS))}")] = (
+        SETS[0]
+    )
     mode: Annotated[Mode, Field(description="type or pick")] = "type"
+    # where the chat model is missing, it gets a sentence of its own
+    target: Annotated[str, one_of(lambda: (*game_targets(), SMOLLM2)), Field(description="a target of this game")] = (
+        DEFAULT_TARGET
+    )
+    prompt_format: Annotated[PromptFormat, Field(description="raw or chat")] = "raw"
+
+    @classmethod
+    def chosen(cls, seed: int, kind: str, mode: Mode, target: str) -> Self:
+        """A game as the page's menus name it: what people ask chat models is read as a chat."""
+        return cls(seed=seed, set=kind, mode=mode, target=target, prompt_format="chat" if kind in CHAT_SETS else "raw")
+
+    @property
+    def chats(self) -> bool:
+        return self.prompt_format == "chat"
+
+    @property
+    def rival(self) -> str:
+        """The draft that plays beside prompt lookup: the one to try first with this target."""
+        first = draft_for(self.target, MODEL)
+        return MODEL if first == PROMPT_LOOKUP else first
+
+    def request(self, prompt: str) -> RunRequest:
+        settings = DecodeSettings(seed=self.seed, prompt_format=self.prompt_format)
+        return RunRequest(prompt, self.target, self.rival, settings=settings)
 
     @property
     def workload(self) -> Workload:
@@ -63,7 +105,14 @@ class GamePlan(PageLink):
 
 
 def plan_from_link(params: Params) -> tuple[GamePlan, list[str]]:
-    return GamePlan.read(params, GamePlan(seed=LINK_SEED))
+    """Without a kind of text, a chat is about the first that chat models are asked."""
+    kind = CHAT_SETS[0] if "chat" in params.get("prompt_format", ()) else SETS[0]
+    plan, problems = GamePlan.read(params, GamePlan(seed=LINK_SEED, set=kind))
+    if (plan.chats or plan.set in CHAT_SETS) and not reads_chats(plan.target):
+        kind = plan.set if plan.set in SETS else SETS[0]
+        problems.append(f"{plan.target} is no chat model: using {kind} texts.")
+        plan = plan.model_copy(update={"prompt_format": "raw", "set": kind})
+    return plan, problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +176,8 @@ def rounds_of(turns: Sequence[Turn], player: str) -> list[Round]:
     return [turn.rivals[player] for turn in scored if player in turn.rivals]
 
 
-def score(turns: Sequence[Turn]) -> dict[str, Counts]:
-    return {player: count(rounds_of(turns, player)) for player in PLAYERS}
+def score(turns: Sequence[Turn], rival: str = MODEL) -> dict[str, Counts]:
+    return {player: count(rounds_of(turns, player)) for player in (YOU, rival, LOOKUP)}
 
 
 def is_over(turns: Sequence[Turn]) -> bool:

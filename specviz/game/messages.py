@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from specviz.core.readable import readable
-from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.settings import MAX_DRAFT_LENGTH, PromptFormat
 from specviz.core.texts import Sentences, percent
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
@@ -49,7 +49,7 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     lines = [_pieces_line(words, round, yours), *_parts(words), *_rejections(round, yours), *_discarded(round)]
     lines.append(_emitted(round, yours))
     if turn.ended:
-        lines.append(say("target_ends"))
+        lines.append(ending(turn.trace.settings.prompt_format))
     if turn.cut:
         lines.append(say("cut", most=MAX_DRAFT_LENGTH, count=turn.cut))
     return [line for line in lines if line]
@@ -118,15 +118,19 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
     return [(c.text, c.p, c.id in mine) for c in shown]
 
 
-def verdict(turns: Sequence[Turn]) -> str:
-    scores = score(turns)
-    yours, its, lookup = (scores[player].tokens_per_target_call for player in (YOU, MODEL, LOOKUP))
+def ending(read_as: PromptFormat) -> str:
+    return say("target_ends_answer") if read_as == "chat" else say("target_ends")
+
+
+def verdict(turns: Sequence[Turn], rival: str = MODEL) -> str:
+    scores = score(turns, rival)
+    yours, its, lookup = (scores[player].tokens_per_target_call for player in (YOU, rival, LOOKUP))
     if yours is None or its is None or lookup is None:
         return say("nothing_played")
     if yours >= its - EVEN:
-        return say("won" if yours > its + EVEN else "even", model=MODEL, yours=yours, its=its, lookup=lookup)
+        return say("won" if yours > its + EVEN else "even", model=rival, yours=yours, its=its, lookup=lookup)
     beaten = yours > lookup + EVEN
-    return say("lost_not_to_lookup" if beaten else "lost", model=MODEL, yours=yours, its=its, lookup=lookup)
+    return say("lost_not_to_lookup" if beaten else "lost", model=rival, yours=yours, its=its, lookup=lookup)
 
 
 def _visible(text: str) -> str:

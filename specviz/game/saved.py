@@ -19,6 +19,7 @@ from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 
 MAX_NAME = 60
+GAME = ("seed", "set", "mode")
 FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
 
 
@@ -27,17 +28,18 @@ def game_csv(plan: rules.GamePlan, games: Sequence[Sequence[rules.Turn]], name: 
 
     Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
     prompt, draft (the visitor's tokens as text, two guesses with " / " between them); then for each of you, model
-    (wren-nano) and lookup (prompt lookup), at the same place and with as many tokens: drafted, accepted, rejected,
-    discarded, emitted (one target call each).
+    (the rival) and lookup (prompt lookup), at the same place and with as many tokens: drafted, accepted, rejected,
+    discarded, emitted (one target call each); then target, prompt_format and rival (a draft's name).
     """
     columns = [f"{prefix}_{figure}" for prefix in ("you", "model", "lookup") for figure in FIGURES]
-    rows = [["name", *plan.link, "prompt", "round", "draft", *columns]]
+    game, models = [str(plan.seed), plan.set, plan.mode], [plan.target, plan.prompt_format, plan.rival]
+    rows = [["name", *GAME, "prompt", "round", "draft", *columns, "target", "prompt_format", "rival"]]
     for preset, turns in zip(plan.prompts, games, strict=False):
-        played = zip(*(rules.rounds_of(turns, player) for player in rules.PLAYERS), strict=True)
+        played = zip(*(rules.rounds_of(turns, player) for player in (rules.YOU, plan.rival, rules.LOOKUP)), strict=True)
         for number, rounds in enumerate(played, start=1):
-            own = [safe_cell(name[:MAX_NAME]), *plan.link.values(), preset.name, str(number)]
+            own = [safe_cell(name[:MAX_NAME]), *game, preset.name, str(number)]
             figures = [str(getattr(count([round]), figure)) for round in rounds for figure in FIGURES]
-            rows.append([*own, safe_cell(draft_text(rounds[0])), *figures])
+            rows.append([*own, safe_cell(draft_text(rounds[0])), *figures, *models])
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(rows)
     return written.getvalue()
@@ -81,16 +83,17 @@ def load_game(text: str) -> SavedGame:
     except ValueError:  # half a character, too many values, or another type
         raise InputError(SAYS["not_read"]) from None
     if rules.plan_from_link(game.link)[1] or not all(
-        _possible(turns, preset.text) for turns, preset in zip(game.games, game.plan.prompts, strict=True)
+        _possible(turns, preset.text, game.plan.rival)
+        for turns, preset in zip(game.games, game.plan.prompts, strict=True)
     ):
         raise InputError(SAYS["not_read"])
     return game
 
 
-def _possible(turns: list[rules.Turn], prompt: str) -> bool:
+def _possible(turns: list[rules.Turn], prompt: str, rival: str) -> bool:
     """Whether these turns can be of one text: each is one round after it, and together they are a valid run."""
     ended_before = any(rules.is_over(turns[:played]) for played in range(len(turns)))
-    if ended_before or not all(_is_turn(turn, prompt) for turn in turns):
+    if ended_before or not all(_is_turn(turn, prompt, rival) for turn in turns):
         return False
     runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:
@@ -99,11 +102,11 @@ def _possible(turns: list[rules.Turn], prompt: str) -> bool:
         return False
 
 
-def _is_turn(turn: rules.Turn, prompt: str) -> bool:
+def _is_turn(turn: rules.Turn, prompt: str, rival: str) -> bool:
     trace = turn.trace
     if trace is None or len(trace.rounds) != 1 or trace.drafter is None:
         return False
     if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
         return False
-    rivals = {rules.MODEL, rules.LOOKUP} if turn.scored else set()
+    rivals = {rival, rules.LOOKUP} if turn.scored else set()
     return trace.prompt.text.startswith(prompt) and turn.text.startswith(prompt) and rivals <= set(turn.rivals)

@@ -20,9 +20,12 @@ CLITIC = re.compile(r"['’](s|t|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 
 def tidy(guess: str) -> str:
-    """The guess with composed accents, single spaces and real line breaks (⏎ or \\n is typed for one)."""
+    """The guess with composed accents, single spaces but at the beginning of a line, and real line breaks.
+
+    ⏎ or \\n is typed for one.
+    """
     composed = unicodedata.normalize("NFC", guess).replace("⏎", "\n").replace("\\n", "\n")
-    return re.sub(r"[^\S\n]+", " ", composed.replace("\r\n", "\n")).rstrip(" ")
+    return re.sub(r"(?<!\s)[^\S\n]+", " ", composed.replace("\r\n", "\n")).rstrip(" ")
 
 
 def guess_problem(guess: str) -> str | None:
@@ -54,9 +57,11 @@ def _picture(character: str) -> bool:
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
+    if not text:  # an answer begins
+        return guess.lstrip(" ")
     if guess.startswith((" ", "\n")):
         return guess
-    if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
+    if text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
         return guess
     quotes_open = text.count('"') % 2 == 1
     at_quote = text.endswith('"') or guess.startswith('"')  # an opening quote before it, or a closing one

@@ -9,9 +9,14 @@ import pytest
 from specviz import DecodeSettings, InputError, PromptLookupDrafter, load_model
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.decoding.drafters.choose import load_draft
+from specviz.game.game import GamePlan, GameRequest
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.packaged import fetch_smollm2
+from specviz.service.handlers.play import play_steps
+from specviz.service.protocol import JobItem, Play
+from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import greedy_of_transformers
 
 pytestmark = pytest.mark.full
@@ -49,3 +54,16 @@ def test_with_copied_guesses_it_writes_its_own_text(kind: str, smollm2: LoadedMo
     settings = DecodeSettings(max_new_tokens=32, prompt_format="chat")
     run = speculative_decode(smollm2, PromptLookupDrafter(), prompt, settings)
     assert run.output == autoregressive_decode(smollm2, prompt, settings).output
+
+
+def test_a_person_writes_its_answer_beside_the_head_that_was_trained_on_it(smollm2: LoadedModel) -> None:
+    plan = GamePlan.chosen(0, "facts", "type", SMOLLM2)
+    request = plan.request("What is the capital of France?")
+    settings = DecodeSettings(max_new_tokens=8, prompt_format="chat")
+    own = autoregressive_decode(smollm2, request.prompt, settings).output
+    guess = GameRequest("guess", guess=own.text)
+    workshop = workshop_with(smollm2, load_draft(plan.rival, smollm2))
+    (turn,) = [event.item for event in play_steps(Play(1, request, guess), workshop) if isinstance(event, JobItem)]
+    assert turn.trace.rounds[0].accepted == len(own.token_ids)
+    assert turn.text.startswith(request.prompt + own.text)
+    assert turn.rivals[plan.rival].drafted

@@ -1,5 +1,6 @@
 """The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan
 from specviz.game.words import branches
+from specviz.models.gguf_folder import TEMPLATE_FIELD
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -169,3 +171,53 @@ def test_the_easier_mode_picks_among_candidates_and_two_may_be_two_guesses() -> 
     assert [[token.id for token in branch.drafted] for branch in guesses] == both
     page.checkbox(key="be_the_draft_two").set_value(False).run()
     assert not visit(page).be_the_draft.two
+
+
+@pytest.fixture
+def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in the operator's folder."""
+    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
+    (tmp_path / "talker.gguf").write_bytes(b"GGUF" + bytes(100) + TEMPLATE_FIELD + bytes(100))
+
+
+def link_of(page: AppTest) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else value[-1] for name, value in page.query_params.items()}
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_chat_model_is_chosen_and_its_answer_is_written(page: AppTest) -> None:
+    play(page, "Lily. She")
+    page.selectbox(key="be_the_draft_target").set_value("talker").run()
+    page.run()
+    assert "the target’s answer" in texts(page)
+    kind = page.selectbox(key="be_the_draft_set")
+    assert (kind.value, kind.options[:2]) == ("correct", ["Correct a text", "Change one thing"])
+    link = link_of(page)
+    assert link.items() >= {"target": "talker", "prompt_format": "chat", "set": "correct"}.items()
+    drawn_text = drawn(page, "be_the_draft_text")
+    prompt = visit(page).be_the_draft.preset.text
+    assert (drawn_text["asked"], drawn_text["text"]) == ([{"name": "The user asked", "text": prompt}], "")
+    play(page, "Lily. She")
+    assert drawn(page, "be_the_draft_text")["fresh"]
+    assert visit(page).be_the_draft.turns[0].text.startswith(prompt)
+    linked = opened_in_app("be_the_draft", **link)
+    assert drawn(linked, "be_the_draft_text")["asked"] == drawn_text["asked"]
+    page.selectbox(key="be_the_draft_target").set_value("wren-base").run()
+    page.run()
+    assert (drawn(page, "be_the_draft_text")["asked"], link_of(page)["prompt_format"]) == ([], "raw")
+    page.button(key="be_the_draft_back").click().run()
+    page.run()
+    assert drawn(page, "be_the_draft_text")["fresh"], "the chat is there again"
+
+
+@pytest.mark.parametrize("mode", ["type", "pick"])
+def test_a_link_to_a_chat_model_that_is_not_here_says_so_and_downloads_nothing(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
+    for allowed, said in (("catalogue", "your first turn downloads it"), ("bundled", "make smollm2")):
+        monkeypatch.setenv("SPECVIZ_MODELS", allowed)
+        page = opened_in_app("be_the_draft", target="smollm2", prompt_format="chat", mode=mode)
+        assert said in page.warning[0].value
+        assert visit(page).be_the_draft.slot.state == "idle"
+        assert drawn(page, "be_the_draft_text")["asked"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.core.trace import ModelInfo
@@ -73,6 +74,20 @@ def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
 def with_tokenizer(loaded: LoadedModel, tokenizer: PreTrainedTokenizerFast) -> LoadedModel:
     """The same model with other words for its tokens."""
     return replace(loaded, tokens=tokenizer, make_tokenizer=lambda: tokenizer)
+
+
+TEMPLATE = (
+    "{% for message in messages %}{{ 'w1' if message.role == 'user' else 'w2' }} {{ message.content }} {% endfor %}"
+    "{% if add_generation_prompt %}w2{% endif %}"
+)
+
+
+def with_template(template: str | None = TEMPLATE) -> LoadedModel:
+    """A model of chats."""
+    tokenizer = word_tokenizer(7)
+    tokenizer.chat_template = template
+    tokenizer.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    return with_tokenizer(tiny_model(seed=1, name="talker"), tokenizer)
 
 
 def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: int) -> list[int]:

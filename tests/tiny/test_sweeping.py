@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.conversation import write_messages
@@ -21,12 +20,12 @@ from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
-from specviz.models.loaded_model import LoadedModel, chat_ids
+from specviz.models.loaded_model import chat_ids
 from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import JobFinished, JobItem, JobProgress, RunStarted, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import listen_to_runs
-from tests.support.tiny_models import ending, tiny_model, with_tokenizer, word_tokenizer
+from tests.support.tiny_models import TEMPLATE, ending, tiny_model, with_template
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -169,17 +168,6 @@ def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Pa
 # ---- conversations as prompts: the model's own chat template writes them
 
 TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))
-TEMPLATE = (
-    "{% for message in messages %}{{ 'w1' if message.role == 'user' else 'w2' }} {{ message.content }} {% endfor %}"
-    "{% if add_generation_prompt %}w2{% endif %}"
-)
-
-
-def with_template(template: str | None) -> LoadedModel:
-    tokenizer = word_tokenizer(7)
-    tokenizer.chat_template = template
-    tokenizer.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
-    return with_tokenizer(tiny_model(seed=1, name="talker"), tokenizer)
 
 
 def test_the_template_writes_up_to_the_answer_and_a_model_without_one_or_that_refuses_says_so() -> None:

@@ -14,6 +14,7 @@ from specviz.game import game, words
 from specviz.game.game import GamePlan
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import game_csv
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.ui.be_the_draft.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
@@ -204,6 +205,48 @@ def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough()
     assert watched not in {preset.text for preset in GamePlan().prompts}, "Watch shows it first"
 
 
+def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
+    plan = GamePlan.chosen(3, "answer", "pick", SMOLLM2)
+    assert (plan.prompt_format, plan.rival) == ("chat", "lookup-smol-eagle")
+    assert plan.link["prompt_format"] == "chat"
+    assert game.plan_from_link(plan.link) == (plan, [])
+    request = plan.request("Name a tree.")
+    assert (request.target, request.draft, request.settings.prompt_format) == (SMOLLM2, plan.rival, "chat")
+    assert GamePlan.chosen(3, "story", "type", SMOLLM2).prompt_format == "raw", "a text goes on as it is"
+    assert (game.sets_of(SMOLLM2)[0], game.sets_of("wren-base")[0]) == (game.CHAT_SETS[0], game.SETS[0])
+    assert all(len(GamePlan(set=name).prompts) == game.PROMPTS for name in game.CHAT_SETS)
+
+
+def test_a_link_to_a_chat_is_read_whole_and_what_cannot_chat_gets_a_sentence() -> None:
+    plan, problems = game.plan_from_link({"target": SMOLLM2, "prompt_format": ["chat"]})
+    assert (plan.set, problems) == (game.CHAT_SETS[0], [])
+    no_chat = "wren-base is no chat model: using {} texts."
+    for link, kind, said in (
+        ({"prompt_format": "chat"}, "story", [no_chat.format("story")]),
+        ({"prompt_format": "chat", "set": "prose"}, "prose", [no_chat.format("prose")]),
+        ({"set": "answer"}, "story", [no_chat.format("story")]),
+        ({"target": "some-chat"}, "story", ["The link's target is not a target of this game: using wren-base."]),
+    ):
+        assert game.plan_from_link(link) == (GamePlan(seed=game.LINK_SEED, set=kind), said)
+
+
+def test_a_chat_is_drawn_as_what_was_asked_and_the_answer() -> None:
+    asked = "[system]\nBe brief.\n[user]\nName <b>a</b> tree."
+    drawn = text_data("An oak", None, inside=False, focus="1", asked=asked)
+    assert drawn["label"] == "The answer so far"
+    assert [(each["name"], each["text"]) for each in drawn["asked"]] == [
+        ("System message", "Be brief."),
+        ("The user asked", "Name <b>a</b> tree."),
+    ]
+    plain = text_data("An oak", None, inside=False, focus="1")
+    assert (plain["label"], plain["asked"]) == ("The text so far", [])
+
+
+def test_code_keeps_the_spaces_at_the_beginning_of_a_line_and_an_answer_begins_without_one() -> None:
+    assert words.tidy("  for  x in y:⏎    total  += x") == " for x in y:\n    total += x"
+    assert words.joined("", " It is", inside_word=False) == "It is"
+
+
 def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
     plan = GamePlan(seed=3)
@@ -213,4 +256,5 @@ def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() ->
     cells = {"you_accepted": "1", "you_emitted": "2", "model_accepted": "1", "lookup_discarded": "1"}
     assert cells.items() <= rows[0].items()
     assert rows[2]["draft"] == "'=1+1"
+    assert [rows[0][name] for name in ("target", "prompt_format", "rival")] == ["wren-base", "raw", "wren-nano"]
     assert game_csv(plan, [[], [], []]).count("\n") == 1

@@ -8,10 +8,23 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.game.game import MAX_TURNS, MODEL, PROMPTS, YOU, GamePlan, Turn, dump_turn, load_turn, run_of, score
+from specviz.game.game import (
+    LOOKUP,
+    MAX_TURNS,
+    MODEL,
+    PROMPTS,
+    YOU,
+    GamePlan,
+    Turn,
+    dump_turn,
+    load_turn,
+    run_of,
+    score,
+)
 from specviz.game.messages import explain, headline, wanted
 from specviz.game.saved import SavedGame, dump_game, game_csv, load_game
 from specviz.game.words import best_branch, branches, draft_text, joined_guesses, words_of
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.service.classes.room import shared_rounds
 from specviz.ui.be_the_draft.board import recorded_example, turn_data
 from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
@@ -50,6 +63,17 @@ def test_a_saved_game_is_read_back_finished_or_not() -> None:
     text = dump_game(SavedGame(GamePlan().link)).replace(',"second":""', "")
     assert "second" not in text
     assert load_game(text).second == ""
+
+
+def test_a_game_with_a_chat_model_is_read_back_with_its_own_rival() -> None:
+    plan = GamePlan.chosen(3, "answer", "type", SMOLLM2)
+    turn = turn_on(plan.prompts[0].text)
+    chat = replace(turn, rivals={plan.rival: turn.rivals[MODEL], LOOKUP: turn.rivals[LOOKUP]})
+    game = SavedGame(plan.link, 0, [[chat], [], []])
+    assert load_game(dump_game(game)) == game
+    assert score([chat], plan.rival)[plan.rival].rounds == 1
+    with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
+        load_game(dump_game(replace(game, games=[[turn], [], []])))
 
 
 SAVED = json.loads(dump_game(saved()))

@@ -18,15 +18,31 @@ const INPUT = ".st-key-be_the_draft_guess input";
 const SECOND = ".st-key-be_the_draft_second input";
 const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
 
+/**
+ * What a chat model was asked, and the name of what follows it.
+ * @param {TextPicture} picture
+ */
+function drawAsked({ asked, label }) {
+  const box = element("div", "asked-of-it");
+  box.tabIndex = 0; // a long one scrolls
+  for (const { name, text } of asked) {
+    const message = element("p", "message", text);
+    message.translate = false;
+    box.append(element("p", "asked", name), message);
+  }
+  return [box, element("p", "asked", label)];
+}
+
 /** @param {TextPicture} picture */
-function drawText({ text, fresh, inside }) {
+function drawText(picture) {
+  const { asked, text, fresh, inside } = picture;
   const line = element("p", "so-far");
   line.translate = false;
   line.append(element("span", "", text));
   const word = fresh.trimStart();
   if (fresh) line.append(fresh.slice(0, fresh.length - word.length), element("mark", "fresh", word));
   line.append(element("span", "gap", inside ? "…" : " …"));
-  return [line];
+  return [...(asked.length ? drawAsked(picture) : []), line];
 }
 
 /** @param {TurnPicture} turn */

@@ -248,6 +248,14 @@ export interface Machine {
 }
 
 /**
+ * A message of a chat, before the answer.
+ */
+export interface MessagePayload {
+  name: string;
+  text: string;
+}
+
+/**
  * What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
  *
  * `says` is its subject and verb, as the beginning of a sentence.
@@ -619,6 +627,7 @@ export interface StopsPayload {
 export interface TextPicture {
   kind: "text";
   label: string;
+  asked: Array<MessagePayload>;
   text: string;
   fresh: string;
   inside: boolean;

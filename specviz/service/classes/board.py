@@ -159,11 +159,12 @@ def rounds_csv(now: ClassNow) -> str:
     and model (wren-nano, at the same place, with as many tokens): drafted, accepted, emitted (one target call each).
     """
     prompts, figures = [preset.name for preset in now.plan.prompts], attrgetter(*FIGURES)
+    game = (now.plan.seed, now.plan.set, now.plan.mode)
     rows: list[list[object]] = []
     for student in now.students:
         for one in sorted(student.rounds.values(), key=lambda one: one.key):
             said = (prompts[one.text], one.number, safe_cell(one.guess), safe_cell(one.written))
-            rows.append([*_identify(student), *now.plan.link.values(), *said, *figures(one.mine), *figures(one.model)])
+            rows.append([*_identify(student), *game, *said, *figures(one.mine), *figures(one.model)])
     return _csv(ROUND_COLUMNS, rows)
 
 

@@ -3,15 +3,18 @@
 Nothing is saved between turns: each command holds the text so far.
 """
 
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from random import Random
 
 from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
-from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings, PromptFormat
+from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.decoding import (
     Draft,
@@ -25,11 +28,11 @@ from specviz.decoding import (
 )
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
-from specviz.game.game import LOOKUP, MODEL, OFFERS, GameRequest, Offer, Turn
+from specviz.game.game import LOOKUP, OFFERS, GameRequest, Offer, Turn
 from specviz.game.words import Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
 from specviz.measure.compare import next_logits
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import shared_vocabulary
+from specviz.models.pairing import same_numbers, shared_vocabulary
 from specviz.models.tokens import TokenTexts
 from specviz.service import protocol as wire
 from specviz.service.workshop import Workshop
@@ -61,33 +64,67 @@ def play_steps(command: wire.Play, workshop: Workshop) -> wire.JobSteps:
     """Raises InputError: what was typed cannot be played, or the text has grown too long."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
+    draft = draft if draft and same_numbers(target.tokens, draft.tokens) else None
     if not command.done:
         ask, request = command.ask, command.request
-        text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
-        mine, cut = _drafted(target, text_ids, ask)
+        place = _place(target, draft, request, ask)
+        mine, cut = _drafted(target, place, ask)
         yield wire.RunStarted(command.job)
         trace, rivals = None, {}
         if ask.action != "offer":
             # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
             start: str | list[int] = ask.text_ids or request.prompt
-            trace = decode_round(target, PersonDrafter(mine), start, mine)
+            trace = decode_round(target, PersonDrafter(mine), start, mine, request.settings.prompt_format)
+            if ask.text_ids:
+                trace = replace(trace, prompt=replace(trace.prompt, text=place.text))
             yield None
             if mine.token_ids:
-                rivals = yield from _rivals(target, drafts, text_ids, mine)
-            text_ids = [*text_ids, *trace.output.token_ids]
-        turn = _next_turn(target, draft, request, ask, text_ids)
+                rivals = yield from _rivals(target, request.draft, drafts, place.text_ids, mine)
+            place = place.after(target, trace.output.token_ids)
+        turn = yield from _next_turn(target, draft, request, ask, place)
         yield wire.JobItem(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
     yield wire.JobFinished(command.job)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the text is: what was asked, of a chat model in its own template, and the text that guesses continue."""
+
+    asked: str  # of a chat; empty where all is one text
+    asked_ids: list[int]
+    own: str
+    own_ids: list[int]
+
+    @property
+    def text(self) -> str:
+        return self.asked + self.own
+
+    @property
+    def text_ids(self) -> list[int]:
+        return [*self.asked_ids, *self.own_ids]
+
+    def after(self, target: LoadedModel, written: list[int]) -> "Place":
+        own_ids = [*self.own_ids, *written]
+        return replace(self, own=_spelled(target, own_ids), own_ids=own_ids)
+
+
+def _place(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: GameRequest) -> Place:
+    vocabulary, read_as = shared_vocabulary(target, draft), request.settings.prompt_format
+    text_ids = prompt_ids(target, ask.text_ids or request.prompt, vocabulary, read_as)
+    if read_as == "raw":
+        return Place("", [], _spelled(target, text_ids), text_ids)
+    asked_ids = prompt_ids(target, request.prompt, vocabulary, read_as)
+    return Place(request.prompt, asked_ids, "", []).after(target, text_ids[len(asked_ids) :])
+
+
 def _rivals(
-    target: LoadedModel, draft: Loaded, text_ids: list[int], mine: Guesses
-) -> Generator[None, None, dict[str, Round]]:
-    """What the other players would have had at the same place, with as many tokens: the model in a tree as deep, too.
+    target: LoadedModel, name: str, draft: Loaded, text_ids: list[int], mine: Guesses
+) -> Steps[dict[str, Round]]:
+    """What the other players would have had at the same place, with as many tokens: a model in a tree as deep, too.
 
     Prompt lookup has one guess a place: beside a tree it drafts a chain as deep.
     """
-    drafters: dict[str, Drafter] = {MODEL: fit_drafter(target, draft, DecodeSettings()), LOOKUP: PromptLookupDrafter()}
+    drafters: dict[str, Drafter] = {name: fit_drafter(target, draft, DecodeSettings()), LOOKUP: PromptLookupDrafter()}
     rounds = {}
     for player, drafter in drafters.items():
         alike = mine if drafter.grows_trees else replace(mine, token_ids=mine.token_ids[: mine.depth], parents=None)
@@ -96,13 +133,20 @@ def _rivals(
     return rounds
 
 
-def decode_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], like: Guesses) -> Trace:
+def decode_round(
+    target: LoadedModel,
+    drafter: Drafter,
+    text: str | Sequence[int],
+    like: Guesses,
+    prompt_format: PromptFormat = "raw",
+) -> Trace:
     """A run of one round, greedy, with a draft of as many tokens and as deep as these guesses, a tree if they are one.
 
     Its settings hold no more tokens than it wrote.
     """
     tree = f"{DYNAMIC}{len(like.token_ids)}" if like.parents else None
-    settings = DecodeSettings(max_new_tokens=like.depth + 1, draft_length=max(like.depth, 1), tree=tree)
+    length = max(like.depth, 1)
+    settings = DecodeSettings(like.depth + 1, draft_length=length, tree=tree, prompt_format=prompt_format)
     run = SpeculativeRun(target, drafter, text, settings)
     next(iter(run.rounds()))
     trace = run.trace()
@@ -112,22 +156,26 @@ def decode_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int
     return replace(trace, settings=settings, output=output)
 
 
-def _drafted(target: LoadedModel, text_ids: list[int], ask: GameRequest) -> tuple[Guesses, int]:
+def _drafted(target: LoadedModel, place: Place, ask: GameRequest) -> tuple[Guesses, int]:
     """What the person drafts, at most 16 tokens a guess, and how many more there were."""
     if ask.action != "guess":
         return joined_guesses([]), 0
-    lines = [list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)]
+    guessed = partial(guess_ids, target, place.own_ids, inside_word=ask.joins, answers=bool(place.asked))
+    lines = [list(ask.picked) or guessed(ask.guess)]
     if ask.other or ask.second.strip():
-        lines.append(list(ask.other) or guess_ids(target, text_ids, ask.second, ask.joins))
+        lines.append(list(ask.other) or guessed(ask.second))
     cut = sum(max(0, len(line) - MAX_DRAFT_LENGTH) for line in lines)
     return joined_guesses([line[:MAX_DRAFT_LENGTH] for line in lines]), cut
 
 
-def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_word: bool = False) -> list[int]:
+def guess_ids(
+    target: LoadedModel, text_ids: Sequence[int], guess: str, inside_word: bool = False, answers: bool = False
+) -> list[int]:
     """A person's words in the target's tokens, as they go on after the text.
 
     The text's own tokens are final. Where the tokenizer splits text and words together at their boundary, that split is
-    used. Where it would merge across the boundary, the words are split by themselves.
+    used. Where it would merge across the boundary, the words are split by themselves. A text that `answers` has no
+    beginning of its own: a chat's prompt stands before it.
     """
     if problem := guess_problem(guess):
         raise InputError(problem)
@@ -136,7 +184,7 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
         raise InputError(f"That is a mark the models use inside, not something a story says: type words. {FREE}")
     before = _spelled(target, text_ids)
     added = joined(before, tidy(guess), inside_word)
-    whole = list(tokens(before + added, split_special_tokens=True)["input_ids"])
+    whole = list(tokens(before + added, split_special_tokens=True, add_special_tokens=not answers)["input_ids"])
     if whole[: len(text_ids)] == list(text_ids):
         token_ids = whole[len(text_ids) :]
     else:
@@ -151,36 +199,40 @@ def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
 
 
 def _next_turn(
-    target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: GameRequest, text_ids: list[int]
-) -> Turn:
-    text = _spelled(target, text_ids)
-    if text_ids[-1] in target.end_ids and len(text_ids) > 1:
-        return Turn(text, text_ids, joins=False, ended=True)
+    target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: GameRequest, place: Place
+) -> Steps[Turn]:
+    text_ids = place.text_ids
+    if target.end_ids.intersection(place.own_ids[-1:]) and len(text_ids) > 1:
+        return Turn(place.text, text_ids, joins=False, ended=True)
     token_texts = TokenTexts(target.tokens)
     next_scores = next_logits(target, text_ids, draft)
-    joins = ends_inside_word(text, token_texts[int(next_scores.argmax())])
-    offers = _offers(target, draft or target, text_ids, next_scores, request.settings.seed) if ask.offers else []
-    return Turn(text, text_ids, joins, ended=False, offers=offers)
+    joins = ends_inside_word(place.own, token_texts[int(next_scores.argmax())])
+    offers: list[Offer] = []
+    if ask.offers:
+        offers = yield from _offers(target, draft, text_ids, next_scores, request.settings.seed)
+    return Turn(place.text, text_ids, joins, ended=False, offers=offers)
 
 
 def _offers(
-    target: LoadedModel, draft: LoadedModel, text_ids: list[int], next_scores: Tensor, seed: int
-) -> list[Offer]:
+    target: LoadedModel, draft: LoadedModel | None, text_ids: list[int], next_scores: Tensor, seed: int
+) -> Steps[list[Offer]]:
     """Candidates that differ, shuffled by the seed: both models' own words, a half-right one, and runners-up."""
     token_texts, ends = TokenTexts(target.tokens), target.end_ids
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
     second = next_logits(target, [*text_ids, *own[:1]]).topk(2).indices.tolist()[1:]
-    half = _goes_on(draft, text_ids, [*own[:1], *second])
-    lines = [own, _goes_on(draft, text_ids, []), half]
-    lines += [_goes_on(draft, text_ids, [token]) for token in runners_up[1:]]
+    starts: list[list[int]] = [[], [*own[:1], *second], *([token] for token in runners_up[1:])]
+    lines = chain([own], (_goes_on(draft or target, text_ids, start) for start in starts if start or draft))
     found: dict[str, Offer] = {}
     for line in lines:
+        yield None
         until = next((i for i, token in enumerate(line) if token in ends), len(line))
         words = line[: whole_words([token_texts[token] for token in line[:until]], OFFERED_TOKENS)] if until else []
         text = _spelled(target, words)
-        if text.strip() and len(words) <= MAX_DRAFT_LENGTH and len(found) < OFFERS:
+        if text.strip() and len(words) <= MAX_DRAFT_LENGTH:
             found.setdefault(text.strip().lower(), Offer(text, words))
+        if len(found) == OFFERS:
+            break
     rng = Random(seed * MAX_PLACES + len(text_ids))
     return [offer for _, offer in sorted(((rng.random(), offer) for offer in found.values()), key=lambda pair: pair[0])]
 

@@ -6,13 +6,17 @@ import streamlit as st
 
 from specviz.core.files import BROWSER
 from specviz.core.metrics import Counts, count
+from specviz.core.names import show_size
+from specviz.core.request import DEFAULT_TARGET
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
 from specviz.game import game
-from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, GamePlan, score
-from specviz.game.messages import verdict
+from specviz.game.game import MODEL, MODES, PROMPTS, ROUNDS, YOU, GamePlan, game_targets, score, sets_of
+from specviz.game.messages import ending, verdict
 from specviz.game.saved import MAX_NAME, game_csv
+from specviz.models.draft_menu import explain_refusal, is_allowed, model_label
+from specviz.models.gguf_folder import PACKAGE_BYTES, is_missing
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.ui.be_the_draft import turns as moves
 from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
@@ -23,7 +27,7 @@ from specviz.ui.session import Session
 from specviz.ui.shared.address import address, page_address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
+from specviz.ui.shared.job_slot import SHORT_SECONDS, waiting_line, while_busy
 from specviz.ui.shared.parts import (
     Options,
     button,
@@ -50,14 +54,22 @@ def lead(visit: Session) -> None:
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
+        state.message = _what_is_missing(state.plan.target)
     with st.container(key="be_the_draft_lead", horizontal=True):
-        heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
+        heading(SAYS[f"{state.plan.mode}_chat" if state.plan.chats else state.plan.mode])
         choose_game(visit)
         class_chip()
     class_question()
     class_game()
     notices(state.came.notes)
     write_address(state.plan.link | class_in_link())
+
+
+def _what_is_missing(target: str) -> str:
+    """What to know before a turn is asked for: a link alone starts no download."""
+    if not is_allowed(target):
+        return explain_refusal(target)
+    return SAYS["fetches"].format(target=target, size=show_size(PACKAGE_BYTES)) if is_missing(target) else ""
 
 
 def show_game(visit: Session) -> None:
@@ -88,7 +100,8 @@ def _show_board(visit: Session) -> None:
         last = state.turns[-1] if state.turns else None
         focus = f"{state.plan.link}-{state.place}-{len(state.turns)}-{state.tries}"
         inside = bool(state.here and state.here.joins)
-        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="be_the_draft_text")
+        drawn = text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy, asked=state.asked)
+        picture(drawn, key="be_the_draft_text")
         with st.container(key="be_the_draft_entry"):  # always there, so that the picture below is not mounted again
             if state.prompt_over:
                 _show_way_on(state)
@@ -111,7 +124,7 @@ def _show_input(state: BeTheDraftState, inside: bool) -> None:
     restore_widgets({"be_the_draft_guess": state.typed, "be_the_draft_second": state.second})
     busy = state.slot.busy
     with st.form("be_the_draft_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = SAYS["guess_inside"] if inside else SAYS["guess"]
+        asked = SAYS["rest" if inside else "next_answer" if state.plan.chats else "next_text"]
         st.text_input(asked, key="be_the_draft_guess", placeholder=SAYS["guess_empty"], autocomplete="off")
         second: Options = {"placeholder": SAYS["second_empty"], "help": SAYS["second_help"]}
         st.text_input(SAYS["second"], key="be_the_draft_second", autocomplete="off", **second)
@@ -126,7 +139,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
     if not state.offers:
         return
     restore_widgets({"be_the_draft_two": state.two})
-    st.markdown(SAYS["candidates"])
+    st.markdown(SAYS["candidates_answer" if state.plan.chats else "candidates_text"])
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
@@ -147,7 +160,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
 
 def _show_way_on(state: BeTheDraftState) -> None:
     if state.turns[-1].ended:
-        st.markdown(SAYS["text_ended"])
+        st.markdown(ending(state.plan.prompt_format))
     with st.container(key="be_the_draft_way_on", horizontal=True):
         label = SAYS["result"] if state.place == PROMPTS - 1 else SAYS["next"]
         button(label, "be_the_draft_next", moves.next_prompt, state, type="primary", shortcut="Enter")
@@ -161,8 +174,8 @@ def _show_status(state: BeTheDraftState) -> None:
         said = SAYS["reading"]
         if view.state == "waiting":
             said = view.message or SAYS["sent"]
-        elif view.state == "loading":
-            said = SAYS["loading"].format(model=view.loading.model) if view.loading else SAYS["starting"]
+        elif line := waiting_line(view):
+            said = f"{line[:1].upper()}{line[1:]}."
         if view.state in ("waiting", "loading") and state.plan.mode == "type":
             said = SAYS["typed_stays"].format(state=said)
         st.info(plain(said), icon=":material/hourglass_top:")
@@ -171,15 +184,16 @@ def _show_status(state: BeTheDraftState) -> None:
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            button(SAYS["again"], "be_the_draft_retry", setattr, state, "message", "")
+            button(SAYS["candidates_again"], "be_the_draft_retry", setattr, state, "message", "")
 
 
 def _show_score(visit: Session) -> None:
     state, turns = visit.be_the_draft, visit.be_the_draft.all_turns
     now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
     st.markdown(SAYS["round"].format(text=state.place + 1, texts=PROMPTS, round=now, rounds=ROUNDS))
-    latest, totals, rows = next((turn for turn in reversed(turns) if turn.scored), None), score(turns), []
-    for player in PLAYERS:
+    latest, rows = next((turn for turn in reversed(turns) if turn.scored), None), []
+    totals = score(turns, state.plan.rival)
+    for player in totals:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = SAYS["accepted_of"].format(accepted=last.accepted, drafted=last.drafted) if latest else "–"
         named = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
@@ -187,7 +201,7 @@ def _show_score(visit: Session) -> None:
         rows.append(named | figures)
     st.table(rows, hide_index=True)
     with st.popover(SAYS["how_scored"], type="tertiary", icon=":material/balance:"):
-        show_words(SAYS["fair"].format(model=MODEL), "be_the_draft-fair")
+        show_words(_fair(state.plan), "be_the_draft-fair")
         show_words(SAYS["figures"], "be_the_draft-figures")
     with st.container(key="be_the_draft_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
@@ -196,6 +210,13 @@ def _show_score(visit: Session) -> None:
             button(SAYS["finish"], "be_the_draft_finish", moves.finish, state, type="tertiary")
         elif state.before is not None:
             button(SAYS["back"], "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
+
+
+def _fair(plan: GamePlan) -> str:
+    if plan.target == DEFAULT_TARGET:
+        return SAYS["fair"].format(model=plan.rival)
+    guesses = SAYS["rival_model" if plan.rival == MODEL else "rival_head"].format(model=plan.rival)
+    return SAYS["fair_elsewhere"].format(model=plan.rival, guesses=guesses)
 
 
 def _named(player: str) -> str:
@@ -216,19 +237,23 @@ def _show_run(state: BeTheDraftState) -> None:
 
 def choose_game(visit: Session) -> None:
     plan = visit.be_the_draft.plan
-    set_widgets({"be_the_draft_mode": plan.mode, "be_the_draft_set": plan.set, "be_the_draft_seed": plan.seed})
+    names = ("seed", "set", "mode", "target")
+    set_widgets({f"be_the_draft_{name}": getattr(plan, name) for name in names})
 
     def changed() -> None:
-        chosen = st.session_state
-        wanted = GamePlan(seed=chosen.be_the_draft_seed, set=chosen.be_the_draft_set, mode=chosen.be_the_draft_mode)
+        seed, kind, mode, target = (st.session_state[f"be_the_draft_{name}"] for name in names)
+        wanted = GamePlan.chosen(seed, kind if target == plan.target else sets_of(target)[0], mode, target)
         if wanted != visit.be_the_draft.plan:
             new_game(visit, wanted)
 
     always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
-    always["format_func"] = lambda mode: SAYS[f"mode_{mode}"]
-    st.segmented_control(SAYS["how"], MODES, key="be_the_draft_mode", **always)
+    modes: Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"]}
+    st.segmented_control(SAYS["how"], MODES, key="be_the_draft_mode", **modes, **always)
     with st.popover(SAYS["game"], icon=":material/school:"):
-        st.selectbox(SAYS["set"], SETS, format_func=set_title, key="be_the_draft_set", on_change=changed)
+        targets = list(dict.fromkeys([*game_targets(), plan.target]))
+        st.selectbox(SAYS["target"], targets, format_func=model_label, key="be_the_draft_target", on_change=changed)
+        sets = sets_of(plan.target)
+        st.selectbox(SAYS["set"], sets, format_func=set_title, key="be_the_draft_set", on_change=changed)
         seed: Options = {"step": 1, "key": "be_the_draft_seed", "on_change": changed}
         st.number_input(SAYS["seed"], 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
@@ -258,9 +283,9 @@ def show_final(visit: Session) -> None:
             SAYS["column_tokens"]: per_call(counts),
         }
         for of, turns in (games | {f"**{SAYS['all']}**": state.all_turns}).items()
-        for player, counts in score(turns).items()
+        for player, counts in score(turns, plan.rival).items()
     ]
-    st.markdown(f"## {verdict(state.all_turns)}")
+    st.markdown(f"## {verdict(state.all_turns, plan.rival)}")
     st.table(rows, hide_index=True)
     st.caption(SAYS["final"])
     with st.container(key="be_the_draft_again_ways", horizontal=True):

@@ -50,8 +50,14 @@ class BeTheDraftState:
         return is_over(self.turns)
 
     @property
+    def asked(self) -> str:
+        """What a chat model is asked; empty where the text itself goes on."""
+        return self.preset.text if self.plan.chats else ""
+
+    @property
     def text(self) -> str:
-        return self.here.text if self.here else self.preset.text
+        """The text that the next words continue: of a chat, the answer."""
+        return (self.here.text if self.here else self.preset.text).removeprefix(self.asked)
 
     def is_game_of(self, plan: GamePlan) -> bool:
         return self.ours and self.plan == plan

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
+from specviz.core.conversation import read_messages
 from specviz.core.files import ASSETS, read_once
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
@@ -16,11 +17,19 @@ from specviz.player.payload import ShareRow, TokenPayload
 from specviz.ui.shared.components import component
 
 
+class MessagePayload(TypedDict):
+    """A message of a chat, before the answer."""
+
+    name: str
+    text: str
+
+
 class TextPicture(TypedDict):
     """The text so far; `fresh` is what the last turn added."""
 
     kind: Literal["text"]
     label: str
+    asked: list[MessagePayload]
     text: str
     fresh: str
     inside: bool
@@ -78,14 +87,17 @@ class Example:
     turn: Turn
 
 
-def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> TextPicture:
-    """The text so far, only its end where it is long. What the last turn added is marked."""
+def text_data(
+    text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False, asked: str = ""
+) -> TextPicture:
+    """The text so far, only its end where it is long. What the last turn added is marked. A chat is `asked` first."""
     added = last.trace.output.text if last and last.trace else ""
     fresh = added if text.endswith(added) else ""
     old = text.removesuffix(fresh)
     return {
         "kind": "text",
-        "label": SAYS["so_far"],
+        "label": SAYS["answer" if asked else "text"],
+        "asked": [{"name": SAYS[f"asked_{role}"], "text": message} for role, message in read_messages(asked)],
         "text": old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:],
         "fresh": fresh,
         "inside": inside,

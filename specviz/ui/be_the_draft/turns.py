@@ -8,8 +8,6 @@ from typing import Literal
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.request import RunRequest
-from specviz.core.settings import DecodeSettings
 from specviz.data.texts import page_texts
 from specviz.game.game import PROMPTS, GamePlan, GameRequest
 from specviz.game.saved import SavedGame, dump_game, load_game
@@ -99,7 +97,7 @@ def _send(state: BeTheDraftState, action: Literal["offer", "guess", "skip"]) -> 
     guess, second = (state.typed, state.second) if guesses and not picked else ("", "")
     text_ids, joins = (state.here.text_ids, state.here.joins) if state.here else ([], False)
     ask = GameRequest(action, text_ids, joins, guess, picked=first, offers=picks, second=second, other=other)
-    request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
+    request = state.plan.request(state.preset.text)
     state.message = ""
     state.slot.start(lambda job: Play(job, request, ask))
 

@@ -100,7 +100,8 @@ def _show_opening() -> None:
         with st.container(horizontal=True):
             mode: Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"], "key": "class_mode"}
             st.selectbox(SAYS["how"], MODES, MODES.index(plan.mode), **mode)
-            st.selectbox(SAYS["set"], SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
+            chosen = SETS.index(plan.set) if plan.set in SETS else 0
+            st.selectbox(SAYS["set"], SETS, chosen, format_func=set_title, key="class_set")
             st.number_input(SAYS["seed"], 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button(SAYS["open"], key="class_open", type="primary", on_click=opened)
     hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
