@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { counted, milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
+import { milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
 
 test("a probability is in per cent, with two digits that count", () => {
   /** @type {[number, string][]} */
@@ -38,10 +38,4 @@ test("shares, ratios and times", () => {
   assert.equal(milliseconds(9.94), "9.9 ms");
   assert.equal(milliseconds(10.4), "10 ms");
   assert.equal(seconds(1234), "1.23 s");
-});
-
-test("one of something has no plural", () => {
-  assert.equal(counted(1, "token"), "1 token");
-  assert.equal(counted(0, "token"), "0 tokens");
-  assert.equal(counted(2, "pass", "passes"), "2 passes");
 });

@@ -15,8 +15,9 @@ from playwright.sync_api import BrowserContext, Page, Route
 from specviz.core.files import ASSETS, BROWSER
 from specviz.core.result import result_of, waiting
 from specviz.core.trace import Trace
+from specviz.data.texts import asset
 from specviz.player.data import stage_data
-from specviz.player.html_file import MARK, asset, bundle, inline_json
+from specviz.player.html_file import MARK, bundle, inline_json
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace

@@ -1,6 +1,6 @@
 // What is said of a round: its figures as they are written, in the sentences that the server sends. Pure.
 
-import { counted, percent, times } from "../shared/numbers.js";
+import { percent, times } from "../shared/numbers.js";
 
 /** @import { JudgedPayload, RooflinePayload } from "../shared/payloads.js" */
 /** @import { Round } from "./model.js" */
@@ -30,7 +30,7 @@ export function valueOf(name, value, said) {
   if (name === "alpha") return percent(value);
   if (name === "cost") return `${value.toFixed(2)} ${said.steps}`;
   const [one, many] = name === "batch" ? [said.text, said.texts] : [said.token, said.tokens];
-  return value === 1 ? counted(value, one) : `${grouped(value)} ${many}`;
+  return `${grouped(value)} ${value === 1 ? one : many}`;
 }
 
 /**

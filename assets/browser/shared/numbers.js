@@ -45,13 +45,3 @@ export function milliseconds(ms) {
 export function seconds(ms) {
   return ms == null ? UNKNOWN : `${(ms / 1000).toFixed(2)} s`;
 }
-
-/**
- * "1 token", "3 tokens".
- * @param {number} number
- * @param {string} one
- * @param {string} [many]
- */
-export function counted(number, one, many = `${one}s`) {
-  return `${number} ${number === 1 ? one : many}`;
-}
