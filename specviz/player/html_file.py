@@ -44,7 +44,8 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
     parts = {**parts, "style": style}
     digests = {name: sha256(parts[name].encode()).digest() for name in ("script", "style")}
     hashes = {f"{name}-hash": f"sha256-{b64encode(digest).decode()}" for name, digest in digests.items()}
-    known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
+    schemes = "light dark" if scheme == "auto" else scheme
+    known = {**parts, **hashes, "policy": policy, "lang": current_language(), "schemes": schemes}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
     if (size := len(page.encode())) > (most := most or MOST_BYTES):
         raise InputError(SAYS["too_large"].format(size=size / 1e6, most=most / 1e6))

@@ -7,6 +7,7 @@ from html import escape
 from string import Template
 
 from specviz.core import metrics, theory
+from specviz.core.languages import current_language
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
@@ -136,7 +137,7 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
         f"<li><p>{to_html(each.question)}</p>{f'<p class=answer>{to_html(each.answer)}</p>' if key else room}</li>"
         for each in exercises(trace)
     )
-    texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
+    texts = {"lang": current_language(), "heading": heading, "source": source, "prompt": trace.prompt.text}
     page = Template(asset("offline/exercises.html"))
     return page.substitute({name: escape(text) for name, text in texts.items()}, items=items)
 
