@@ -5,10 +5,10 @@ import streamlit as st
 from specviz.core.files import APP_FOLDER
 from specviz.core.short_log import keep_log_short
 from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
-from specviz.ui.shared.address import hide_menu
+from specviz.ui.shared.address import draw_header
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, show_refusal
-from specviz.ui.shared.language import apply_language, language_menu
+from specviz.ui.shared.language import apply_language
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import ADDRESSES, PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
@@ -36,8 +36,7 @@ frame_script()
 show_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0].name)
-    hide_menu()
-    language_menu()
+    draw_header()
     page.run()
 visitor()  # known to the engine from the first page on, and missed when the connection ends
 start_engine_soon()

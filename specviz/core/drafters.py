@@ -7,7 +7,7 @@ from the entry.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -53,7 +53,9 @@ class Method:
     @property
     def here(self) -> "Method":
         """With its words in the language of who reads them."""
-        return methods()[METHODS.index(self)]
+        own, usual = next((each for each in methods() if each.kind == self.kind), self), methods()[0]
+        unsaid = {name: getattr(usual, name) for name in USUAL if getattr(self, name) == getattr(MODEL, name)}
+        return replace(own, **unsaid)
 
     @property
     def askable(self) -> bool:
@@ -74,8 +76,9 @@ READ_ON = "23 November 2026"  # who serves text with what was read in the projec
 PROMPT_LOOKUP = "lookup"  # in requests and links
 LOOKUP_FIRST = "lookup-"  # and a head: it drafts where the text so far has no match
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
+USUAL = ("subject", "nothing", "gives", "lead")  # those of the first one serve where another has none of its own
 methods = AppTexts("tables/methods", tuple[Method, ...])
-METHODS = methods.read().content
+METHODS = [*methods.read().content]
 MODEL, *_, OTHER = METHODS
 
 

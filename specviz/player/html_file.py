@@ -137,7 +137,7 @@ def _read(path: Path, is_entry: bool, language: str) -> Module:
 
 
 def _table(part: str, language: str) -> str:
-    return json.dumps(browser_texts(part).read(language=language).content, ensure_ascii=False, indent=0)
+    return json.dumps(browser_texts(part).read(language=language).content, ensure_ascii=False, separators=(",", ":"))
 
 
 def _written(module: Module, order: dict[Path, Module], names: dict[Path, str]) -> str:

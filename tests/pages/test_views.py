@@ -16,7 +16,7 @@ def view_of(page: AppTest) -> str:
 def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> None:
     page = opened()
     assert (view_of(page), [*page.slider], [*page.get("file_uploader")]) == ("simple", [], [])
-    assert [box.label for box in page.selectbox] == ["Prompt", "Target", "Draft"]
+    assert [box.label for box in page.selectbox] == ["Language", "Prompt", "Target", "Draft"]
     assert page.selectbox(key="draft").options[-1] == "More models…", "the menu is short"
     assert "passes of the target" in stage_of(page)["result"]["says"]
     page.button(key="change_view").click().run()

@@ -223,5 +223,5 @@ def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdate
 
 def test_the_browsers_modules_say_what_their_table_says() -> None:
     script = bundle(BROWSER / "stage/component.js")
-    assert '"no_film": "This browser cannot record a film.' in script
+    assert '"no_film":"This browser cannot record a film.' in script
     assert "[[" not in asset("stage/stage.html")

@@ -55,7 +55,7 @@ def test_the_page_holds_the_run_and_no_address() -> None:
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
     assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(RECORDED.rounds)
     assert "3.20 tokens per target call; 44 of 54 judged guesses accepted." in page
-    assert len(page.encode()) < 340_000
+    assert len(page.encode()) < 360_000
     page = offline_page(RECORDED, address='https://example.org/?prompt="><script>')
     assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
     assert "&lt;b&gt;" in page_that_says("<b>")
@@ -182,7 +182,7 @@ def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_pl
     assert "Name" in sheet
     assert ADDRESS in sheet
     assert len(made[0].encode()) < 30_000
-    assert len(made[1].encode()) < 400_000
+    assert len(made[1].encode()) < 420_000
 
 
 def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() -> None:

@@ -99,7 +99,6 @@ OWN = {
     "game/game.py": "the engine's turns",
     "measure/proof/rows.py": "a file of the app",
     "measure/race.py": "the engine's laps, and a file of the app",
-    "core/drafters.py": "a file of the app",
     "models/catalogue.py": "a file of the app",
     "player/data.py": "reads nothing: it writes what the stage is sent",
     "service/protocol.py": "the engine and the server among themselves",

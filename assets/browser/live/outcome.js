@@ -50,7 +50,7 @@ export function resultOf(trace, here) {
 /** @param {Trace} trace */
 function whyNoVerdict(trace) {
   if (!countsOf(trace).drafted) return say("nothing_drafted");
-  return say(trace.autoregressive ? "no_times" : "no_plain_run");
+  return say(trace.autoregressive ? "no_times" : "not_alone");
 }
 
 /** @param {Timed} timed */

@@ -13,7 +13,7 @@ from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
-from specviz.ui.shared.language import language_in_link
+from specviz.ui.shared.language import language_in_link, language_menu
 
 SAYS = page_texts("shared")
 
@@ -92,9 +92,12 @@ def show_hidden() -> None:
     st.query_params.pop(PARAMETER, None)
 
 
-def hide_menu() -> None:
+def draw_header() -> None:
+    """What the app adds to the menu of pages; or nothing of all this, where a link hides the menu."""
     if is_hidden("menu"):
         st.html(BROWSER / "styles" / "no_menu.css")
+    else:
+        language_menu()
 
 
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link

@@ -49,9 +49,9 @@ def _record_fields(changed: dict[str, Any]) -> None:
     target, draft = st.columns(2)
     target.text_input(SAYS["record_target"], key=TARGET, **changed)
     draft.text_input(SAYS["record_draft"], key=DRAFT, **changed)
-    menu = changed | {"index": None, "key": TOKENIZER, "placeholder": SAYS["no_tokenizer"]}
-    menu |= {"accept_new_options": allows_typing(), "help": SAYS["tokenizer_help"]}
-    st.selectbox(SAYS["record_tokenizer"], list_tokenizers(), **menu)
+    menu = changed | {"index": None, "placeholder": SAYS["no_tokenizer"], "help": SAYS["tokenizer_help"]}
+    typed = allows_typing()
+    st.selectbox(SAYS["record_tokenizer"], list_tokenizers(), key=TOKENIZER, accept_new_options=typed, **menu)
 
 
 def _open_another(watching: WatchState) -> None:
