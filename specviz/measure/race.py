@@ -139,7 +139,7 @@ def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
     by_kind: dict[tuple[str, str], list[Comparison]] = {}
     for lap in laps:
         workload = workload_of(lap.name)
-        by_kind.setdefault((workload.name, workload.title) if workload else OWN, []).append(lap)
+        by_kind.setdefault((workload.name, workload.here.title) if workload else OWN, []).append(lap)
     found: list[RaceKind] = []
     for (name, title), its in by_kind.items():
         verdict = overall_verdict(its)

@@ -12,6 +12,7 @@ from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_tit
 from specviz.core.names import is_path, short_name, show_size
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.texts import page_texts
 from specviz.models.catalogue import (
     HUB_MODELS,
     bundled_heads,
@@ -194,6 +195,7 @@ def is_offered(name: str) -> bool:
     return method_named(name).loads != "model" or (name in offered_names() and not is_missing(name))
 
 
+SAYS = page_texts("models")
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
 HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
 
@@ -201,28 +203,32 @@ HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
 def model_label(name: str) -> str:
     """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
     if name == MORE_MODELS:
-        return "More models…"
+        return SAYS["more"]
     if name == SMOLLM2:
-        return f"SmolLM2-135M · {f'{show_size(PACKAGE_BYTES)}, once' if is_missing(name) else '135 M'} · chat"
+        once = SAYS["once"].format(size=show_size(PACKAGE_BYTES)) if is_missing(name) else "135 M"
+        return f"SmolLM2-135M · {once} · {SAYS['chat']}"
     if named(name):
-        return f"{menu_title(name)} · no model"
+        return f"{menu_title(name)} · {SAYS['no_model']}"
     for head in bundled_heads():
         if head.name == name:
-            kind = "head" if head.is_stored else "lookup and head"
+            kind = SAYS["head"] if head.is_stored else SAYS["lookup_and_head"]
             return f"{head.own_name} · {kind} · {_millions(head.parameters)}"
     model = known_models().get(name)
     short = name.rpartition("/")[2]
     if model is None:
         if file := find_gguf(name):
-            return f"{short_name(name)} · GGUF file · {show_size(file.stat().st_size)}"
-        return f"{short_name(name)} · folder" if is_path(name) else name
-    return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
+            return f"{short_name(name)} · {SAYS['gguf_file']} · {show_size(file.stat().st_size)}"
+        return f"{short_name(name)} · {SAYS['folder']}" if is_path(name) else name
+    download = f" · {SAYS['download']}" if name in HUB_NAMES else ""
+    return f"{short} · {_millions(model.parameters)}{download}"
 
 
 def draft_label(name: str) -> str:
     """A draft in its menu, with its group: a model, a head, no model."""
     label = model_label(name)
-    return label.replace(" · ", " · model · ", 1) if name in known_models() or find_gguf(name) else label
+    if name not in known_models() and not find_gguf(name):
+        return label
+    return label.replace(" · ", f" · {SAYS['model']} · ", 1)
 
 
 def _millions(parameters: int) -> str:

@@ -11,7 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
-from specviz.data.links.hidden import HIDEABLE
+from specviz.data.links.hidden import hidden_texts
 from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
 from specviz.measure.endpoints.pairs import pair_answers
 from specviz.measure.endpoints.result import (
@@ -102,7 +102,7 @@ def test_the_example_of_a_plan_is_one_and_true() -> None:
 
 
 def test_teaching_names_the_controls_lessons_and_runs_that_there_are() -> None:
-    assert HIDEABLE.items() <= {*re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", TEACHING, re.MULTILINE)}
+    assert hidden_texts().items() <= {*re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", TEACHING, re.MULTILINE)}
     addresses = re.findall(r"\?lesson=([a-z0-9-]+)&moment=([0-9]+)", TEACHING)
     assert addresses
     assert all(1 <= int(moment) <= len(known(plans.find_plan(name)).moments) for name, moment in addresses)

@@ -1,6 +1,8 @@
 """Languages: gettext files beside the English texts, what falls back to English, and what the check says."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from specviz.data.lessons.text_check import all_texts, text_problems, texts_miss
 from specviz.data.texts import PageText, asset, pages
 from specviz.player.html_file import bundle
 
+ROOT = Path(__file__).parents[2]
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
 
 
@@ -116,6 +119,23 @@ def test_who_draws_a_page_is_asked_once_and_what_is_made_of_texts_is_kept_by_lan
     assert (word(1), word(number=2), word(1)) == ("en1", "en2", "en1")
     assert made == ["pt", "en", "en"]
     find_language_by(lambda: "en")
+
+
+AT_IMPORT = """
+import importlib, pkgutil, specviz, specviz.core.languages as languages
+asked = []
+languages.find_language_by(lambda: asked.append(1) or "en")
+for module in pkgutil.walk_packages(specviz.__path__, "specviz."):
+    if module.name.rpartition(".")[2] not in ("__main__", "serve_engines"):
+        importlib.import_module(module.name)
+print(len(asked))
+"""
+
+
+def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
+    """The first visitor's page imports it: what it kept would be in that visitor's language for all."""
+    said = subprocess.run([sys.executable, "-c", AT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout == "0\n"
 
 
 def test_words_are_counted_as_the_language_counts() -> None:

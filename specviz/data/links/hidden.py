@@ -10,7 +10,7 @@ VIEWS: tuple[View, ...] = get_args(View)
 PARAMETER = "hide"
 MAX_NAMES = 40  # of a link that are looked at
 hidden_texts = AppTexts("hidden", dict[str, NonEmptyText])  # by name
-HIDEABLE = hidden_texts()
+HIDEABLE = tuple(hidden_texts.read().content)
 
 
 def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:

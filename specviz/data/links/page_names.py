@@ -1,9 +1,9 @@
 """The names of the pages: of their files, folders, addresses and texts, in the order of the menu."""
 
-from specviz.data.texts import page_texts
+from specviz.data.texts import page_texts, pages
 
 TITLES = page_texts("titles")
-PAGES = tuple(TITLES)
+PAGES = tuple(pages.read().content["titles"])
 FORMER = {"helps": "when_it_helps", "proof": "same_quality", "play": "be_the_draft"}  # in links of before, for ever
 
 

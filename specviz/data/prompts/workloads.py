@@ -17,6 +17,7 @@ from pydantic import BeforeValidator
 from specviz.core.names import first_words
 from specviz.core.texts import AppTexts
 from specviz.data.prompts.grammars import Grammar
+from specviz.data.texts import page_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,12 @@ class Workload:
     more_prompts: tuple[PresetText, ...]  # in sweeps only: an average over few prompts decides nothing
 
     @property
+    def here(self) -> "Workload":
+        """With its title and its sentence in the language of who reads them."""
+        found = next(each for each in (*workload_texts(), *chat_workload_texts()) if each.name == self.name)
+        return replace(self, title=found.title, about=found.about)
+
+    @property
     def all_prompts(self) -> tuple[Preset, ...]:
         return self.prompts + self.more_prompts
 
@@ -85,8 +92,8 @@ def _schema(value: Any) -> Any:
     }
 
 
-WORKLOADS = tuple(kind.named() for kind in workload_texts())  # at once: the first page's menus have them
-CHAT_WORKLOADS = tuple(kind.named() for kind in chat_workload_texts())
+WORKLOADS = tuple(kind.named() for kind in workload_texts.read().content)  # at once: the first page's menus have them
+CHAT_WORKLOADS = tuple(kind.named() for kind in chat_workload_texts.read().content)
 ALL_WORKLOADS = (*WORKLOADS, *CHAT_WORKLOADS)
 _WORKLOADS = {workload.name: workload for workload in ALL_WORKLOADS}
 STORY, CONSTRAINED = _WORKLOADS["story"], _WORKLOADS["constrained"]
@@ -114,5 +121,5 @@ SHOWN_CHARACTERS = 70  # of a preset in the menu
 def preset_label(name: str) -> str:
     preset, workload = find_preset(name), workload_of(name)
     if preset is None or workload is None:
-        return "Your own text"
-    return f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"
+        return page_texts("models")["yours"]
+    return f"{workload.here.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"

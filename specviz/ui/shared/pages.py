@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from specviz.data.links.page_names import FORMER, TITLES
+from specviz.data.links.page_names import PAGES as NAMES
 from specviz.data.texts import page_texts
 
 PROJECT = "specviz"
@@ -32,7 +33,7 @@ class Page:
 
 HIDDEN = {"class"}  # reached from other pages and by its address
 _ABOUT = page_texts("descriptions")
-PAGES = tuple(map(Page, TITLES))
+PAGES = tuple(map(Page, NAMES))
 _OF_TODAY = {page.name: page for page in PAGES}
 ADDRESSES = _OF_TODAY | {name: _OF_TODAY[today] for name, today in FORMER.items()}  # also those of before
 

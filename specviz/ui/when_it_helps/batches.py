@@ -1,6 +1,7 @@
 """In batches: what a draft brings when a server decodes several texts at once. A recorded study; needs no sweep."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -48,14 +49,15 @@ def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: FigurePar
     return scatter(name, x, values, f"%{{x}}: %{{y:.2f}}<extra>{name}</extra>", error_y=error, **how)
 
 
-COLUMNS = {
-    **numbers("%d", "texts", "γ"),
-    **numbers(TIMES, "modelled"),
-    **numbers("%.2f", "c", "v(γ+1)", "o"),
-    **numbers(PERCENT, "empty places", explanation=SAYS["waiting_help"]),
-    **numbers("%.0f", "tokens / s"),
-    **numbers("%.0f", "alone", explanation=SAYS["alone_help"]),
-}
+def _columns() -> dict[str, Any]:
+    return {
+        **numbers("%d", "texts", "γ"),
+        **numbers(TIMES, "modelled"),
+        **numbers("%.2f", "c", "v(γ+1)", "o"),
+        **numbers(PERCENT, "empty places", explanation=SAYS["waiting_help"]),
+        **numbers("%.0f", "tokens / s"),
+        **numbers("%.0f", "alone", explanation=SAYS["alone_help"]),
+    }
 
 
 def show_batches() -> None:
@@ -66,7 +68,7 @@ def show_batches() -> None:
     st.markdown(f"**{plain(reading(study))}**")
     st.caption(f":material/history: {plain(describe_place(study))}.")
     two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))
-    data_table(batch_table(study), "batches_table", columns=COLUMNS)
+    data_table(batch_table(study), "batches_table", columns=_columns())
     note(f"{SAYS['batches']} {compared(study)}", "batches")
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import chain, groupby
 from math import inf
 from time import monotonic
+from typing import Any
 
 import streamlit as st
 
@@ -238,7 +239,7 @@ def _draw(state: ByDraft) -> None:
         for best in [best_of(points)]
         for matches in [prospect.draft_guesses.matches()]
     ]
-    data_table(rows, "fs_table", columns=COLUMNS)
+    data_table(rows, "fs_table", columns=_columns())
     _strips(state.prospects)
 
 
@@ -292,16 +293,17 @@ def _meet(other: Point, best: Point) -> bool:
     return within or (other.interval or (0, inf))[1] >= (best.interval or (0, inf))[0]
 
 
-COLUMNS = {
-    **texts("right guesses", "best γ"),
-    **numbers(TIMES, "speedup (modelled)"),
-    **texts("95 %"),
-    **numbers("%.2f", "tokens per target call (exact)"),
-    **numbers(PERCENT, "accepted / drafted"),
-    **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
-    **texts("c, 95 %"),
-    **numbers("%.0f ms", "its guesses took"),
-}
+def _columns() -> dict[str, Any]:
+    return {
+        **texts("right guesses", "best γ"),
+        **numbers(TIMES, "speedup (modelled)"),
+        **texts("95 %"),
+        **numbers("%.2f", "tokens per target call (exact)"),
+        **numbers(PERCENT, "accepted / drafted"),
+        **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
+        **texts("c, 95 %"),
+        **numbers("%.0f ms", "its guesses took"),
+    }
 
 
 def _strips(prospects: Sequence[Prospect]) -> None:

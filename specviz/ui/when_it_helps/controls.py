@@ -116,11 +116,14 @@ SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 
 def _what(sweeps: WhenItHelpsState) -> None:
     offered = offered_workloads(held("when_it_helps_target"), [f"{name}-1" for name in held("when_it_helps_workloads")])
-    titles, chosen = {workload.name: workload.title for workload in offered}, bind_default("when_it_helps_workloads")
+    titles, chosen = (
+        {workload.name: workload.here.title for workload in offered},
+        bind_default("when_it_helps_workloads"),
+    )
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
         for workload in filter(None, map(find_workload, held("when_it_helps_workloads"))):
-            st.caption(f"**{workload.title}.** {workload.about}")
+            st.caption(f"**{workload.here.title}.** {workload.here.about}")
     st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("when_it_helps_prompts"))
     with st.expander("Your own prompts"):  # a label that changed would close it
         label = f"A text file: one prompt a line, JSON, or a CSV. At most {MAX_PROMPTS} prompts, 1 MB."
