@@ -7,6 +7,8 @@ from pathlib import Path
 from specviz.cli.options import Command
 from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
+from specviz.core.languages import ENGLISH, languages, set_language
+from specviz.core.texts import join_choices
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
 from specviz.data.lessons.text_check import text_problems, texts_missing
@@ -33,11 +35,15 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
+    """And the language: both are of what students get."""
     known = "lesson: the address of specviz that students can reach, for links and the QR code"
     parser.add_argument("--address", type=_address, metavar="URL", help=known)
+    said = f"the language of what is written: {join_choices(list(languages()))} (default: {ENGLISH})"
+    parser.add_argument("--lang", choices=list(languages()), default=ENGLISH, metavar="CODE", help=said)
 
 
 def export(options: argparse.Namespace) -> None:
+    set_language(options.lang)
     if options.scorm and options.what[0] != "lesson":
         raise InputError("--scorm is for a lesson: export lesson PLAN --scorm -o lesson.zip.")
     if options.what == ["site"]:
@@ -91,6 +97,7 @@ def _lesson_options(parser: argparse.ArgumentParser) -> None:
 
 
 def write_sheet(options: argparse.Namespace) -> None:
+    set_language(options.lang)
     if options.out is None:
         raise InputError("lesson sheet needs --out FILE.html.")
     if options.plan is None:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from io import TextIOWrapper
 
 from specviz import __version__
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         if options.json != "-" and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a terminal without such a glyph shows a question mark
-        options.command(options)
+        copy_context().run(options.command, options)  # what it sets for itself, as a language, ends with it
         sys.stdout.flush()  # a BrokenPipeError must be raised here, where it is caught
         return 0
     except InputError as error:

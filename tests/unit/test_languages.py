@@ -11,6 +11,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 from scripts.write_translations import write
+from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER, TEXTS
 from specviz.core.languages import (
@@ -239,6 +240,15 @@ def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdate
     assert b"# The English text was: Old\n" in once
     write(made, CODE, folder)
     assert (folder / CODE / "made.po").read_bytes() == once
+
+
+def test_a_page_is_exported_in_a_language_and_the_next_command_is_english_again(tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    run = str(ROOT / "assets" / "traces" / "first.json")
+    assert main(["export", run, "-o", str(page), "--lang", "es"]) == 0
+    assert '<html lang="es">' in page.read_text(encoding="utf-8")
+    assert current_language() == "en"
+    assert main(["export", run, "-o", str(page), "--lang", "../es"]) == 2
 
 
 def test_the_browsers_modules_say_what_their_table_says() -> None:

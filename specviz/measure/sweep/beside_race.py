@@ -1,13 +1,13 @@
 """A kind of text in a race and in a sweep: where the two say different things, and why. Laps and rows in, text out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import NEUTRAL
+from specviz.core.judge import LOOKS, NEUTRAL
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.paired import Comparison
 from specviz.measure.race import RaceKind, kinds_of
@@ -17,6 +17,13 @@ from specviz.measure.sweep.table import iterate_rows
 
 MACHINE = ("threads", "machine")
 say = Sentences("race-beside-sweep")
+# By what changes most, and what changes the next most.
+WHY: Mapping[tuple[str, ...], Callable[[], str]] = {
+    ("prompts",): lambda: say("why_prompts"),
+    ("length",): lambda: say("why_length"),
+    ("prompts", "length"): lambda: say("why_prompts_first"),
+    ("length", "prompts"): lambda: say("why_length_first"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ class RaceComparison:
             swept=self.swept,
             names=", ".join(self.raced.prompts),
             length=self.draft_length,
-            times="once" if self.repeats == 1 else f"{self.repeats} times",
+            outcome=LOOKS[self.swept.outcome].said,
+            times=say("once") if self.repeats == 1 else say("times", repeats=self.repeats),
             prompts=self.swept.prompts,
             lengths=join_choices(self.swept.lengths),
             there=self._describe_there(),
@@ -74,12 +82,12 @@ class RaceComparison:
             return ""
         total = math.log(self.swept.speedup / self.raced.verdict.speedup)
         changes = {
-            "the choice of prompts": math.log(self.same_length.speedup / self.same_prompts.speedup),
-            "the draft length": math.log(self.swept.speedup / self.same_length.speedup),
+            "prompts": math.log(self.same_length.speedup / self.same_prompts.speedup),
+            "length": math.log(self.swept.speedup / self.same_length.speedup),
         }
         causes = [name for name, change in changes.items() if change * total > 0 and abs(change) > math.log(NEUTRAL)]
         causes.sort(key=lambda name: -abs(changes[name]))
-        return say("why", most=", then ".join(causes)) if causes else ""
+        return WHY[tuple(causes)]() if causes else ""
 
 
 def compare_with_race(laps: Sequence[Comparison], studies: Sequence[Study]) -> list[RaceComparison]:
