@@ -134,7 +134,7 @@ function drawWants({ wants, asked, mine: whose }) {
     const track = element("span", "track");
     track.append(bar);
     line.append(element("bdi", "", quoted(text)), track, element("span", "p", p < 0.01 ? "< 1 %" : percent(p)));
-    if (mine) line.append(element("em", "", whose));
+    if (mine) line.append(element("em", "", whose === "yours" ? say("yours") : say("theirs")));
     box.append(line);
   }
   return box;
