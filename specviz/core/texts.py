@@ -180,12 +180,6 @@ def fill(template: str, figures: Mapping[str, Any], *numbered: object) -> str:
     return _Figures().vformat(template, numbered, figures)
 
 
-def join_choices(values: Sequence[object], word: str = "or") -> str:
-    """In a sentence: 2, 3 or 4."""
-    *before, last = map(str, values)
-    return f"{', '.join(before)} {word} {last}" if before else last
-
-
 @dataclass(frozen=True, eq=False)
 class AppTexts(Generic[KIND]):
     """The texts of one file of the app, which is read when they are first asked for."""
@@ -217,6 +211,18 @@ class Sentences:
 
     def __call__(self, name: str, /, **figures: object) -> str:
         return fill(self.texts()[name], figures)
+
+
+say = Sentences("joins")
+
+
+def join_choices(values: Sequence[object], word: Literal["or", "and"] = "or") -> str:
+    """In a sentence: 2, 3 or 4."""
+    *before, last = map(str, values)
+    if not before:
+        return last
+    first = ", ".join(before)
+    return say("or", first=first, last=last) if word == "or" else say("and", first=first, last=last)
 
 
 def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:

@@ -21,10 +21,8 @@ from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_share
 from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
 from specviz.data.texts import page_texts
 
-NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
-LOAD = ", busy, so speedups are too high"
-UNCONTROLLED = ", whose load was not controlled"
+SAYS = page_texts("facts")
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
@@ -91,7 +89,7 @@ def _gather_costs(trace: Trace) -> Facts:
     together = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     mean, check = alone / len(plain.seconds_per_token), step * checked
-    note, draft = "" if check >= mean else NOISE, step * measured.cost_ratio
+    note, draft = "" if check >= mean else SAYS["noise"], step * measured.cost_ratio
     times = written("times", alone=alone, mean=mean, together=together, draft=draft, check=check)
     return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
@@ -134,7 +132,7 @@ def _gather_sweeps() -> Facts:
         biggest=drafts[-1],
         greedy=greedy,
         hottest=hottest,
-        hot_note="" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
+        hot_note="" if hottest.resolved_from(greedy) else SAYS["hot_note"],
     )
 
 
@@ -162,7 +160,7 @@ def _gather_batches() -> Facts:
     low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
     return written(
         "batches", on=machine_in_words(study.recorded_on.machine),
-        load="" if study.quiet else UNCONTROLLED, checked=length + 1, alone=alone, together=together,
+        load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
         shortest=shortest, part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
         step_ms=1000 / alone.plain_tokens_per_second,
     )  # fmt: skip
@@ -207,7 +205,7 @@ def method_facts() -> Facts:
     measured = stored_methods()
     return {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
-        "methods_load": LOAD if measured and measured.disturbed else "",
+        "methods_load": SAYS["busy"] if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _gather_setting(name, at)[f"{name}_per_call"] for name, at in stories.items()},

@@ -24,6 +24,7 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
+from specviz.data.texts import page_texts
 
 AnswerSource = Literal["recorded", "computed", "published", "example", "general"]
 MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]
@@ -36,6 +37,7 @@ GAINS: dict[Cited, ServedGain] = {
 }
 CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
+SAYS = page_texts("facts")
 RACE = ASSETS / "traces" / "race.json"
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
@@ -66,7 +68,7 @@ class FaqEntry:
             "methods": methods.machine.machine if methods else UNKNOWN,
             "batches": recorded_batches().recorded_on.machine,
             "peers": recorded_peers().machine.machine,
-            "several": "the machines that are named",
+            "several": SAYS["named_machines"],
         }[self.measured]
 
     @property
@@ -99,7 +101,7 @@ def answer_facts(trace: str) -> Facts:
         **{name: report.system for name, report in CITED.items()},
         **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in GAINS.items()},
         **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
-        "pair": f"{pays.drafter.name} and {pays.target.name}",
+        "pair": SAYS["two"].format(one=pays.drafter.name, other=pays.target.name),
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
         "hard_length": facts_of("no-gain")["draft_length"],
@@ -141,7 +143,7 @@ def _gather_one_pair() -> Facts:
     swept, compared = swept_speedups("story", DRAFT_LENGTH), chain_of("nano", "story")
     return written(
         "one_pair",
-        pair=f"{four.draft} and {four.target}",
+        pair=SAYS["two"].format(one=four.draft, other=four.target),
         first=(speedup(first) if first else None) or 0.0,
         first_on=machine_in_words(first.recorded_on.machine) if first else UNKNOWN,
         raced=raced["speedup"],
