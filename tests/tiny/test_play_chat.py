@@ -11,7 +11,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode
 from specviz.game.game import LOOKUP, MODEL, GameRequest, Turn
-from specviz.game.messages import ENDS, explain
+from specviz.game.messages import explain
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.service.handlers.play import play_steps
 from specviz.service.protocol import JobItem, Play
@@ -61,7 +61,7 @@ def test_the_answer_ends_with_the_turn_and_may_be_empty(talker: LoadedModel) -> 
     own = autoregressive_decode(talker, PROMPT, CHAT).output.token_ids
     turn = played(ending(talker, own[1]), "guess", guess=f"w{own[0]}")
     assert turn.ended
-    assert explain(turn)[-1] == ENDS["chat"]
+    assert explain(turn)[-1] == "The target ends its answer here."
     silent = played(ending(talker, own[0]), "skip")
     assert silent.ended
     assert silent.text.startswith(PROMPT)
