@@ -173,7 +173,9 @@ class _Figures(string.Formatter):
 def _is_one(value: Any) -> bool:
     """Whether a word that counts so many has its first form: in Chinese, no word has two."""
     code = current_language()
-    return bool(value == 1) if code == ENGLISH else locale(code).plural_form(value) == "one"
+    if code == ENGLISH or not isinstance(value, int | float):  # a figure that is a text counts nothing
+        return bool(value == 1)
+    return locale(code).plural_form(value) == "one"
 
 
 def fill(template: str, figures: Mapping[str, Any], *numbered: object) -> str:

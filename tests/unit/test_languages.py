@@ -143,6 +143,7 @@ def test_words_are_counted_as_the_language_counts() -> None:
     assert [fill("{n:word|words}", {"n": n}) for n in (0, 1, 2)] == ["words", "word", "words"]
     set_language("zh-Hans")
     assert [fill("{n:词|词}", {"n": n}) for n in (0, 1, 2)] == ["词"] * 3
+    assert fill("{n:词|词}", {"n": "1,024"}) == "词", "a figure that is a text"
     set_language("fr")  # in French, none is one
     assert [fill("{n:mot|mots}", {"n": n}) for n in (0, 1, 2)] == ["mot", "mot", "mots"]
 
