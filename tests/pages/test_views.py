@@ -116,4 +116,8 @@ def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again
         page.button(key="tour").click().run()
         assert tour_of(page)["at"] == at
     visit(page).watch.tour.move(7, beats=6)  # its end
+    assert page.run().button(key="tour").label == "Start the tour again"
+    assert tour_of(page)["at"] == 7, "a stage that the browser draws anew shows the end again"
+    assert "tour" not in page.query_params, "a link does not open the end"
+    visit(page).watch.tour.move(0, beats=6)
     assert page.run().button(key="tour").label == "New here? Three-minute tour"

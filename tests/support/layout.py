@@ -1,5 +1,7 @@
 """Where the parts of a page and the words of a figure stand: what overlaps, and what is cut off at its edge."""
 
+import time
+
 from playwright.sync_api import FloatRect, Locator
 
 SLANTED = """(all) => all.map((one) => {
@@ -10,6 +12,7 @@ BOXES = """(all) => all.map((one) => {
   const { left, top, right, bottom } = one.getBoundingClientRect();
   return [one.textContent.trim(), left, top, right, bottom];
 })"""
+STILL_WITHIN = 10  # s
 TOUCHING = 1  # px by which boxes may overlap: their edges are rounded
 Box = tuple[str, float, float, float, float]
 
@@ -17,7 +20,8 @@ Box = tuple[str, float, float, float, float]
 def placed(*parts: Locator) -> list[FloatRect]:
     """Where parts of a page are drawn, from a time in which none of them moved."""
     before: list[FloatRect | None] = []
-    for _ in range(100):
+    end = time.monotonic() + STILL_WITHIN
+    while time.monotonic() < end:
         found = [part.bounding_box() for part in parts]
         if found == before and None not in found:
             return [box for box in found if box]

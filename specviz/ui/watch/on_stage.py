@@ -63,7 +63,8 @@ def move_tour(place: TourPlace, at: object) -> None:
 
 
 def write_place(place: TourPlace) -> None:
-    if not place.open:
+    tour = first_tour()
+    if tour is None or not place.open or place.at > len(tour.beats):
         st.query_params.pop(TOUR, None)
     elif st.query_params.get(TOUR) != str(place.at):
         st.query_params[TOUR] = str(place.at)

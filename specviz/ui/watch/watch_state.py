@@ -113,7 +113,7 @@ class CachedPayload(Generic[Payload]):
 
 @dataclass(slots=True)
 class TourPlace:
-    at: int = 0  # the beat, from 1; 0 before the first and after the last
+    at: int = 0  # the beat, from 1; one more than the beats: the end; 0 where the tour begins
     open: bool = False  # on screen
     started: int = 0  # how often it was opened
     left: bool = False  # just now: the page's button changes
@@ -123,9 +123,9 @@ class TourPlace:
 
     def move(self, at: int, beats: int) -> None:
         """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
-        self.open = 1 <= at <= beats
-        self.left = not self.open
-        self.at = at if self.open else self.at * (at == 0)
+        self.open, self.left = at > 0, at == 0
+        if self.open or self.at > beats:
+            self.at = at
 
 
 @dataclass(slots=True)
