@@ -1,7 +1,6 @@
 """What a model has computed for the tokens it has read: its KV cache in one tensor, and its last hidden states."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 FIRST_ROOM = 64  # tokens; a class has many runs that are paused after their first rounds
@@ -47,12 +46,8 @@ class KeyValues(Rows):
     def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
         super().__init__(like.new_empty(layers, 2, heads, 0, size))
 
-    def open(self, count: int, alone: bool, paths: Tensor | None = None) -> int:
+    def open(self, count: int, alone: bool) -> int:
         """Make room for a pass over `count` tokens, in one text or, `alone`, each as a text of its own.
-
-        Args:
-            paths: (count, places) for each token of a tree the places in the order in which it sees them; None: as
-                they stand.
 
         Returns:
             How many places the pass looks at: up to its last token, or up to the end of the block that has it.
@@ -68,7 +63,6 @@ class KeyValues(Rows):
         self._layers = [
             (*each.unbind(), *both.unbind()) for each, both in zip(new.unbind(), every.unbind(), strict=True)
         ]
-        self._paths = None if paths is None else F.pad(paths, (0, seen - stop))
         return seen
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -79,8 +73,6 @@ class KeyValues(Rows):
         new_keys, new_values, all_keys, all_values = self._layers[layer]
         new_keys.copy_(keys)
         new_values.copy_(values)
-        if self._paths is not None:
-            all_keys, all_values = (each[0][:, self._paths].transpose(0, 1) for each in (all_keys, all_values))
         return all_keys, all_values
 
 

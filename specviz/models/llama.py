@@ -123,17 +123,17 @@ class Llama:
 
         Where products do not depend on how many tokens are read at once, nor does the rest: each token of a round is
         then read as a text of its own, with what came before as its past, so that its attention is always summed alike.
+        A tree is read as one text: between the tokens of a path stand others, and to copy each path costs more than it
+        saves.
         """
         past, count = cache.length, len(x)
         end = past + count
-        alone = count <= ROUND and self.rows_are_independent
-        # A token of a tree sees its text and its path one after the other, as if nothing stood between them.
-        paths = (~mask).byte().argsort(stable=True) if alone and mask is not None else None
-        seen = cache.open(count, alone, paths)
+        alone = count <= ROUND and self.rows_are_independent and mask is None
+        seen = cache.open(count, alone)
         rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
         if alone or (mask is None and past and count > 1):  # else the tree's mask, the attention's own or none does
             places = torch.arange(seen, device=x.device)
-            mask = places < (places[past:end] + 1 if mask is None else mask.sum(-1))[:, None]
+            mask = places <= places[past:end, None]
         x = self._run_layers(x, cache.write, rotation, mask, count if alone else 1)
         cache.length = end
         return x
