@@ -57,7 +57,8 @@ def overlapping(boxes: list[Box]) -> list[tuple[str, str]]:
 
 def measured(frame: Locator, *parts: Locator) -> tuple[Box, list[list[Box]]]:
     """The box of a frame and those of parts of it, from a time in which it stood still: a page may move meanwhile."""
-    for _ in range(100):
+    end = time.monotonic() + STILL_WITHIN
+    while time.monotonic() < end:
         [before] = boxes_of(frame)
         found = [boxes_of(each) for each in parts]
         [after] = boxes_of(frame)

@@ -125,7 +125,7 @@ def of_methods() -> Claims:
     yield "and writes less a call", numbers["medusa_per_call"] < numbers["eagle_per_call"]
     yield "a tree writes more than a chain", numbers["tree_per_call"] > numbers["chain_per_call"]
     yield "and its check costs more", numbers["tree_check"] > numbers["chain_check"]
-    alike = numbers["equal_check"] == pytest.approx(numbers["tree_check"], rel=0.02)
+    alike = numbers["equal_check"] == pytest.approx(numbers["tree_check"], rel=0.05)
     yield "a longer chain's check costs about as much", alike
     for part in stored.temperatures:
         for kind, eagle in known(part.find("wren-eagle")).kinds.items():
