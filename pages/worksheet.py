@@ -12,9 +12,7 @@ visit = session()
 known = shown.known_runs(visit)
 lead("worksheet")
 shown.calculator(visit.worksheet, known)
-runs, machines, production, sheet = st.tabs(
-    ["Predicted against measured", "Machines to compare", "From production", "Exercise sheet"]
-)
+runs, machines, production, sheet = st.tabs(shown.tab_names())
 with runs:
     shown.show_gaps(known)
 with machines:

@@ -16,7 +16,7 @@ from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.low_acceptance import NEVER
+from specviz.measure.worksheet.low_acceptance import never
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
@@ -179,7 +179,7 @@ def paste(page: AppTest, text: str) -> None:
 def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTest) -> None:
     paste(page, report("18/input.txt").read_text("utf-8"))
     for each in (page, opened(worksheet=replace(visit(page).worksheet))):
-        assert f"**{NEVER}**" in texts(each)
+        assert f"**{never()}**" in texts(each)
         assert UNTOLD not in texts(each)
         assert metric(each, "At most") == "1.00×"
         assert "**What to check in llama.cpp.**" in texts(each)

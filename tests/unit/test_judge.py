@@ -22,6 +22,7 @@ from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
+from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.ui.race.lanes import flag
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.shared.parts import headline
@@ -106,7 +107,9 @@ def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: floa
     assert (point.outcome, point.sure) == (word, False)
     assert looks.lower() in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
     production = replace(PRODUCTION, speedup=speedup)
-    assert production_headline(production, "the sliders").startswith(f"**{looks}, {speedup:.2f}×, measured.**")
+    assert production_headline(production, CostsOrigin("the sliders")).startswith(
+        f"**{looks}, {speedup:.2f}×, measured.**"
+    )
 
 
 def test_intervals_of_nothing_and_of_one_run() -> None:
@@ -117,7 +120,7 @@ def test_intervals_of_nothing_and_of_one_run() -> None:
     judged = judge(1.9, None, modelled=True)
     assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
     assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
-    assert "×, modelled**" in production_headline(PRODUCTION, "published costs")
+    assert "×, modelled**" in production_headline(PRODUCTION, CostsOrigin("published costs", "told"))
 
 
 def test_each_word_is_told_apart_without_colour() -> None:

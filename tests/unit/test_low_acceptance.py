@@ -9,9 +9,10 @@ from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.systems.system_checks import checks_for, system_checks
 from specviz.measure.worksheet import advice
-from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays
+from specviz.measure.worksheet.low_acceptance import ceiling, never, never_pays
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
+from specviz.measure.worksheet.starts import CostsOrigin
 from tests.unit.test_public_reports import report
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
@@ -31,7 +32,9 @@ def parts(found: Production) -> dict[str, str]:
 
 
 def said(found: Production) -> str:
-    return " ".join([advice.headline(found, "the test"), *(f"{title}. {text}" for title, text in parts(found).items())])
+    return " ".join(
+        [advice.headline(found, CostsOrigin("the test")), *(f"{title}. {text}" for title, text in parts(found).items())]
+    )
 
 
 def counters(tokens: float, length: float = 4.0, rounds: float = 1000, **more: object) -> Production:
@@ -42,8 +45,10 @@ def counters(tokens: float, length: float = 4.0, rounds: float = 1000, **more: o
 @pytest.mark.parametrize("name", ["18/input.txt", "32/input.txt", "39/collapse.txt"])
 def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(name: str) -> None:
     found = reported(name)
-    assert advice.headline(found, "the test").startswith(f"**{NEVER}** {found.tokens:.2f} tokens per target call")
-    assert advice.UNTOLD not in said(found)
+    assert advice.headline(found, CostsOrigin("the test")).startswith(
+        f"**{never()}** {found.tokens:.2f} tokens per target call"
+    )
+    assert advice.untold() not in said(found)
     assert (f"What to check in {found.counters.engine}" in parts(found)) == (name != "39/collapse.txt")  # it did fit
     assert "without speculation" not in parts(found)["Measure next"]
     assert "Draft length" not in parts(found)
@@ -54,7 +59,7 @@ def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(n
 def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, length: float) -> None:
     found = counters(tokens, length)
     text = said(found)
-    assert NEVER in text
+    assert never() in text
     assert ceiling(found) == pytest.approx(tokens)
     assert f"the speedup would be at most {tokens:.2f}×" in text
     assert ("too little to notice" in text) == (f"{tokens:.2f}" != "1.00")
@@ -67,7 +72,7 @@ def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, leng
 def test_low_acceptance_is_not_judged_but_explained(tokens: float) -> None:
     found = counters(tokens)
     assert not never_pays(found)
-    assert advice.headline(found, "the test").startswith(f"**{advice.UNTOLD}** {tokens:.2f} tokens")
+    assert advice.headline(found, CostsOrigin("the test")).startswith(f"**{advice.untold()}** {tokens:.2f} tokens")
     assert f"the speedup would be at most {tokens:.2f}×" in said(found)
     assert re.search(r"are few: published rounds write 1\.\d\d to \d\.\d\d", parts(found)["What it points to"])
     assert "The same requests without speculation" in parts(found)["Measure next"]
@@ -80,7 +85,7 @@ def test_good_acceptance_points_to_no_fault() -> None:
 def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
     found = counters(2.4, drafting_share=0.02)  # 0.02 · 2.4 + 0.98
     assert ceiling(found) == pytest.approx(1.028)
-    assert NEVER in said(found)
+    assert never() in said(found)
     assert "Nothing is wrong with the guesses: 35 % of them were accepted. But only 0.08 tokens" in said(found)
     assert "What to check in vLLM" not in parts(found)
     assert "threshold at 0" in parts(found)["Measure next"]
@@ -88,8 +93,8 @@ def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
 
 def test_a_short_answer_is_no_fault_of_the_draft() -> None:
     found = reported("16/input.txt")
-    assert "Only written tokens count: 1.00 per target call, 2 in all" in advice.headline(found, "x")
-    assert "it is of 1 round only" in advice.headline(found, "x")
+    assert "Only written tokens count: 1.00 per target call, 2 in all" in advice.headline(found, CostsOrigin("x"))
+    assert "it is of 1 round only" in advice.headline(found, CostsOrigin("x"))
     assert parts(found)["What it points to"].startswith("The answer is too short")
     assert not any(title.startswith("What to check") for title in parts(found))
     assert "longer answers" in parts(found)["Measure next"]

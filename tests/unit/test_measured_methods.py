@@ -20,7 +20,6 @@ from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
 from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
 from specviz.measure.batch_sentences import checks_sentence, compared, describe_place, reading, times
-from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps import by_method
@@ -236,7 +235,7 @@ def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
 def test_the_worksheet_can_start_from_a_batch() -> None:
     two, four = batch_starts(STUDY)
     assert (two.label, four.label) == ("measured in batches of 2: nano → base", "measured in batches of 4: nano → base")
-    assert contain_load(four.named_costs)
+    assert four.named_costs.contain_load
     assert "recorded on a machine" in four.source
     assert (four.drafted, four.accepted) == (COUNTS.drafted, COUNTS.accepted)
     assert four.model.batch == 1  # its costs contain the other texts

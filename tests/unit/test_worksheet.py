@@ -292,8 +292,8 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
 
 
 def test_the_figures_hold_formulas_and_runs() -> None:
-    point = MeasuredRun("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
-    other = replace(point, where="Race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
+    point = MeasuredRun("watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
+    other = replace(point, where="race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
     figure = speedup_map(MODEL, [point, other])
     ground = parts_of(figure)[0]
     row, column = ground["y"].index(0.8), ground["x"].index(4)

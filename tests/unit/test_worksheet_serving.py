@@ -20,7 +20,7 @@ from specviz.measure.worksheet.serving import (
     production_start,
     recommended,
 )
-from specviz.measure.worksheet.starts import start_of_gpu
+from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu
 from tests.support.pasted_counters import ISSUE
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
@@ -34,21 +34,21 @@ def measured(speedup: float | None = 0.94, text: str = ISSUE, costs: WorksheetMo
 
 
 def said(found: Production) -> str:
-    return " ".join([advice.headline(found, "the test"), *(text for _, text in advice.advice(found))])
+    return " ".join([advice.headline(found, CostsOrigin("the test")), *(text for _, text in advice.advice(found))])
 
 
-OPT = "published GPU costs: OPT"
+OPT = CostsOrigin("published GPU costs: OPT", "told")
 
 
 def test_counters_alone_are_not_judged_and_chosen_costs_give_a_modelled_speedup() -> None:
     helped = production(ServingCounters("vLLM", 3.7, draft_length=4), MODEL, None)
-    headline = advice.headline(helped, "the recorded run")
-    assert headline.startswith(f"**{advice.UNTOLD}** 3.70 tokens per target call were counted")
+    headline = advice.headline(helped, CostsOrigin("the recorded run"))
+    assert headline.startswith(f"**{advice.untold()}** 3.70 tokens per target call were counted")
     assert "pays where a round takes less than 3.70 plain steps" in headline
     assert "2.00×" not in headline  # at the costs of this program's own small model
     headline = advice.headline(helped, OPT)
-    assert headline.startswith(f"**{advice.UNTOLD}** 3.70 tokens")
-    assert f"At the chosen costs ({OPT}) a round takes 1.85 target steps: **Helps, 2.00×, modelled**." in headline
+    assert headline.startswith(f"**{advice.untold()}** 3.70 tokens")
+    assert f"At the chosen costs ({OPT.name}) a round takes 1.85 target steps: **Helps, 2.00×, modelled**." in headline
     poor = production(ServingCounters("vLLM", 1.1, draft_length=4), MODEL, None)
     assert "**Hurts, 0.59×, modelled**" in advice.headline(poor, OPT)
     text = "sglang:spec_accept_length 3.2\nsglang:spec_num_draft_tokens 32\nsglang:spec_num_steps 5"
@@ -72,7 +72,7 @@ def test_counters_alone_have_a_range_over_the_published_machines() -> None:
     cheapest = min(each.cost_ratio for each in PUBLISHED)
     assert slowest.speed == pytest.approx(2.72 / (1 + 5 * dearest))
     assert fastest.speed == pytest.approx(2.72 / (1 + 5 * cheapest))
-    headline = advice.headline(found, "the recorded run")
+    headline = advice.headline(found, CostsOrigin("the recorded run"))
     assert f"{slowest.speed:.2f}× ({slowest.name}) to {fastest.speed:.2f}× ({fastest.name}), modelled" in headline
     assert ahead.speeds == f"{slowest.speed:.2f}× to {fastest.speed:.2f}×"  # the page's figure has the same source
 
@@ -105,7 +105,7 @@ def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_it
     found = measured()
     assert found.tokens == pytest.approx(2.72)
     assert found.round_cost == pytest.approx(2.72 / 0.94)
-    assert advice.headline(found, "x").startswith(
+    assert advice.headline(found, CostsOrigin("x")).startswith(
         "**Looks like it hurts, 0.94×, measured.** 2.72 tokens a round / 0.94 = **2.89 target steps a round**, inferred"
     )
     assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
@@ -159,7 +159,7 @@ def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused
     found = measured(None, ISSUE + "\nvllm:generation_tokens_total 3720")
     assert found.share == pytest.approx(0.5)
     assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
-    assert "About 50 % of the passes checked a draft" in advice.headline(found, "x")
+    assert "About 50 % of the passes checked a draft" in advice.headline(found, CostsOrigin("x"))
     assert outlook(found).places[-1].speed < outlook(measured(None)).places[-1].speed
     with pytest.raises(InputError, match="faster than one plain step"):
         measured(4.0)
@@ -196,7 +196,7 @@ def test_the_speedup_or_two_latencies(given: tuple[float | None, ...], expected:
 @pytest.mark.parametrize("speedup", [None, 0.94, 1.5])
 def test_the_map_shows_the_same_speedup(costs: WorksheetModel, speedup: float | None) -> None:
     found = measured(speedup, costs=costs)
-    start = production_start(found, "the test")
+    start = production_start(found, CostsOrigin("the test"))
     assert start.model.terms.speedup == pytest.approx(found.speed, rel=0.001)
     assert start.model.terms.tokens == pytest.approx(found.tokens, abs=0.001)
     assert (start.drafted, start.accepted) == (5000, 1720)
@@ -210,7 +210,7 @@ def test_the_map_shows_the_same_speedup(costs: WorksheetModel, speedup: float | 
 
 def test_counts_of_drafts_that_vary_and_gpu_costs_say_what_they_are() -> None:
     found = production(ServingCounters("llama.cpp", 1.485, 2.59, drafted=347, accepted=65), MODEL, None)
-    start = production_start(found, "the test")
+    start = production_start(found, CostsOrigin("the test"))
     assert (start.drafted, start.accepted) == (3000, 485)
     assert "per 1,000 rounds" in start.source
     assert all(each.url.startswith("https://") for each in [*GPU_COSTS, *GPU_ROUNDS])

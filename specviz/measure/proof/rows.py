@@ -1,7 +1,7 @@
 """A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import yaml
 from pydantic import AliasChoices, Field, TypeAdapter
@@ -44,14 +44,7 @@ RuleName = Literal[
 ]
 Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
 
-POSITIONS: dict[Position, str] = {
-    "first": "1st new token",
-    "second": "2nd new token",
-    "third": "3rd new token",
-    "after": "the token after the first rejection",
-}
-
-
+POSITIONS: tuple[Position, ...] = get_args(Position)
 LIMITS = {
     "CLASSES": CLASSES,
     "TOP_ACCEPTED": TOP_ACCEPTED,

@@ -15,27 +15,31 @@ from specviz.measure.worksheet.serving import (
     Length,
     OtherMachine,
     Production,
-    costs_are_told,
     draft_lengths,
     nearest_batch,
     outlook,
     recommended,
 )
+from specviz.measure.worksheet.starts import CostsOrigin
 
-UNTOLD = "Not known without the cost of a round on your machine."
 say = Sentences("advice")
+OF_RUNS = CostsOrigin("")
 
 
-def headline(found: Production, costs: str) -> str:
+def headline(found: Production, costs: CostsOrigin) -> str:
     """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
     if found.speedup is not None:
         where = say("measured_share", found=found) if found.share < 1 else ""
         assumed = say("measured_assumed", length=found.draft_length) if found.counters.calls_assumed else ""
         return say("measured", found=found, judged=judge(found.speed, None), where=where, assumed=assumed)
-    told = f" {describe_at_costs(found, costs)}" if costs_are_told(costs) else ""
+    told = f" {describe_at_costs(found, costs)}" if costs.are_told else ""
     if never_pays(found):
         return verdict(found, counted_calls(found)) + told
-    return f"**{UNTOLD}** {describe_known(found)}{told}"
+    return f"**{untold()}** {describe_known(found)}{told}"
+
+
+def untold() -> str:
+    return say("untold")
 
 
 def describe_known(found: Production) -> str:
@@ -71,39 +75,40 @@ def counted_calls(found: Production) -> str:
     return say("counted_calls", tokens=tokens)
 
 
-def describe_at_costs(found: Production, costs: str) -> str:
+def describe_at_costs(found: Production, costs: CostsOrigin) -> str:
     judged, even = judge(found.speed, None, modelled=True), break_even_sentence(found.model)
-    return say("at_costs", found=found, costs=costs, judged=judged, tree=_tree(found), break_even=even)
+    return say("at_costs", found=found, costs=costs.name, judged=judged, tree=_tree(found), break_even=even)
 
 
-def advice(found: Production, costs: str = "") -> list[tuple[str, str]]:
+def advice(found: Production, costs: CostsOrigin = OF_RUNS) -> list[tuple[str, str]]:
     """A title and a few sentences each. Without a measured speedup only what needs no cost of a round."""
     never = never_pays(found)
     if found.speedup is None:
-        length = [] if never else [("Draft length", _length_without_costs(found, costs))]
-        return [*diagnosis(found), *length, ("Measure next", settle(found) if never else _measure_first(found))]
+        length = [] if never else [(say("draft_length"), _length_without_costs(found, costs))]
+        return [*diagnosis(found), *length, (say("next"), settle(found) if never else _measure_first(found))]
     if never:
-        return [("What this means", _meaning(found)), *diagnosis(found), ("Measure next", settle(found))]
+        return [(say("means"), _meaning(found)), *diagnosis(found), (say("next"), settle(found))]
     lengths = draft_lengths(found)
     good = recommended(lengths)
     others = [each for each in good if each != found.draft_length]
     return [
-        ("What this means", _meaning(found)),
-        ("Draft length", _length(found, lengths, good)),
-        ("When to switch it off", _switch_off(found, others)),
-        ("Measure next", say("measure_next", others=join_choices(others or [max(1, found.draft_length // 2)]))),
+        (say("means"), _meaning(found)),
+        (say("draft_length"), _length(found, lengths, good)),
+        (say("when_off"), _switch_off(found, others)),
+        (say("next"), say("measure_next", others=join_choices(others or [max(1, found.draft_length // 2)]))),
     ]
 
 
-def _length_without_costs(found: Production, costs: str) -> str:
+def _length_without_costs(found: Production, costs: CostsOrigin) -> str:
     """Where shorter drafts would be best: at published costs, and at chosen ones. Never longer ones than counted."""
     ahead = outlook(found)
+    several = len(ahead.usual) > 1
     return say(
         "length_untold",
         found=found,
         ahead=ahead,
-        often=f", most often {ahead.usual[0][0]}" if len(ahead.usual) > 1 else "",
-        chosen=say("at_chosen", model=found.model) if costs_are_told(costs) else "",
+        lengths=say("most_often", ahead=ahead, length=ahead.usual[0][0]) if several else ahead.lengths,
+        chosen=say("at_chosen", model=found.model) if costs.are_told else "",
         last=_last_position(found),
     )
 
@@ -117,7 +122,7 @@ def _last_position(found: Production) -> str:
 
 
 def _counted(found: Production) -> str:
-    return "counted" if found.model.survival else "modelled, every position alike"
+    return say("how_counted") if found.model.survival else say("how_modelled")
 
 
 def _measure_first(found: Production) -> str:
@@ -144,9 +149,10 @@ def _meaning(found: Production) -> str:
 
 
 def _change(speed: float) -> str:
-    if 1 / NEUTRAL <= speed <= NEUTRAL and round(100 * abs(1 / speed - 1)) == 0:
-        return "the same time"
-    return f"{100 * abs(1 / speed - 1):.0f} % {'longer' if speed < 1 else 'less time'}"
+    share = abs(1 / speed - 1)
+    if 1 / NEUTRAL <= speed <= NEUTRAL and round(100 * share) == 0:
+        return say("same_time")
+    return say("longer" if speed < 1.0 else "less_time", share=share)
 
 
 def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -> str:
@@ -154,7 +160,11 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
     if good[-1] == full:
         near = say("near", shorter=join_choices(good[:-1])) if good[:-1] else ""
         return say("keep", full=full, near=near, longer=_longer(found), split=say("split"))
-    speeds = [f"{span((each.slowest, each.fastest), '×')} at γ = {each.draft_length}" for each in lengths if each.good]
+    speeds = [
+        say("speed_at", speeds=span((each.slowest, each.fastest), "×"), length=each.draft_length)
+        for each in lengths
+        if each.good
+    ]
     return say(
         "try_shorter",
         good=join_choices(good),
@@ -170,27 +180,33 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
 
 def _positions(first: int, last: int) -> str:
     if first == last:
-        return f"position {first} adds"
-    return f"positions {first} {'and' if last == first + 1 else 'to'} {last} add"
+        return say("position_adds", position=first)
+    return say("two_add" if last == first + 1 else "positions_add", first=first, last=last)
 
 
 def _longer(found: Production) -> str:
     """Whether one more position could pay: it must add more tokens than the speed times its cost."""
     adds, costs = found.last_adds, (found.round_cost - 1) / found.draft_length
-    worth = "these figures do not say whether a longer draft pays"
-    if adds > found.speed * costs * max(GROWING):
-        worth = "try a longer draft too"
-    elif adds < found.speed * costs * min(GROWING):
-        worth = "a longer draft is not worth a try"
-    return say("last_position", adds=adds, counted=_counted(found), costs=costs, worth=worth)
+    longer = adds > found.speed * costs * max(GROWING)
+    shorter = adds < found.speed * costs * min(GROWING)
+    return say(
+        "try_longer" if longer else "not_longer" if shorter else "last_position",
+        adds=adds,
+        counted=_counted(found),
+        costs=costs,
+    )
 
 
 def _switch_off(found: Production, others: Sequence[int]) -> str:
-    also = "also " if found.speed < 1 else ""
     if judge(found.speed, None).label == "helps":
         when = say("off_below")
     elif others:
-        when = say("off_unless_shorter", others=join_choices(others), also=also, count=len(others))
+        slower = found.speed < 1
+        when = say(
+            "off_unless_shorter_too" if slower else "off_unless_shorter",
+            others=join_choices(others),
+            count=len(others),
+        )
     else:
         when = say("off_unless_cheaper")
     return say("switch_off", length=found.draft_length, cost=found.round_cost, found=found, when=when)
@@ -238,9 +254,7 @@ def counted_note(found: Production, alpha: float) -> str:
         drafted = say("drafted", rate=rate, length=length)
     if mean and abs(mean - length) >= 0.01:
         drafted += say("drafted_on_average", mean=mean)
-    how = "counted: accepted / (accepted + rejected)"
-    if not counters.counts_judgements:
-        how = "modelled: every judgement alike"
+    how = say("judgements_counted") if counters.counts_judgements else say("judgements_modelled")
     same = f"{alpha:.2f}" == f"{found.model.alpha:.2f}"
     mapped = "" if same else say("mapped", alpha=found.model.alpha)
     return say("counted", engine=counters.engine, drafted=drafted, alpha=alpha, how=how, mapped=mapped)

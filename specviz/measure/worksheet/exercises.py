@@ -57,7 +57,7 @@ def _make_rule(token: DraftedToken, greedy: bool) -> Exercise:
     rule = say("rule", token=quoted(token.shown), p=p, q=q)
     if greedy or not q:
         return Exercise(say("rule_greedy", rule=rule), say("rule_greedy_answer"))
-    drawn = f"{token.u:.4f}" if token.u is not None else "not recorded"
+    drawn = f"{token.u:.4f}" if token.u is not None else say("not_recorded")
     answer = say("rule_sampled_answer", p=p, q=q, chance=min(1.0, p / q))
     return Exercise(say("rule_sampled", rule=rule, drawn=drawn), answer)
 
@@ -98,8 +98,9 @@ def _make_costs(trace: Trace) -> Iterator[Exercise]:
 
 
 def _make_speedup(terms: Terms, measured: float) -> Exercise:
-    which = "second" if abs(terms.speedup - measured) <= abs(terms.ideal - measured) else "first"
-    return Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured, which=which))
+    nearer = abs(terms.speedup - measured) <= abs(terms.ideal - measured)
+    answer = say("speedup_second" if nearer else "speedup_first", terms=terms, measured=measured)
+    return Exercise(say("speedup", terms=terms), answer)
 
 
 def _make_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
@@ -107,14 +108,14 @@ def _make_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
     if needed is None:
         return Exercise(say("break_even"), say("break_even_none"))
     share = theory.acceptance_rate_from_alpha(needed, terms.draft_length)
+    above = terms.alpha > needed and rate > share
     answer = say(
-        "break_even_answer",
+        "break_even_above" if above else "break_even_not_above",
         needed=needed,
         terms=terms,
         share=share,
         alpha=_round_half_up(terms.alpha),
         rate=_round_half_up(rate),
-        above="is above both" if terms.alpha > needed and rate > share else "is not above both",
         refuted=say("refuted", measured=measured) if (measured - 1) * (terms.alpha - needed) < 0 else "",
     )
     return Exercise(say("break_even"), answer)
@@ -132,7 +133,7 @@ def _make_lengths(terms: Terms) -> Exercise:
 
 def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
     """The sheet as one HTML page to print: questions with room to write, or with their answers. All text escaped."""
-    room, heading = "<div class=room></div>", f"{title}: answer key" if key else title
+    room, heading = "<div class=room></div>", say("key_title", title=title) if key else title
     items = "".join(
         f"<li><p>{to_html(each.question)}</p>{f'<p class=answer>{to_html(each.answer)}</p>' if key else room}</li>"
         for each in exercises(trace)

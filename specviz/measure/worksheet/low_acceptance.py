@@ -7,7 +7,6 @@ from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.systems.system_checks import checks_for
 from specviz.measure.worksheet.serving import Production, outlook
 
-NEVER = "Does not pay, whatever a round costs."
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
 # Tokens per target call: below it, one guess at the least cost gains nothing noticeable.
 ENOUGH = NEUTRAL * (1 + LEAST_GUESS)
@@ -37,7 +36,11 @@ def is_low(found: Production) -> bool:
 
 
 def verdict(found: Production, counted: str) -> str:
-    return f"**{NEVER}** {reasons(found, counted)}"
+    return f"**{never()}** {reasons(found, counted)}"
+
+
+def never() -> str:
+    return say("never")
 
 
 def reasons(found: Production, counted: str) -> str:
@@ -64,8 +67,8 @@ def diagnosis(found: Production) -> list[tuple[str, str]]:
         return []
     points, check = _points(found)
     listed = "\n".join(f"- {each}" for each in checks_for(found.counters.engine))
-    checks = [(f"What to check in {found.counters.engine}", say("checks", listed=listed))] if check else []
-    return [("What it points to", points), *checks]
+    checks = [(say("what_to_check", engine=found.counters.engine), say("checks", listed=listed))] if check else []
+    return [(say("points_to"), points), *checks]
 
 
 def settle(found: Production) -> str:

@@ -176,7 +176,7 @@ def symbols(model: WorksheetModel) -> str:
         tokens=say("tokens_counted" if counted else "tokens_expected"),
         step=say("block_step" if model.block else "guess_step"),
         drafting=say("block_cost" if model.block else "guess_cost"),
-        needed="none" if needed is None else f"{needed:.3f}",
+        needed=say("no_rate") if needed is None else f"{needed:.3f}",
     )
 
 
@@ -191,7 +191,7 @@ def break_even_sentence(model: WorksheetModel) -> str:
 
 def half_sentence(model: WorksheetModel) -> str:
     speedup, share = model.speedup_at(0.5, model.draft_length), model.accepted_share(0.5)
-    word = judge(speedup, None, modelled=True).word
+    word = judge(speedup, None, modelled=True).said
     return say("half", length=model.draft_length, share=share, speedup=speedup, word=word)
 
 

@@ -10,15 +10,18 @@ import pandas as pd
 from specviz.core import metrics
 from specviz.core.names import pair_name
 from specviz.core.terms import RoundTerms, Terms, terms_of
+from specviz.core.texts import Sentences
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import iterate_rows
 
-MeasuringPage = Literal["Watch", "Race", "When it helps"]
+MeasuringPage = Literal["watch", "race", "when_it_helps"]
+say = Sentences("runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,9 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        causes = {"acceptance by position": self.clustering, "cost of checks": self.verification}
-        causes["overhead"] = self.overhead
-        largest = max(causes, key=lambda cause: abs(causes[cause]))
-        return (
-            f"The paper’s formula says {self.ideal:.2f}×; with this run’s v(γ+1) and overhead, from one α, "
-            f"{self.terms.by_formula.speedup:.2f}×; measured {self.measured:.2f}×. Of the known causes, "
-            f"{largest} changes most: {signed(causes[largest])}."
-        )
+        largest = max(self.clustering, self.verification, self.overhead, key=abs)
+        by = {self.overhead: 2, self.verification: 1, self.clustering: 0}[largest]  # the first of equal ones
+        return say(("by_position", "by_checks", "by_overhead")[by], gap=self, change=signed(largest))
 
 
 def signed(change: float) -> str:
@@ -85,24 +83,24 @@ class MeasuredRun:
 
     @property
     def source(self) -> str:
-        return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
+        return say("recorded" if self.recorded else "yours", page=page_texts("titles")[self.where])
 
 
 def collect_runs(traces: Sequence[Trace], recorded: bool) -> list[MeasuredRun]:
     return [
-        MeasuredRun("Watch", recorded, f"{pair_name(trace)}{_doubt(trace, recorded)}", gap.terms, gap.measured, gap)
+        MeasuredRun("watch", recorded, _run_label(trace, recorded), gap.terms, gap.measured, gap)
         for trace in reversed(traces)
         if (gap := gap_of(trace))
     ]
 
 
-def _doubt(trace: Trace, recorded: bool) -> str:
-    return "" if recorded or is_trusted(trace) else " (busy machine: its time is not trusted)"
+def _run_label(trace: Trace, recorded: bool) -> str:
+    return pair_name(trace) if recorded or is_trusted(trace) else say("doubted", pair=pair_name(trace))
 
 
 def collect_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:
     return [
-        MeasuredRun("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
+        MeasuredRun("race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
         if (gap := gap_of(lap.both, lap.verdict.speedup))
     ]
@@ -120,7 +118,7 @@ def collect_rows(rows: pd.DataFrame, recorded: bool) -> list[MeasuredRun]:
                 counted = RoundTerms(point.tokens_per_target_call, point.drafted / point.rounds, checked)
             terms = Terms(point.per_judgement_rate, length, costs.cost_ratio, checked, costs.overhead, counted)
             label = f"{workload_title(point.workload)}: {series.label}"
-            found.append(MeasuredRun("When it helps", recorded, label, terms, point.speedup))
+            found.append(MeasuredRun("when_it_helps", recorded, label, terms, point.speedup))
     return found
 
 

@@ -13,6 +13,7 @@ from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.core.metrics import span
+from specviz.core.texts import Sentences
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
@@ -23,17 +24,15 @@ from specviz.measure.worksheet.model import (
     MOST_VERIFICATION,
     WorksheetModel,
 )
-from specviz.measure.worksheet.starts import IN_BATCHES, LINKED, WorksheetStart
+from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
 LEAST_USE = 0.005  # tokens a round: a position that adds fewer adds 0.00
 LONG = 8  # guesses a round; drafts that are as long are often written as a block, in one step
 MOST_SPEEDUP = 100
-INFERRED = "inferred from the measured speedup"
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
-BY_HAND = "set by hand with the sliders"
-PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
+say = Sentences("serving")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +103,7 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
     written = share * tokens + 1 - share
     cost = (written / speedup - (1 - share)) / share
     if cost < 1 / NEUTRAL:
-        raise InputError(
-            f"A speedup of {speedup:.2f}× with {written:.2f} tokens per target call would need rounds faster than one "
-            "plain step: the speedup and the counters are not of the same traffic, or something else changed too."
-        )
+        raise InputError(say("too_fast", speedup=speedup, written=written))
     return max(1.0, cost)
 
 
@@ -150,51 +146,43 @@ def measured_speedup(
     if without is not None and speculative is None and counted is not None:
         speculative = 1000 * counted
     if (without is None) != (speculative is None):
-        raise InputError("Give both latencies, without and with speculation, or none.")
+        raise InputError(say("both_latencies"))
     if without is None or speculative is None:
         given = speedup
     elif without > 0 and speculative > 0:
         given = without / speculative
     else:
-        raise InputError("A latency must be above 0.")
+        raise InputError(say("latency_above"))
     if given is not None and not 0 < given < MOST_SPEEDUP:
-        raise InputError(f"A measured speedup must be above 0 and below {MOST_SPEEDUP}.")
+        raise InputError(say("speedup_between", most=MOST_SPEEDUP))
     if given and speedup is not None and abs(given / speedup - 1) > 0.02:
-        raise InputError(f"The latencies give {given:.2f}×, not {speedup:.2f}×: clear one of the two.")
+        raise InputError(say("two_speedups", given=given, speedup=speedup))
     return given
 
 
-def production_start(found: Production, costs_from: str) -> WorksheetStart:
+def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
     """Production to start from. The counts are as pasted if every round drafted γ tokens, else of 1,000 rounds."""
     counters, length = found.counters, found.draft_length
     alike = counters.checked is None and abs((counters.draft_length or 0) - length) < 0.01
     if alike and counters.drafted and counters.accepted is not None and counters.drafted <= MOST_TOKENS:
-        drafted, accepted, counted = round(counters.drafted), round(counters.accepted), "Counted there"
+        drafted, accepted, counted = round(counters.drafted), round(counters.accepted), say("counted_there")
     else:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
-        counted = "Counted there, here per 1,000 rounds"
-    unloaded = found.speedup is None and not contain_load(costs_from)  # else the costs contain the load
-    batch = nearest_batch(counters.running) if unloaded else None
-    costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
-    chosen = f" γ = {length} is from the slider: the text counts no passes." if counters.calls_assumed else ""
+        counted = say("counted_thousand")
+    inferred = found.speedup is not None
+    origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
+    batch = None if origin.contain_load else nearest_batch(counters.running)
+    said = [counted, *[say("chosen_length", length=length)] * counters.calls_assumed]
+    said.append(say("costs_inferred") if inferred else say("costs_assumed", costs=costs.name))
     return WorksheetStart(
-        f"from production: {counters.engine}",
-        f"{counted}: the acceptance.{chosen} The costs are {costs}.",
+        say("from_production", engine=counters.engine),
+        " ".join(said),
         replace(found.model, batch=batch or found.model.batch),
         drafted,
         accepted,
         found.model.checks,
-        costs_from=costs_from if found.speedup is None else INFERRED,
+        costs_from=origin,
     )
-
-
-def costs_are_told(costs_from: str) -> bool:
-    """Whether costs from there are of another machine. Runs of this program's small models say nothing of a server."""
-    return costs_from in (BY_HAND, INFERRED, LINKED) or costs_from.startswith(PUBLISHED_COSTS)
-
-
-def contain_load(costs_from: str) -> bool:
-    return costs_from == INFERRED or costs_from.startswith(IN_BATCHES)
 
 
 def nearest_batch(running: float | None) -> int | None:
@@ -236,7 +224,7 @@ class Outlook:
     @property
     def lengths(self) -> str:
         best = sorted({each.best for each in self.places})
-        return f"{best[0]} to {best[-1]}" if len(best) > 1 else str(best[0])
+        return say("lengths", first=best[0], last=best[-1]) if len(best) > 1 else str(best[0])
 
     @property
     def usual(self) -> list[tuple[int, int]]:

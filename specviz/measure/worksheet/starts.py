@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_high
+from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name, short_name
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
+from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted, verdict_of_run
@@ -18,9 +20,25 @@ from specviz.measure.ranking import known_costs
 from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
-LINKED = "the values in the link"
-QUIET = "quiet costs"
-IN_BATCHES = "measured in batches of "  # the label of a start whose costs contain the load of other texts
+say = Sentences("starts")
+
+
+@dataclass(frozen=True, slots=True)
+class CostsOrigin:
+    """Where costs are from."""
+
+    name: str  # in words
+    kind: Literal["runs", "told", "inferred", "batches", "quiet"] = "runs"
+
+    @property
+    def are_told(self) -> bool:
+        """Whether they are of another machine. Runs of this program's small models say nothing of a server."""
+        return self.kind in ("told", "inferred")
+
+    @property
+    def contain_load(self) -> bool:
+        """Whether they are of passes beside other texts."""
+        return self.kind in ("inferred", "batches")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +51,15 @@ class WorksheetStart:
     verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
     costs_only: bool = False  # says nothing of acceptance: α, γ and the counts stay as they are
     acceptance_only: bool = False  # says nothing of costs: c, v as a function of k, and o stay as they are
-    costs_from: str = ""  # where the costs are from, if not from what the label names
+    costs_kind: Literal["runs", "told", "batches"] = "runs"  # of what the label names
+    costs_from: CostsOrigin | None = None  # where the costs are from, if not from what the label names
     measured: float | None = None  # the speedup of the run that this is; None where that cannot be trusted
     counted_at: int = 0  # the draft length of the counts; 0: the model's
     target: str = ""  # the model whose costs these are, as this program calls it; empty: not one that runs here
 
     @property
-    def named_costs(self) -> str:
-        return self.costs_from or self.label
+    def named_costs(self) -> CostsOrigin:
+        return self.costs_from or CostsOrigin(self.label, self.costs_kind)
 
     def verification_at(self, draft_length: int) -> float | None:
         """v(γ+1) for another draft length, from the measured table; None where there is none."""
@@ -48,12 +67,16 @@ class WorksheetStart:
 
     @property
     def in_words(self) -> str:
-        counts = f"; {self.accepted} of {self.drafted} guesses accepted" if self.drafted else ""
-        at = f" at draft length {self.counted_at or self.model.draft_length}" if not self.costs_only else ""
-        judged = f", {100 * self.model.alpha:.0f} % of the judged ones" if self.drafted and not self.costs_only else ""
-        measured = f"; {self.measured:.2f}× measured in one pair of runs" if self.measured else ""
-        costs = f"; {self.costs_from}" if self.costs_from.startswith(QUIET) else ""
-        return f"{self.label}{counts}{at}{judged}{measured}{costs}."
+        said, length = self.label, self.counted_at or self.model.draft_length
+        if self.drafted:
+            said = say("counted", start=self, length=length)
+        elif not self.costs_only:
+            said = say("at_length", start=self, length=length)
+        if self.measured:
+            said = say("measured", said=said, speedup=self.measured)
+        if self.costs_from and self.costs_from.kind == "quiet":
+            said = say("with_costs", said=said, costs=self.costs_from.name)
+        return say("whole", said=said)
 
 
 def starts(
@@ -64,13 +87,16 @@ def starts(
     opened: Trace | None = None,
 ) -> list[WorksheetStart]:
     """Everything to start from, the newest run first, then the race's prompts (`raced`: by name), the opened file's."""
-    named = [*((f"run {number}", trace) for number, trace in enumerate(finished, 1))]
-    runs = [start_of_live_run(trace, _run_label(name, trace), costs) for name, trace in named]
+    runs = [
+        start_of_live_run(trace, say("your_run", number=number, run=_describe(trace), settings=trace.settings), costs)
+        for number, trace in enumerate(finished, 1)
+    ]
     laps = [
-        start_of_live_run(trace, _run_label(f"race, {name}", trace), costs) for name, trace in (raced or {}).items()
+        start_of_live_run(trace, say("your_race", name=name, run=_describe(trace), settings=trace.settings), costs)
+        for name, trace in (raced or {}).items()
     ]
     found = [start for start in (*reversed(runs), *laps, start_of_file(opened) if opened else None) if start]
-    first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
+    first = start_of_run(recorded, say("recorded_run", pair=pair_name(recorded)), "recorded") if recorded else None
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
     published = [*(start_of_gpu(costs) for costs in GPU_COSTS), *(start_of_paper(run) for run in PUBLISHED)]
     return [*found, *([first] if first else []), *here, *published]
@@ -83,10 +109,9 @@ def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None
     times = terms.cost_ratio, terms.verification, terms.overhead
     model = WorksheetModel(terms.alpha, terms.draft_length, *times, operations_ratio=operations_ratio(trace))
     verdict = verdict_of_run(trace)
-    made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
     return WorksheetStart(
         label,
-        f"Acceptance and costs {made}.",
+        say("made_here") if source == "live" else say("recorded", machine=trace.recorded_on.machine),
         model,
         counts.drafted,
         counts.accepted,
@@ -107,29 +132,30 @@ def start_of_live_run(
     own = next((each for (target, draft, _), each in calibrated.items() if (target, draft) == pair), None)
     known = known_costs(trace, own)
     if known is None:
-        return replace(start, source=f"{start.source} The machine was busy meanwhile: the costs may be wrong.")
+        return replace(start, source=say("busy", source=start.source))
     times = known.costs
     checked = verification_steps(times.verification, start.model.draft_length + 1)
     return replace(
         start,
-        source=f"Acceptance measured here in this session, on a busy machine. {known.source}",
+        source=say("busy_known", source=known.source),
         model=replace(start.model, cost_ratio=times.cost_ratio, verification=checked, overhead=times.overhead),
         verification=times.verification,
-        costs_from=f"{QUIET} of {known.place}",
+        costs_from=CostsOrigin(say("quiet_costs", place=known.place), "quiet"),
     )
 
 
 def start_of_file(trace: Trace) -> WorksheetStart | None:
     """The opened file's run; where no run of the target alone is beside it, its acceptance. None: nothing judged."""
-    label = f"the opened file: {pair_name(trace)}"
+    label = say("opened_file", pair=pair_name(trace))
     alpha, counts = metrics.per_place_rate(trace.rounds), metrics.count(trace.rounds)
     if alpha is None or (whole := start_of_run(trace, label, "recorded")):
         return whole if alpha is not None else None
-    origin = f"imported from {trace.imported.system}" if trace.imported else f"recorded on {trace.recorded_on.machine}"
     longest = median_high(round.depth for round in trace.rounds if round.drafted)
     return WorksheetStart(
         label,
-        f"Acceptance counted in the opened run, {origin}. It reports no costs: c, v, o and ĉ stay as they are.",
+        say("counted_imported", system=trace.imported.system)
+        if trace.imported
+        else say("counted_recorded", machine=trace.recorded_on.machine),
         WorksheetModel(alpha, min(longest, MAX_DRAFT_LENGTH), 0.0, 1.0, 0.0),
         counts.drafted,
         counts.accepted,
@@ -141,7 +167,7 @@ def calibrated(
     pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]
 ) -> tuple[WorksheetStart, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
-    target, draft, precision = pair
+    target, draft, _ = pair
     runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
     its = (trace for trace, drafter in runs if drafter and drafter.asked_as == draft)
     newest = next(filter(terms_of, its), None)
@@ -156,10 +182,10 @@ def calibrated(
         costs.overhead,
         operations_ratio=operations_ratio(newest) if newest else 0.0,
     )
-    acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
+    sure = describe_interval(costs, draft_length)
     start = WorksheetStart(
-        f"this machine, calibrated: {short_name(draft)} → {short_name(target)} ({precision})",
-        f"Costs measured here by calibration, {describe_interval(costs, draft_length)}; acceptance {acceptance}.",
+        say("calibrated", pair=describe_pair(pair)),
+        say("calibrated_run", sure=sure) if terms else say("calibrated_alone", sure=sure, assumed=OPENING_ALPHA),
         model,
         counts.drafted,
         counts.accepted,
@@ -169,12 +195,17 @@ def calibrated(
     return start, newest
 
 
+def describe_pair(pair: tuple[str, str, str]) -> str:
+    target, draft, precision = pair
+    return f"{short_name(draft)} → {short_name(target)} ({precision})"
+
+
 def describe_interval(costs: Costs, draft_length: int) -> str:
     """How sure calibrated costs are, in words."""
     draft, check = costs.of_draft, costs.check_interval(draft_length + 1)
     if draft is None or check is None:
-        return "their interval is not known"
-    return f"95 % intervals: c {metrics.span(draft)}, v({draft_length + 1}) {metrics.span(check)}"
+        return say("no_interval")
+    return say("intervals", draft=metrics.span(draft), checked=draft_length + 1, check=metrics.span(check))
 
 
 def add_passes(start: WorksheetStart, passes: MeasuredPasses | None) -> WorksheetStart:
@@ -188,27 +219,25 @@ def batch_starts(study: BatchStudy) -> Iterator[WorksheetStart]:
     for point in (study.at(size, study.draft_lengths[-1]) for size in study.batches if size > 1):
         passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
         times = point.cost_ratio.value, point.verification.value, point.overhead.value
-        made = f"recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together"
         yield WorksheetStart(
-            f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
-            f"Acceptance and costs {made}.",
+            say("in_batches", batch=point.batch, study=study),
+            say("recorded_in_batches", machine=study.recorded_on.machine, batch=point.batch),
             WorksheetModel(alpha, point.draft_length, *times),
             point.counts.drafted,
             point.counts.accepted,
             passes.verification if passes else {},
+            costs_kind="batches",
         )
 
 
 def start_of_paper(run: PublishedRun) -> WorksheetStart:
     """A published configuration. v and o are not published: 1 and 0, as the paper's own formula has them."""
     alpha = run.explaining_alpha if run.alpha is None else run.alpha
-    given = "α, c and γ" if run.alpha is not None else "c and γ"
-    modelled = "" if run.alpha is not None else " α is not published: the value that would explain the speedup is used."
     return WorksheetStart(
-        f"published: {run.label}",
-        f"{given} published ({run.source}), measured on {run.machine}; v = 1 and o = 0, as in the paper’s formula."
-        f"{modelled}",
+        say("published", label=run.label),
+        say("of_paper" if run.alpha is not None else "of_paper_without_alpha", run=run),
         WorksheetModel(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
+        costs_kind="told",
     )
 
 
@@ -217,11 +246,12 @@ def start_of_gpu(costs: GpuCosts) -> WorksheetStart:
     assumed = costs.assumed  # it may begin with a symbol such as c or v, which stays as it is
     assumed = assumed if assumed[1] == " " else assumed[0].upper() + assumed[1:]
     return WorksheetStart(
-        f"published GPU costs: {costs.label}",
-        f"Published: {costs.published}. {assumed}. Acceptance stays as it is.",
+        say("published_costs", label=costs.label),
+        say("of_gpu", published=costs.published, assumed=assumed),
         WorksheetModel(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
         verification=costs.verification,
         costs_only=True,
+        costs_kind="told",
     )
 
 
@@ -232,7 +262,5 @@ def operations_ratio(trace: Trace) -> float:
     return drafter.parameters / trace.target.parameters
 
 
-def _run_label(name: str, trace: Trace) -> str:
-    settings = trace.settings
-    of = f"{pair_name(trace)}, γ = {settings.draft_length}{settings.manner}"
-    return f"your {name}: {of}, temperature {settings.temperature:g}"
+def _describe(trace: Trace) -> str:
+    return f"{pair_name(trace)}, γ = {trace.settings.draft_length}{trace.settings.manner}"

@@ -8,7 +8,7 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
 from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceName
-from specviz.measure.proof.rows import PIECES, POSITIONS, RULES, rule_text
+from specviz.measure.proof.rows import PIECES, RULES, rule_text
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
@@ -18,6 +18,7 @@ from specviz.ui.shared.parts import file_uploader
 from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets, store_value
 
 SAYS = page_texts("same_quality")
+POSITIONS = page_texts("proof_positions")
 GROUPS = {"accept": get_args(AcceptName), "replace": get_args(ReplaceName), "bonus": get_args(BonusName)}
 
 
@@ -54,9 +55,10 @@ def _start_from() -> None:
 
 def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
     found = judge_pieces(held_pieces(), known.rules)
-    mark = ":material/check_circle: :blue[**Lossless" if found.lossless else ":material/cancel: :orange[**Not lossless"
+    mark = ":material/check_circle: :blue" if found.lossless else ":material/cancel: :orange"
+    word = SAYS["own_lossless" if found.lossless else "own_lossy"]
     with room:
-        st.markdown(f"{badge(known.source)} {mark}.**] {plain(found.sentence)}")
+        st.markdown(f"{badge(known.source)} {mark}[**{word}**] {plain(found.sentence)}")
         for mistake in found.mistakes:
             st.markdown(f":material/arrow_forward: {plain(mistake)}")
     places, tokens = st.columns(2, gap="medium")
@@ -68,22 +70,22 @@ def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
 
 
 def _places_figure(found: OwnRuleFinding, guesses: list[str]) -> Figure:
-    labels = [*(f"{place}. {token_label(text)}" for place, text in enumerate(guesses, 1)), "bonus"]
+    labels = [*(f"{place}. {token_label(text)}" for place, text in enumerate(guesses, 1)), SAYS["bonus"]]
     above = max(0.1, 1.05 * max(found.distances))  # so that rounding does not fill the figure
     shown = bars("", [*range(len(labels))], found.distances, "%{y:.3f}<extra></extra>", marker={"color": ORANGE})
-    x = axis("place", tickvals=[*range(len(labels))], ticktext=labels)
-    return figure([shown], HEIGHT, x=x, y=axis("distance from the target", range=[0, above]))
+    x = axis(SAYS["axis_place"], tickvals=[*range(len(labels))], ticktext=labels)
+    return figure([shown], HEIGHT, x=x, y=axis(SAYS["axis_from_target"], range=[0, above]))
 
 
 def _tokens_figure(found: OwnRuleFinding) -> Figure:
     labels, places = [token_label(token.text) for token in found.tokens], [*range(len(found.tokens))]
     said = "%{y:.1%}<extra></extra>"
     shown = [
-        bars("the target’s own probabilities", places, [token.target for token in found.tokens], said, marker=HATCHED),
-        bars("your rule writes", places, [token.written for token in found.tokens], said, marker={"color": BLUE}),
+        bars(SAYS["own_probabilities"], places, [token.target for token in found.tokens], said, marker=HATCHED),
+        bars(SAYS["your_rule_writes"], places, [token.written for token in found.tokens], said, marker={"color": BLUE}),
     ]
-    x = axis("tokens at the largest distance", tickvals=places, ticktext=labels)
-    y = axis("probability", tickformat=".0%", rangemode="tozero")
+    x = axis(SAYS["axis_tokens"], tickvals=places, ticktext=labels)
+    y = axis(SAYS["axis_probability"], tickformat=".0%", rangemode="tozero")
     return figure(shown, HEIGHT, x=x, y=y, bargap=0.25, bargroupgap=0.05)
 
 
@@ -101,5 +103,7 @@ def show_student(state: SameQualityState) -> None:
         failed = (position for position, each in student.outcomes.items() if each.finding.state == "fails")
         options = list(student.outcomes)
         chosen: dict[str, Any] = {"default": next(failed, options[0]), "format_func": POSITIONS.__getitem__}
-        position = st.segmented_control("Which token", options, key="same_quality_student", required=True, **chosen)
+        position = st.segmented_control(
+            SAYS["which_token"], options, key="same_quality_student", required=True, **chosen
+        )
         show_outcome(state, student.outcomes[position], "same_quality_student_outcome")

@@ -34,11 +34,12 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import button, data_table, notices, show_words
+from specviz.ui.shared.parts import COLUMNS, button, data_table, notices, show_words
 from specviz.ui.shared.persistent_widgets import bind_index, bind_value, held, remember_widgets, restore_widgets
 from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("same_quality")
+POSITIONS = page_texts("proof_positions")
 CONTROLS = RunControls("same_quality_")
 MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
 LEAST_TEMPERATURE = 0.1
@@ -69,7 +70,7 @@ def controls(proof: SameQualityState) -> None:
         with numbers:
             CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0), help=SAYS["temperature_help"])
             CONTROLS.draw("draft_length")
-        with st.expander("More settings"):
+        with st.expander(SAYS["more_settings"]):
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
             CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
     wanted = _read()
@@ -102,29 +103,28 @@ def show_proof(state: SameQualityState) -> None:
     for place, draw in {"greedy": show_greedy, "sampling": _sampling, "switch": _switches, "yours": _yours}.items():
         st.fragment(draw, key=f"same_quality_part_{place}")(state)
     if found := records.recorded_proof():
-        changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
-        st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
+        changed = [SAYS["other_weights"].format(name=name) for name in found.changed_weights]
+        recorded = SAYS["recorded_on"].format(machine=found.machine, day=found.created[:10])
+        st.caption(plain(" ".join([recorded, *changed])))
 
 
 def _sampling(state: SameQualityState) -> None:
-    st.header("Sampling: same distribution", anchor="sampling")
+    st.header(SAYS["sampling_title"], anchor="sampling")
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
     position, draws = st.columns([3, 2], gap="medium")
-    chosen = bind_index("same_quality_position", records.POSITIONS)
-    position.radio(
-        "Which token", list(records.POSITIONS), format_func=records.POSITIONS.__getitem__, horizontal=True, **chosen
-    )
+    chosen = bind_index("same_quality_position", records.POSITIONS) | {"format_func": POSITIONS.__getitem__}
+    position.radio(SAYS["which_token"], records.POSITIONS, horizontal=True, **chosen)
     more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
     # the other section's button says it too
-    draws.select_slider("How often", same_quality_state.DRAWS, on_change=st.rerun, **more)
+    draws.select_slider(SAYS["how_often"], same_quality_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
-    label = f"Draw {held('same_quality_draws'):,} times"
+    label = SAYS["draw"].format(draws=held("same_quality_draws"))
     _button(state, label, "same_quality_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "same_quality_lossless")
-    with st.expander("What exactly is drawn, compared and shared"):
+    with st.expander(SAYS["method_title"]):
         st.markdown(
             SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
         )
@@ -149,7 +149,7 @@ def _draw(state: SameQualityState, rule: records.RuleName) -> None:
 
 
 def _switches(state: SameQualityState) -> None:
-    st.header("Break it on purpose", anchor="broken")
+    st.header(SAYS["switches_title"], anchor="broken")
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
@@ -157,7 +157,7 @@ def _switches(state: SameQualityState) -> None:
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
         more = bind_index("same_quality_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
-        chosen: records.RuleName = st.radio("Switch", SWITCHES, **more)
+        chosen: records.RuleName = st.radio(SAYS["switch"], SWITCHES, **more)
         remember(state)
     with right:
         _switch(state, rules[chosen])
@@ -165,12 +165,12 @@ def _switches(state: SameQualityState) -> None:
 
 
 def _yours(state: SameQualityState) -> None:
-    st.header("Your rule", anchor="yours")
+    st.header(SAYS["yours_title"], anchor="yours")
     st.markdown(SAYS["yours"])
     room = choose_pieces()
     remember(state)
     begin = partial(_enumerate, state)
-    _button(state, "Compute it for my prompt", "same_quality_enumerate", begin, icon="calculate")
+    _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
     if state.enumerated:
         show_enumerated(state.enumerated, room)
@@ -184,23 +184,25 @@ def _enumerate(state: SameQualityState) -> None:
 def mark_of(rule: records.RuleText) -> tuple[str, str]:
     """A colour and a word: colour never stands alone."""
     if rule.lossless:
-        return "blue", "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
-    return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
+        return "blue", SAYS["rule_slower" if rule.name == "match" else "rule_lossless"]
+    return "orange", SAYS["rule_lossy" if rule.by_design else "rule_wrong"]
 
 
 def _caption(state: SameQualityState, rule: records.RuleText) -> str:
     if rule is records.FORGETFUL:
-        row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
-        if row is None:
-            return "not compared yet"
-        same = f"{row.same} of {row.tokens} the same"
-        return f"{f'fails at token {row.same + 1}' if _state(row) == 'fails' else same}, {source}"
-    outcome = state.outcomes.get(rule.name)
-    if outcome is None or not outcome.batches:
-        return "not drawn yet"
-    found, draws = outcome.finding, f"{outcome.looks[-1].draws:,} draws"
-    said = {"fails": f"fails after {found.failed_at or 0:,} draws", "passes": f"passes {draws}"}
-    return f"{said.get(found.state, f'{draws} so far')}, {_from(outcome.source)}"
+        if (row := state.forgotten_row) is None:
+            return SAYS["not_compared"]
+        said = "row_fails" if _state(row) == "fails" else "row_same"
+        figures: dict[str, object] = {"token": row.same + 1, "same": row.same, "tokens": row.tokens}
+        source = state.source("switch")
+    else:
+        outcome = state.outcomes.get(rule.name)
+        if outcome is None or not outcome.batches:
+            return SAYS["not_drawn"]
+        found, source = outcome.finding, outcome.source
+        said = {"fails": "draws_fail", "passes": "draws_pass"}.get(found.state, "draws_so_far")
+        figures = {"failed": found.failed_at or 0, "draws": outcome.looks[-1].draws}
+    return SAYS[f"{said}_{'recorded' if source == 'recorded' else 'here'}"].format(**figures)
 
 
 def _switch(state: SameQualityState, rule: records.RuleText) -> None:
@@ -209,12 +211,12 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
-        st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
+        st.caption(SAYS["after_rejection"])
     if rule is records.FORGETFUL:
         compared = partial(_compare, state, "switch")
-        _button(state, "Compare my prompt this way", "same_quality_forget", compared, icon="compare_arrows")
+        _button(state, SAYS["compare_this_way"], "same_quality_forget", compared, icon="compare_arrows")
     else:
-        label = f"Draw {held('same_quality_draws'):,} times this way"
+        label = SAYS["draw_this_way"].format(draws=held("same_quality_draws"))
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
     if rule is records.FORGETFUL and state.forgotten_row:
@@ -230,42 +232,33 @@ def _acceptance(state: SameQualityState) -> None:
     st.markdown(SAYS["acceptance"])
 
     def row(rule: str, outcome: same_quality_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
-        drawn = "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}"
-        exact = "nothing drafted" if computed is None else f"{computed:.1%}"
-        return {"rule": rule, "computed": exact, "counted": counted or drawn, "from": _from(outcome.source)}
+        drawn, exact = (
+            SAYS["none_drafted"] if share is None else f"{share:.1%}" for share in (outcome.accepted_share, computed)
+        )
+        source = SAYS["from_recorded" if outcome.source == "recorded" else "from_here"]
+        cells = {"rule": SAYS[f"rule_{rule}"], "computed": exact, "counted": counted or drawn, "from": source}
+        return {COLUMNS[name]: cell for name, cell in cells.items()}
 
     first = real.batches[0]
-    rows = [row("The real rule: Σ min(p, q)", real, first.sum_of_minima)]
-    rows.append(row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products))
+    rows = [row("real", real, first.sum_of_minima), row("match", match, match.batches[0].sum_of_products)]
     if first.most_probable is not None:
-        name = "The draft’s most probable token (vLLM’s and llama.cpp’s default): p(argmax q)"
-        rows.append(row(name, real, first.most_probable, "not drawn"))
+        rows.append(row("argmax", real, first.most_probable, SAYS["never_drawn"]))
     st.table(rows, hide_index=True)
-
-
-def _from(source: ProofSource) -> str:
-    return "recorded" if source == "recorded" else "drawn here"
 
 
 ProofCells = dict[str, str | int]  # of a row of the table
 SETTINGS = ("draft length", "draft", "target")
 GreedyResult = Judged | Literal["identical"]
-VERDICTS: dict[GreedyResult, tuple[str, str]] = {  # the worst one last
-    "identical": (":material/check_circle:", "identical, id for id"),
-    "rounding": (":material/compare_arrows:", "identical; rounding decides a near-tie where marked ✗"),
-    "unknown": (":material/help:", "identical; whether rounding explains the rest is not known for this model"),
-    "fails": (":material/cancel:", "identical. FAILS: a difference is larger than rounding explains, where marked ✗"),
-}
-DIFFERENCES: dict[GreedyResult, str] = {
-    "identical": "none",
-    "rounding": "near-tie",
-    "unknown": "not known",
-    "fails": "FAILS",
+ICONS: dict[GreedyResult, str] = {  # the worst one last
+    "identical": "check_circle",
+    "rounding": "compare_arrows",
+    "unknown": "help",
+    "fails": "cancel",
 }
 
 
 def show_greedy(state: SameQualityState) -> None:
-    st.header("Greedy: token for token", anchor="greedy")
+    st.header(SAYS["greedy_title"], anchor="greedy")
     show_words(SAYS["greedy"], "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
     with left:
@@ -277,24 +270,25 @@ def show_greedy(state: SameQualityState) -> None:
         tried = partial(state.compare, "near-tie", request, [row.preset or ""])
         can = row.dtype == "bfloat16" and bool(row.preset)
         with right:
-            st.markdown("**When greedy texts differ: the place in detail**")
+            st.markdown(SAYS["near_tie_title"])
             show_difference(row, state.source("greedy" if parted else "near-tie"), "same_quality_tie_figure")
-            _button(state, "Run this example here", "same_quality_tie", tried, can, help=SAYS["near_tie_help"])
+            _button(state, SAYS["near_tie_here"], "same_quality_tie", tried, can, help=SAYS["near_tie_help"])
             show_status(state, "near-tie")
 
 
 def _greedy_rows(state: SameQualityState) -> None:
     if rows := state.greedy:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
-        icon, verdict = VERDICTS[max(map(_state, rows), key=list(VERDICTS).index)]
-        st.markdown(f"{badge(state.source('greedy'))} {icon} **{same} of {tokens} tokens {verdict}.**")
+        worst = max(map(_state, rows), key=list(ICONS).index)
+        verdict = SAYS[f"greedy_{worst}"].format(same=same, tokens=tokens)
+        st.markdown(f"{badge(state.source('greedy'))} :material/{ICONS[worst]}: **{verdict}**")
         cells: list[ProofCells] = [
             {
-                "prompt": row.preset or "your own",
-                "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
-                "difference": DIFFERENCES[_state(row)],
-                "drafts accepted": f"{row.accepted} of {row.drafted}",
-                "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
+                "prompt": row.preset or SAYS["own_prompt"],
+                "same": SAYS["same_yes" if row.identical else "same_no"].format(same=row.same, tokens=row.tokens),
+                "difference": SAYS[f"difference_{_state(row)}"],
+                "drafts accepted": SAYS["accepted_of"].format(accepted=row.accepted, drafted=row.drafted),
+                "draft length": SAYS["length_and_tree"].format(row=row) if row.tree else row.draft_length,
                 "draft": short_name(row.draft),
                 "target": f"{short_name(row.target)} ({row.dtype})",
             }
@@ -303,11 +297,12 @@ def _greedy_rows(state: SameQualityState) -> None:
         constant, table = drop_constant(cells)
         data_table(table, "proof_greedy_rows")
         if constant:
-            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
+            same_in_all = ", ".join(f"{COLUMNS[name]} {value}" for name, value in constant.items())
+            st.caption(plain(SAYS["in_every_row"].format(settings=same_in_all)))
     with st.container(horizontal=True, key="same_quality_greedy_buttons"):
         every = partial(_compare, state, "greedy", ONE_OF_EACH[_read().request.settings.prompt_format])
-        _button(state, "Compare one prompt of each kind", "same_quality_greedy", every)
-        _button(state, "Compare my prompt", "same_quality_greedy_own", partial(_compare, state, "greedy"))
+        _button(state, SAYS["compare_kinds"], "same_quality_greedy", every)
+        _button(state, SAYS["compare_own"], "same_quality_greedy_own", partial(_compare, state, "greedy"))
     show_status(state, "greedy")
 
 
@@ -324,38 +319,31 @@ def drop_constant(rows: Sequence[ProofCells]) -> tuple[ProofCells, list[ProofCel
 def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> None:
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
-        st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
+        st.markdown(f"{badge(source)} {SAYS['no_difference'].format(tokens=row.tokens)}")
         return
     sentence = judged.sentence[0].upper() + judged.sentence[1:]
     mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
-    target = plain(short_name(row.target))
-    st.markdown(
-        f"{badge(source)} {target} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the texts "
-        f"differ from new token {tie.position + 1} on.  \n{mark}[**{plain(sentence)}.**]"
-    )
-    st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
+    figures = {"target": plain(short_name(row.target)), "dtype": row.dtype, "place": tie.position + 1}
+    where = SAYS["parted" if row.preset else "parted_own"].format(**figures, prompt=plain(row.preset or ""))
+    st.markdown(f"{badge(source)} {where}  \n{mark}[**{plain(sentence)}.**]")
+    before, plain_token, speculative = " ".join(tie.text.split()), repr(tie.plain_token), repr(tie.speculative_token)
+    st.text(SAYS["either_token"].format(before=before, plain=plain_token, speculative=speculative))
     chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
     st.caption(_explain(row, tie), help=explain_limits())
 
 
 def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:
     one, batched, exact = tie.ways
-    winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
-    equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""
-    leads = (
-        f"The plain token leads by {one.gap:+.4f} in the one-token pass and by {batched.gap:+.4f} in the pass over "
-        f"{tie.batch} tokens{equal}: a change of {tie.change:.2g}. In float32 it is {exact.gap:+.4f}: {winner} token."
-    )
+    figures = {"one": one.gap, "batched": batched.gap, "exact": exact.gap, "batch": tie.batch, "change": tie.change}
+    said = [SAYS["tie_equal" if batched.gap == 0 else "tie_leads"].format(**figures)]
+    said.append(SAYS["tie_plain" if exact.gap >= 0 else "tie_speculative"].format(**figures))
     if _state(row) == "fails":
-        return f"{leads} So large a change has another cause than rounding: for example, a row is missing in the cache."
-    if _state(row) == "unknown":
-        return leads
-    step = f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores change in steps of "
-    steps = f"{step}{bfloat16_step(one.plain):g}. " if row.dtype == "bfloat16" else ""
-    return (
-        f"{steps}Reading {tie.batch} tokens in one pass adds numbers in another order than reading one. {leads} "
-        "Neither text is worse; in float32 this is rare."
-    )
+        said.append(SAYS["tie_fails"])
+    elif _state(row) != "unknown":
+        steps = SAYS["tie_steps"].format(near=one.plain, step=bfloat16_step(one.plain))
+        why = SAYS["tie_order"].format(batch=tie.batch)
+        said = [*[steps] * (row.dtype == "bfloat16"), why, *said, SAYS["tie_neither"]]
+    return " ".join(said)
 
 
 def bfloat16_step(value: float) -> float:

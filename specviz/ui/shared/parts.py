@@ -18,6 +18,7 @@ from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import plain
 
 SAYS = page_texts("shared")
+COLUMNS = page_texts("columns")  # their titles by their names; a name that is not there is a title itself
 Options = dict[str, Any]  # of a widget
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
 ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
@@ -176,11 +177,14 @@ def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **
     `st.dataframe` takes them. What the table shows, for a screen reader, pages.yaml says of this key.
     """
     usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": page_texts("shown")[key]}
-    st.dataframe(rows, key=key, column_config=columns, **(usual | options))
+    shown, formats = rows, columns or {}
     if isinstance(rows, Mapping):
         rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
     rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
-    st.html(f'<div class="on-paper">{html_table(rows, columns or {})}</div>')
+    names = list(rows[0]) if rows else []
+    config: dict[str, Any] = {name: {**formats.get(name, {}), "label": COLUMNS.get(name, name)} for name in names}
+    st.dataframe(shown, key=key, column_config=config, **(usual | options))
+    st.html(f'<div class="on-paper">{html_table(rows, formats)}</div>')
 
 
 def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
@@ -205,7 +209,7 @@ def html_table(rows: Sequence[TableRow], column_config: Mapping[str, Any]) -> st
         return f"<td{kind}>{escape(text)}</td>"
 
     names = list(rows[0]) if rows else []
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    head = "".join(f"<th>{escape(COLUMNS.get(name, name))}</th>" for name in names)
     cells = (((row[name], column_config.get(name)) for name in names) for row in rows[:ROWS_ON_PAPER])
     body = "".join(f"<tr>{''.join(cell(*each) for each in line)}</tr>" for line in cells)
     left_out = len(rows) - ROWS_ON_PAPER

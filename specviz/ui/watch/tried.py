@@ -29,7 +29,6 @@ from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
-HEADS = page_texts("tried_columns")
 HEIGHT = 252
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
@@ -265,9 +264,8 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
         if busy and (ranked := ranking_of(runs)):
             st.markdown(f"**{plain(ranked)}**")
-        rows = [{HEADS[name]: value(run) for name, value in ON_SCREEN} for run in runs]
-        formats = numbers("%.2f", HEADS["tokens a round"]) | numbers("%.0f", HEADS["accepted %"])
-        formats |= numbers("%g", HEADS["temperature"])
+        rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
+        formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
         label = escape(SAYS["runs_of_visit"])
         st.html(f'<div class="tried" role="region" aria-label="{label}" tabindex="0">{table}</div>')

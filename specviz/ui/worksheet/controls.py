@@ -9,8 +9,8 @@ import streamlit as st
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
-from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
-from specviz.measure.worksheet.starts import WorksheetStart
+from specviz.measure.worksheet.serving import Production
+from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
@@ -26,13 +26,13 @@ UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty un
 COUNTS = ("drafted", "accepted", "counted_at")
 COST_KEYS = ("worksheet_cost", "worksheet_overhead")
 KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
-SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view calls a term, and how it writes it
-    "alpha": ("acceptance", lambda value: f"{100 * value:.1f} %"),
-    "gamma": ("draft length", str),
-    "cost": ("cost of a guess", "{:.3f}".format),
-    "verification": ("cost of a check", "{:.3f}".format),
-    "overhead": ("overhead", "{:.3f}".format),
-    "batch": ("batch", str),
+WRITTEN: dict[str, Callable[[float], str]] = {  # how the first view writes the value of a term
+    "alpha": lambda value: f"{100 * value:.1f} %",
+    "gamma": str,
+    "cost": "{:.3f}".format,
+    "verification": "{:.3f}".format,
+    "overhead": "{:.3f}".format,
+    "batch": str,
 }
 LIMITS = {"alpha": (0.0, 1.0), "cost": (0.0, terms.MOST_COST), "verification": (1.0, terms.MOST_VERIFICATION)}
 LIMITS |= {"overhead": (0.0, terms.MOST_OVERHEAD), "operations": (0.0, 1.0)}
@@ -46,7 +46,7 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
     notices(worksheet.came.notes)
     labels, taken = [start.label for start in found], lambda: fill(chosen_start(worksheet, found))
     chosen = bind_index("worksheet_start", labels)
-    st.selectbox("Start from", labels, on_change=taken, help=SAYS["start_help"], **chosen)
+    st.selectbox(SAYS["start_from"], labels, on_change=taken, help=SAYS["start_help"], **chosen)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
 
@@ -57,11 +57,11 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
         before = replace(before, checks=_checks(before, start), batch=1, passes=None)
         set_widgets(_within(verification=before.steps(now.draft_length + 1)))
 
-    _fine(st, "alpha", "Acceptance of judged guesses", format="percent")
+    _fine(st, "alpha", format="percent")
     more = bind_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
-    st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
-    _fine(st, "cost", "Cost of a guess")
-    _fine(st, "verification", "Cost of a check")
+    st.slider(SAYS["gamma"], 1, MAX_DRAFT_LENGTH, **more)
+    _fine(st, "cost")
+    _fine(st, "verification")
     st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
     model = model_now(worksheet, start)
@@ -81,11 +81,11 @@ def more_controls() -> None:
 
     for place, name in zip(_side_by_side("worksheet_drafted_accepted"), ("drafted", "accepted"), strict=True):
         more = bind_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS[f"{name}_help"]}
-        place.number_input(name.capitalize(), 0, terms.MOST_TOKENS, **more)
+        place.number_input(SAYS[name], 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
-    _fine(overhead, "overhead", "o, overhead")
-    batch.select_slider("Batch size", terms.BATCHES, help=SAYS["batch_help"], **bind_value("worksheet_batch"))
-    _fine(st, "operations", "ĉ, draft’s operations")
+    _fine(overhead, "overhead")
+    batch.select_slider(SAYS["batch"], terms.BATCHES, help=SAYS["batch_help"], **bind_value("worksheet_batch"))
+    _fine(st, "operations")
 
 
 def read_model() -> terms.WorksheetModel:
@@ -111,17 +111,17 @@ def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, 
     return start.verification
 
 
-def costs_named(start: WorksheetStart) -> str:
+def costs_named(start: WorksheetStart) -> CostsOrigin:
     if start.acceptance_only:
-        return "as the sliders have them"
+        return CostsOrigin(SAYS["costs_of_sliders"])
     changed = any(not _is_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
-    return BY_HAND if changed else start.named_costs
+    return CostsOrigin(SAYS["costs_by_hand"], "told") if changed else start.named_costs
 
 
 def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | None:
     """The pasted counters that the page starts from, where no cost of a round is known for their machine."""
     found = worksheet.counted if start is worksheet.produced and not changes(start) else None
-    told = found is not None and (found.speedup is not None or costs_are_told(costs_named(start)))
+    told = found is not None and (found.speedup is not None or costs_named(start).are_told)
     return None if told else found
 
 
@@ -171,7 +171,7 @@ def remove_from_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> No
     """The page starts from pasted counters no longer, but from what their costs are of."""
     gone, worksheet.produced, worksheet.counted, worksheet.counted_text = worksheet.produced, None, None, ""
     if gone and st.session_state.worksheet_start == gone.label:
-        before = (start for start in _every(worksheet, found) if start.label == gone.costs_from)
+        before = (start for start in _every(worksheet, found) if start.label == gone.named_costs.name)
         fill(next(before, found[0]))
 
 
@@ -188,15 +188,15 @@ def changes(start: WorksheetStart) -> list[str]:
     """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
     loaded = _filled(start)
     return [
-        f"{name} {said(st.session_state[key])} instead of {said(loaded[key])}"
-        for term, (name, said) in SAID.items()
+        SAYS[f"changed_{term}"].format(now=said(st.session_state[key]), loaded=said(loaded[key]))
+        for term, said in WRITTEN.items()
         if (key := f"worksheet_{term}") in loaded and not _is_near(key, loaded[key])
     ]
 
 
-def _fine(place: Any, name: str, label: str, format: str = "%.3f") -> None:
+def _fine(place: Any, name: str, format: str = "%.3f") -> None:
     more = bind_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
-    place.slider(label, *LIMITS[name], **more)
+    place.slider(SAYS[name], *LIMITS[name], **more)
 
 
 def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -229,8 +229,8 @@ def _restore(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
     every, stored = _every(worksheet, found), worksheet.values
     labels = [start.label for start in every]
     if not first and all(key in state for key in KEYS):  # a forged message may have left some out
-        if state.get("worksheet_start") not in labels:
-            fill(found[0])
+        if state.get("worksheet_start") not in labels:  # also in another language
+            fill(next(filter(is_shown, every), found[0]))
     elif stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
         set_widgets(stored)
     else:

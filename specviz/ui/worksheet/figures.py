@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
+from specviz.data.texts import page_texts
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.runs import Gap, MeasuredRun, MeasuringPage, signed
 from specviz.ui.shared import figures as plot
@@ -12,7 +13,8 @@ from specviz.ui.shared.escaping import figure_text
 
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
-SYMBOLS: dict[MeasuringPage, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
+SYMBOLS: dict[MeasuringPage, str] = {"watch": "circle", "race": "square", "when_it_helps": "triangle-up"}
+SAYS = page_texts("worksheet")
 
 
 def speedup_map(
@@ -23,13 +25,13 @@ def speedup_map(
     parts = [_ground(speedups), _levels(speedups), _break_even_line(model)]
     for source in dict.fromkeys(point.source for point in points):
         parts.append(_dots([point for point in points if point.source == source]))
-    for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
+    for name, at, symbol in (("loaded_at", loaded, "diamond-open"), ("sliders_at", model, "circle-open")):
         if at:
             ring: plot.FigurePart = {"mode": "markers", "marker": plot.marker(symbol, 22, plot.INK, width=3)}
-            said = f"{name}: {at.terms.speedup:.2f}× modelled<extra></extra>"
-            parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
-    x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
-    y = plot.axis("judged guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
+            said = SAYS["hover_setting"].format(name=SAYS[name], speedup=at.terms.speedup)
+            parts.append(plot.scatter(SAYS[name], [at.draft_length], [at.alpha], said, **ring))
+    x = plot.axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
+    y = plot.axis(SAYS["axis_accepted"], range=[0, 1.012], tickformat=".0%", showgrid=False)
     return plot.figure(parts, 450, x=x, y=y, margin={"b": 100})
 
 
@@ -46,7 +48,7 @@ def _ground(speedups: list[list[float]]) -> plot.FigurePart:
         "colorscale": [[0, plot.ORANGE], [0.5, plot.PALE], [1, plot.BLUE]],
         "colorbar": {
             "orientation": "h",
-            "title": {"text": "speedup, modelled", "side": "bottom"},
+            "title": {"text": SAYS["axis_modelled"], "side": "bottom"},
             "yref": "container",  # below the axis title, however much room the legend takes on a phone
             "y": 0,
             "yanchor": "bottom",
@@ -55,7 +57,7 @@ def _ground(speedups: list[list[float]]) -> plot.FigurePart:
             "thickness": 8,
             "outlinewidth": 0,
         },
-        "hovertemplate": "draft length %{x}, %{y:.0%} accepted: %{customdata:.2f}× modelled<extra></extra>",
+        "hovertemplate": SAYS["hover_map"],
     }
 
 
@@ -84,21 +86,19 @@ def _levels(speedups: list[list[float]]) -> plot.FigurePart:
 def _break_even_line(model: WorksheetModel) -> plot.FigurePart:
     alphas = [model.at(length).break_even for length in LENGTHS]
     look = {"mode": "lines", "line": {"color": plot.INK, "width": 3, "dash": "dash"}}
-    said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
-    return plot.scatter("break-even, 1×", LENGTHS, alphas, said, **look)
+    return plot.scatter(SAYS["break_even"], LENGTHS, alphas, SAYS["hover_break_even"], **look)
 
 
 def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], plot.GROUND if first.recorded else "#F0E442"
-    size, inside = 8 if first.where == "When it helps" else 11, "-dot" if first.recorded else ""
+    size, inside = 8 if first.where == "when_it_helps" else 11, "-dot" if first.recorded else ""
     return plot.scatter(
         first.source,
         [point.terms.draft_length for point in points],
         [point.terms.alpha for point in points],
-        "%{customdata[2]}<br>draft length %{x}, %{y:.0%} accepted: %{customdata[0]:.2f}× measured, "
-        f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
+        f"{SAYS['hover_run']}<extra>{first.source}</extra>",
         mode="markers",
         marker=plot.marker(f"{symbol}{inside}", size, fill, edge=plot.INK, width=1.5),
         customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
@@ -107,7 +107,7 @@ def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:
 
 def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
-    names = ["paper’s formula", "by position", "checks", "overhead", "the rest", "measured"]
+    names = [SAYS[f"gap_{name}"] for name in ("formula", "position", "checks", "overhead", "rest", "measured")]
     causes: plot.FigurePart = {
         "type": "waterfall",
         "x": names,
@@ -122,7 +122,7 @@ def gap_figure(gap: Gap) -> plot.Figure:
         "hovertemplate": "%{x}: %{text}<extra></extra>",
         "cliponaxis": False,
     }
-    y = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
+    y = plot.axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
     return plot.figure([causes], 300, x=plot.axis(), y=y, **plot.level(1))
 
 
@@ -130,21 +130,21 @@ def machines_figure(runs: Sequence[PublishedRun]) -> plot.Figure:
     known = [run for run in runs if run.modelled_speedup is not None]
     both = []
     for name, symbol, its, speedups in (
-        ("modelled, E(γ)/(γc+1)", "circle-open", known, [run.modelled_speedup for run in known]),
-        ("published, measured by the authors", "diamond", runs, [run.speedup for run in runs]),
+        (SAYS["published_modelled"], "circle-open", known, [run.modelled_speedup for run in known]),
+        (SAYS["published_measured"], "diamond", runs, [run.speedup for run in runs]),
     ):
         labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in its]
         said, mark = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>", plot.marker(symbol, 12, plot.BLUE)
         both.append(plot.scatter(name, speedups, labels, said, mode="markers", marker=mark))
-    x, y = plot.axis("speedup", ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
+    x, y = plot.axis(SAYS["axis_speedup"], ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
     return plot.figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[plot.UPRIGHT])
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:
     positions = list(range(1, len(rates) + 1))
-    said = "position %{x}: %{y:.0%} of the judged accepted<extra></extra>"
-    judged = plot.bars("per judgement", positions, rates, said, marker={"color": plot.BLUE})
-    said = "position %{x}: accepted in %{y:.0%} of the drafts<extra></extra>"
-    counted = plot.bars("of all drafts, as counted", positions, survival[: len(positions)], said, marker=plot.HATCHED)
-    x, y = plot.axis("position in the draft", dtick=1), plot.axis(range=[0, 1], tickformat=".0%")
+    blue: plot.FigurePart = {"color": plot.BLUE}
+    judged = plot.bars(SAYS["per_judgement"], positions, rates, SAYS["hover_judged"], marker=blue)
+    shares = survival[: len(positions)]
+    counted = plot.bars(SAYS["of_all_drafts"], positions, shares, SAYS["hover_counted"], marker=plot.HATCHED)
+    x, y = plot.axis(SAYS["axis_position"], dtick=1), plot.axis(range=[0, 1], tickformat=".0%")
     return plot.figure([judged, counted], 260, x=x, y=y)

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 
 import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
+from specviz.core.languages import cache_by_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import percent
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
@@ -24,17 +25,19 @@ from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
-from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays, reasons
+from specviz.measure.worksheet.low_acceptance import ceiling, never, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
-from specviz.measure.worksheet.serving import Production, contain_load, outlook
+from specviz.measure.worksheet.serving import Production, outlook
 from specviz.measure.worksheet.starts import (
     OPENING_DRAFT_LENGTH,
+    CostsOrigin,
     WorksheetStart,
     add_passes,
     batch_starts,
     calibrated,
     describe_interval,
+    describe_pair,
     start_of_file,
     starts,
 )
@@ -78,12 +81,12 @@ class KnownFigures:
     last_source: str
 
 
-@cache
+@cache_by_language
 def recorded_laps() -> list[MeasuredRun]:
     return collect_laps(recorded_race(), True)
 
 
-@cache
+@cache_by_language
 def recorded_rows() -> list[MeasuredRun]:
     return collect_rows(first_series(recorded_sweep()), True)
 
@@ -106,19 +109,23 @@ def known_runs(visitor: Session) -> KnownFigures:
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
     every = [*(add_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
-    source = f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
-    source, last = ("Your last run, measured here.", finished[-1]) if finished else (source, recorded)
+    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
+    source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, batches, measured, every, last, source)
+
+
+def tab_names() -> list[str]:
+    return [SAYS[f"tab_{name}"] for name in ("gaps", "machines", "production", "exercises")]
 
 
 def show_gaps(known: KnownFigures) -> None:
     if not known.measured:
-        return notices(["No run has both decoders yet: make one on the Watch page."], "info")
+        return notices([SAYS["no_gaps"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
         _show_gap([each for each in known.measured if each.gap])
     with right:
-        st.markdown("**Predicted against measured**")
+        st.markdown(SAYS["gaps_title"])
         rows = [
             {
                 "γ": each.terms.draft_length,
@@ -139,31 +146,30 @@ def show_gaps(known: KnownFigures) -> None:
 
 def _show_gap(split: Sequence[MeasuredRun]) -> None:
     if not split:
-        return notices(["No run with acceptance by position yet: make one on the Watch page."], "info")
-    names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
+        return notices([SAYS["no_positions"]], "info")
+    names = [SAYS["gap_of"].format(run=each) for each in split]
     places = range(len(split))
-    chosen = split[st.selectbox("Run to explain", places, format_func=names.__getitem__, key="worksheet_gap_of")]
+    chosen = split[st.selectbox(SAYS["run_to_explain"], places, format_func=names.__getitem__, key="worksheet_gap_of")]
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
     chart(gap_figure(chosen.gap), "worksheet_gap")
     st.caption(SAYS["gap"])
 
 
-TITLE = "Speculative decoding: exercises on one run"
-
-
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices(["There is no run with guesses yet: make one on the Watch page."], "info")
-    about = f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)}"
-    st.markdown(f"{about} Answers are computed from it.")
+        return notices([SAYS["no_exercises"]], "info")
+    about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
+    st.markdown(SAYS["exercises"].format(**about))
     with st.container(horizontal=True, key="worksheet_downloads"):
-        for label, name, key in (("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)):
-            made = sheet(trace, TITLE, known.last_source, key=key)
-            download(label, made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}")
+        for name, key in (("sheet", False), ("answer-key", True)):
+            made = sheet(trace, SAYS["exercises_title"], known.last_source, key=key)
+            download(
+                SAYS[f"save_{name}"], made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}"
+            )
     _list([each.question for each in found])
-    with st.expander("Answer key"):
+    with st.expander(SAYS["save_answer-key"]):
         _list([each.answer for each in found])
 
 
@@ -181,16 +187,16 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     with outcome:
         _verdict(model, alone)
         changed = sliders.changes(start)
-        now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
-        st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
+        said = SAYS["loaded_changed" if changed else "loaded"]
+        st.caption(said.format(start=plain(start.in_words), changes=", ".join(changed)))
         if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        whose = f", those of {plain(sliders.costs_named(start))} and not of your machine" if alone else ""
-        st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
-    with st.expander("All terms"):
+        costs = plain(sliders.costs_named(start).name)
+        st.caption(SAYS["map_alone" if alone else "map"].format(costs=costs))
+    with st.expander(SAYS["all_terms"]):
         _all_terms(model, start, known.batches)
 
 
@@ -202,30 +208,28 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         judged = judge(model.terms.speedup, None, modelled=True)
         look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
         even = model.terms.break_even
-        needed = "none" if even is None else f"{100 * even:.0f} %"
-        best = ("Best length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help")
         shown = [
-            ("Speedup", f"{model.terms.speedup:.2f}×", "speedup_help"),
-            ("Pays above", needed, "needed_help"),
-            best,
+            ("speedup", f"{model.terms.speedup:.2f}×", "speedup_help"),
+            ("pays_above", SAYS["no_rate"] if even is None else percent(even), "needed_help"),
+            ("best_length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help"),
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     show_words(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
-            st.metric(label, value, help=SAYS[explanation], width="content")
+            st.metric(SAYS[f"figure_{label}"], value, help=SAYS[explanation], width="content")
 
 
 def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
-    """How the verdict looks, the verdict, its sentences, and the figures with the names of their explanations."""
+    """How the verdict looks, the verdict, its sentences, and the figures with the names of both their texts."""
     ahead = outlook(found)
-    speeds = ("Speedup", ahead.speeds, "range_help")
+    speeds = ("speedup", ahead.speeds, "range_help")
     if never_pays(found):
-        most = ("At most", f"{ceiling(found):.2f}×", "most_help")
-        return LOOKS[HURTS], NEVER, reasons(found, advice.counted_calls(found)), [most, speeds]
-    below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
-    shown = [speeds, below, ("Best length", ahead.lengths, "lengths_help")]
-    return LOOKS[UNTOLD], advice.UNTOLD, advice.describe_known(found), shown
+        most = ("at_most", f"{ceiling(found):.2f}×", "most_help")
+        return LOOKS[HURTS], never(), reasons(found, advice.counted_calls(found)), [most, speeds]
+    below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
+    shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
+    return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
 
 
 def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchStudy | None) -> None:
@@ -249,16 +253,16 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchS
 
 
 def _batch(model: terms.WorksheetModel, start: WorksheetStart) -> str:
-    return terms.batch_sentence(model, measured=contain_load(start.named_costs))
+    return terms.batch_sentence(model, measured=start.named_costs.contain_load)
 
 
 def show_machines(known: KnownFigures) -> None:
     rows = [dict(zip(MACHINE_COLUMNS, cells, strict=True)) for cells in (*_here(known), *_published())]
     data_table(rows, "worksheet_machines", columns=FORMATS)
     if not known.costs:
-        st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
+        st.caption(SAYS["no_machine"])
     st.caption(SAYS["machines"])
-    st.markdown("**Published speedups beside the formula’s**")
+    st.markdown(SAYS["published_title"])
     chart(machines_figure(PUBLISHED), "worksheet_published")
 
 
@@ -277,12 +281,11 @@ def _here(known: KnownFigures) -> Iterator[TableCells]:
     for pair, costs in known.costs.items():
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
-        name = start.label.removeprefix("this machine, calibrated: ")
-        task = f"this machine, calibrated ({describe_interval(costs, model.draft_length)})"
+        task = SAYS["task_calibrated"].format(interval=describe_interval(costs, model.draft_length))
         alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
-        where = trace.recorded_on.machine if trace else "this one"
-        yield name, task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
+        where = trace.recorded_on.machine if trace else SAYS["this_machine"]
+        yield describe_pair(pair), task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
 
 
 def _published() -> Iterator[TableCells]:
@@ -291,13 +294,13 @@ def _published() -> Iterator[TableCells]:
         shown = run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha
         yield *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
     for found in GPU_ROUNDS:
-        pair, task = f"{found.method} → {found.target}", f"{found.tokens:.2f} tokens in {found.cost:.2f} steps"
-        yield pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, "one A100, batch 1", found.url
+        pair, task = f"{found.method} → {found.target}", SAYS["task_rounds"].format(rounds=found)
+        yield pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
     for costs in GPU_COSTS:
         length = OPENING_DRAFT_LENGTH if costs.verification else None
         check = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else None
         speeds = NOT_MEASURED, None, None, check, None
-        yield costs.pair, "costs only", length, costs.cost_ratio, *speeds, costs.machine, costs.url
+        yield costs.pair, SAYS["task_costs"], length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
 
 def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> None:
@@ -317,21 +320,20 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
 
     with box:
         more = bind_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
-        label = "Counters, log lines or an answer in JSON"
-        st.text_area(label, height=200, max_chars=MOST_TYPED, on_change=changed, **more)
+        st.text_area(SAYS["paste_label"], height=200, max_chars=MOST_TYPED, on_change=changed, **more)
         st.caption(SAYS["read"])
         with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-            for name, label in FIELDS.items():
+            for name in ("speedup", "without", "with"):  # empty: None
                 # None even if the state holds a number: a field with a default of its own could not be emptied
                 field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
-                st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **field)
+                st.number_input(SAYS[f"{name}_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
     with verdict:
         try:
             shown = _pasted(worksheet, starts)
         except InputError as error:
             return notices([str(error)], "error")
         if shown is None:
-            return notices(["Paste acceptance from production. The page then starts from it."], "info")
+            return notices([SAYS["paste_first"]], "info")
         _show(worksheet, shown, costs_named(chosen_start(worksheet, starts)))
 
 
@@ -347,12 +349,8 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     return replace(found, before=tokens_before(state.worksheet_paste, counters.engine))
 
 
-FIELDS = {"speedup": "Measured speedup", "without": "or latency without", "with": "latency with"}  # empty: None
-
-
-def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
-    told = serving.costs_are_told(costs)
-    st.markdown(advice.headline(found, plain(costs)))
+def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
+    st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
     for title, text in advice.advice(found, costs):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
@@ -362,25 +360,25 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
         data_table(table, "worksheet_lengths", columns=columns)
         st.caption(SAYS["lengths"])
     else:
-        st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
+        st.caption(SAYS["chosen"] if costs.are_told else SAYS["not_yours"].format(plain(costs.name)))
     notes = [
         found.counters.reading,
         found.counters.convention,
         advice.note_earlier(found),
         advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
-        advice.batch_note(found, loaded=serving.contain_load(costs), told=told),
+        advice.batch_note(found, loaded=costs.contain_load, told=costs.are_told),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
-        st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
+        st.caption(SAYS["per_judgement_counts"])
     start = serving.production_start(found, costs)
     if found.share < 1:
-        st.caption("Not for the map: it shows rounds that all draft, and here only some do.")
+        st.caption(SAYS["not_for_map"])
     elif start.model.draft_length > MAX_DRAFT_LENGTH:
-        st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
+        st.caption(SAYS["too_long_for_map"].format(most=MAX_DRAFT_LENGTH))
     elif is_shown(start):
-        st.caption("The sliders and the map above show these values.")
+        st.caption(SAYS["on_map"])
     else:
-        button("Put these on the map", "worksheet_use", add_to_map, worksheet, start, found)
+        button(SAYS["put_on_map"], "worksheet_use", add_to_map, worksheet, start, found)

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, one_of, real
+from specviz.data.texts import page_texts
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -16,7 +17,7 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
 )
 from specviz.measure.worksheet.serving import Production
-from specviz.measure.worksheet.starts import LINKED, WorksheetStart
+from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.ui.shared.arrival import Arrival
 
 
@@ -31,6 +32,7 @@ class Worksheet:
     runs: int = 0  # how many of the visitor's runs were finished then
 
 
+SAYS = page_texts("worksheet")
 NUMBER = real(decimals=3)
 
 
@@ -86,6 +88,10 @@ def start_from_link(params: Params, default: WorksheetStart) -> tuple[WorksheetS
     counted_at = 0 if counted else default.counted_at or default.model.draft_length
     held = WorksheetLink.from_model(default.model, default.drafted, default.accepted, counted_at)
     link, problems = WorksheetLink.read(params, held)
-    source, passes = "Acceptance and costs as the link has them.", default.model.passes if link.shape else None
+    passes = default.model.passes if link.shape else None
     model = WorksheetModel(link.alpha, link.gamma, link.c, link.v, link.o, link.batch, link.operations, passes=passes)
-    return WorksheetStart(LINKED, source, model, link.drafted, link.accepted, counted_at=link.counted_at), problems
+    counts = link.drafted, link.accepted
+    start = WorksheetStart(
+        SAYS["linked"], SAYS["linked_source"], model, *counts, counted_at=link.counted_at, costs_kind="told"
+    )
+    return start, problems
