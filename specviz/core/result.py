@@ -90,14 +90,20 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     if terms is None:
         return verdict.reason
     guesses, times, sure = _costs_said(trace, terms, calibrated)
-    check = say("check" if sure else "check_unsure", times=times)
+    here, least = terms.alpha, verdict.break_even
     if terms.counted:
-        return say("pays_tokens", steps=terms.steps, here=terms.tokens, guesses=guesses, check=check)
+        return say(
+            "pays_tokens" if sure else "pays_tokens_unsure",
+            steps=terms.steps,
+            here=terms.tokens,
+            guesses=guesses,
+            times=times,
+        )
     if terms.break_even is None:
-        return say("pays_never", here=terms.alpha, guesses=guesses, check=check)
-    if verdict.break_even is None:  # it would say the opposite of what was measured
-        return say("pays_unsaid", here=terms.alpha, guesses=guesses, check=check)
-    return say("pays_rate", least=verdict.break_even, here=terms.alpha, guesses=guesses, check=check)
+        return say("pays_never" if sure else "pays_never_unsure", here=here, guesses=guesses, times=times)
+    if least is None:  # it would say the opposite of what was measured
+        return say("pays_unsaid" if sure else "pays_unsaid_unsure", here=here, guesses=guesses, times=times)
+    return say("pays_rate" if sure else "pays_rate_unsure", least=least, here=here, guesses=guesses, times=times)
 
 
 def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, bool]:

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from specviz.core.errors import InputError
-from specviz.core.texts import AppTexts, Sentences
+from specviz.core.texts import AppTexts, Sentences, join_choices
 
 say = Sentences("settings")
 
@@ -70,7 +70,9 @@ class Setting:
     def here(self) -> "Setting":
         """With its words in the language of who reads them."""
         words = setting_words().get(self.name, {})
-        return replace(self, **{key: words[key] for key in ON_PAGES & words.keys()})
+        here = replace(self, **{key: words[key] for key in ON_PAGES & words.keys()})
+        expected = words.get("expected", self.expected).format(least=self.limits[0], most=self.limits[1])
+        return replace(here, expected=expected or (join_choices(self.choices) if self.choices else ""))
 
     @property
     def rule(self) -> str:
@@ -145,7 +147,6 @@ def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
         choices=choices,
         link=name if row.link == OWN_NAME else row.link,
         flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
-        expected=row.expected.format(least=row.limits[0], most=row.limits[1]) or " or ".join(choices),
     )
 
 

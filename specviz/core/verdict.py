@@ -33,7 +33,7 @@ DOUBT = 1.25  # of the time of a round, chosen: two quiet calibrations differ by
 @dataclass(frozen=True, slots=True)
 class Verdict:
     judgement: Judgement
-    reason: str  # one sentence
+    reason: str  # one to three sentences
     binding: Term | None  # None when nothing was drafted, or the costs do not explain the speedup
     break_even: float | None  # per judgement; None also if no rate pays, drafts differ in length, or it would mislead
     interval: Interval | None = None  # 95 % of the speedup, as it was judged; None for a pair without one
@@ -199,8 +199,10 @@ def _verdict(judged: Judgement, interval: Interval | None, explained: Interval |
     if not _explains(terms.at_costs, judged, explained):
         return Verdict(judged, say("not_explained", accepted=_accepted(terms)), None, None, interval)
     on_one_side = (terms.speedup - 1) * (judged.speedup - 1) >= 0  # else the break-even would say the opposite
-    limit, needed = _limit(terms), _break_even(terms)
-    reason = say("limited_needs", limit=limit, needed=needed) if on_one_side else say("limited", limit=limit)
+    limit, accepted = _limit(terms), _accepted(terms)
+    reason = say("limited", limit=limit, accepted=accepted)
+    if on_one_side:
+        reason = say("limited_needs", limit=limit, accepted=accepted, needed=_break_even(terms))
     break_even = terms.break_even if on_one_side and not terms.counted else None
     return Verdict(judged, reason, terms.binding, break_even, interval, terms=terms)
 
@@ -215,12 +217,11 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
 
 
 def _limit(terms: Terms) -> str:
-    accepted = _accepted(terms)
     limits = {
-        "acceptance": say("acceptance", accepted=accepted),
-        "draft cost": say("tree_cost" if _is_tree(terms) else "draft_cost", cost=terms.cost_ratio, accepted=accepted),
-        "verification": say("verification", read=terms.read, checking=terms.checking, accepted=accepted),
-        "overhead": say("overhead", overhead=terms.overhead, accepted=accepted),
+        "acceptance": say("acceptance"),
+        "draft cost": say("tree_cost" if _is_tree(terms) else "draft_cost", cost=terms.cost_ratio),
+        "verification": say("verification", read=terms.read, checking=terms.checking),
+        "overhead": say("overhead", overhead=terms.overhead),
     }
     return limits[terms.binding]
 

@@ -24,7 +24,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "workloads": frozenset({"name", "prompts", "more_prompts", "grammar"}),
     "chat_workloads": frozenset({"name", "prompts", "more_prompts"}),
     "system_checks": frozenset({"systems"}),
-    "tables/settings": frozenset({"metavar", "option_help", "expected", "most_in_words"}),
+    "tables/settings": frozenset({"metavar", "option_help", "most_in_words"}),
     "tables/methods": frozenset({"kind", "module", "loads", "names", "colour", "symbol"}),
 }
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
@@ -19,9 +19,10 @@ from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.rounds import Round, TokenId
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings, PromptFormat
 from specviz.core.trace import Output, Trace
-from specviz.data.links.page_link import PageLink, Params, one_of, written
+from specviz.data.links.page_link import PageLink, Params, expecting, expecting_one_of, one_of, written
 from specviz.data.links.permalink import MAX_SEED, Seed
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, Preset, Workload, find_workload
+from specviz.data.texts import page_texts
 from specviz.models.catalogue import head_names
 from specviz.models.draft_menu import HUB_NAMES, draft_for, offered_names, reads_chats
 from specviz.models.gguf_folder import SMOLLM2
@@ -40,6 +41,7 @@ YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
 PLAYERS = (YOU, MODEL, LOOKUP)  # on the default target; on others another draft may have the model's place
 Player = Annotated[str, one_of(lambda: (*PLAYERS, *head_names()))]
 
+LINKS = page_texts("links")
 Mode = Literal["type", "pick"]
 MODES: tuple[Mode, ...] = ("type", "pick")
 
@@ -54,19 +56,17 @@ def sets_of(target: str) -> tuple[str, ...]:
 
 
 class GamePlan(PageLink):
-    REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
+    REFUSED: ClassVar[str] = "refused_value"
 
-    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
+    seed: Annotated[Seed, expecting(lambda: LINKS["whole"].format(least=0, most=MAX_SEED))] = DEFAULT_SEED
     # a workload's name
-    set: Annotated[str, one_of((*SETS, *CHAT_SETS)), Field(description=f"one of {', '.join((*SETS, *CHAT_SETS))}")] = (
-        SETS[0]
-    )
-    mode: Annotated[Mode, Field(description="type or pick")] = "type"
+    set: Annotated[str, one_of((*SETS, *CHAT_SETS)), expecting_one_of((*SETS, *CHAT_SETS))] = SETS[0]
+    mode: Annotated[Mode, expecting(lambda: LINKS["type_or_pick"])] = "type"
     # where the chat model is missing, it gets a sentence of its own
-    target: Annotated[str, one_of(lambda: (*game_targets(), SMOLLM2)), Field(description="a target of this game")] = (
+    target: Annotated[str, one_of(lambda: (*game_targets(), SMOLLM2)), expecting(lambda: LINKS["a_target"])] = (
         DEFAULT_TARGET
     )
-    prompt_format: Annotated[PromptFormat, Field(description="raw or chat")] = "raw"
+    prompt_format: Annotated[PromptFormat, expecting(lambda: LINKS["raw_or_chat"])] = "raw"
 
     @classmethod
     def chosen(cls, seed: int, kind: str, mode: Mode, target: str) -> Self:

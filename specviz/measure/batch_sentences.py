@@ -1,7 +1,7 @@
 """What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
 
 from specviz.core.judge import HURTS, VerdictWord, judge
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.data.measured.batches import BatchSpeedup, BatchStudy, Ratio
 from specviz.data.published import GPU_COSTS
 
@@ -12,17 +12,18 @@ def reading(study: BatchStudy) -> str:
     """What the longest draft brings in the smallest and in the largest batch, and which draft length is best there."""
     length, small, large = study.draft_lengths[-1], study.batches[0], study.batches[-1]
     first, last = study.at(small, length).speedup, study.at(large, length).speedup
-    change = "with these repeats it is too close to call"
+    change = say("untold")
     if last.high < first.low:
-        change = "the gain shrinks" + (", and the draft hurts" if outcome(last) == HURTS else "")
+        change = say("hurts_then") if outcome(last) == HURTS else say("shrinks")
     elif last.low > first.high:
-        change = "the gain grows"
+        change = say("grows")
     best = best_of(study, large)
     others = [study.at(large, each) for each in study.draft_lengths if each != best.draft_length]
-    near = " and ".join(f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low)
+    close = [f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low]
     at, speedup = best.draft_length, times(best.speedup)
     is_best = say("best", batch=large, length=at, speedup=speedup)
-    if near:
+    if close:
+        near = join_choices(close, "and")
         is_best = say("best_of_near", batch=large, length=at, speedup=speedup, near=near)
     return say(
         "reading",
@@ -49,7 +50,7 @@ def times(ratio: Ratio) -> str:
 
 
 def describe_place(study: BatchStudy) -> str:
-    clock = "processor" if study.clock == "processor" else "clock"
+    clock = say("processor_time") if study.clock == "processor" else say("clock_time")
     load, threads = "" if study.quiet else say("uncontrolled"), study.recorded_on.threads
     return say("where", study=study, threads=threads, clock=clock, prompts=len(study.prompts), load=load)
 
@@ -84,7 +85,7 @@ def kinds_of_machines(study: BatchStudy) -> str:
         begin=", ".join(begin),
         end=end,
         gpu=gpu,
-        shape="the other way round" if few > many else "alike",
+        shape=say("other_way_round" if few > many else "alike"),
         tokens=tokens,
         alone=alone,
         few=few,

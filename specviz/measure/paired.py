@@ -14,6 +14,7 @@ from specviz.core.rounding import Judged
 from specviz.core.rounds import Piece
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
+from specviz.core.texts import Sentences
 from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
@@ -206,6 +207,7 @@ def pace_of_costs(costs: Costs) -> Pace:
     return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
 
 
+say = Sentences("durations")
 CALIBRATION = 27  # rounds of each draft length; `measure/calibration.py` says so too, but imports torch
 
 
@@ -217,10 +219,10 @@ def calibration_seconds(costs: Costs) -> float:
 
 def show_duration(seconds: float) -> str:
     if seconds < 90:
-        return f"about {max(5, 5 * round(seconds / 5))} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+        return say("seconds", seconds=max(5, 5 * round(seconds / 5)))
+    return say("minutes", minutes=seconds / 60) if seconds < 5400 else say("hours", hours=seconds / 3600)
 
 
 def show_rest(began: float, done: int, total: int) -> str:
     """How long the rest takes, if it goes on as since `began`, by the monotonic clock; empty: nothing is done yet."""
-    return f"; {show_duration((monotonic() - began) / done * (total - done))} left" if done else ""
+    return say("left", duration=show_duration((monotonic() - began) / done * (total - done))) if done else ""

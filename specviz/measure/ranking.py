@@ -38,35 +38,40 @@ def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:
     found = quiet_costs().find_for_run(trace)
     same = found is not None and found.measure_difference(trace.recorded_on)[0] == 0
     if calibrated and not same and not doubts(trace, calibrated):
-        return KnownCosts(calibrated, "this machine", say("calibrated"))
+        return KnownCosts(calibrated, say("this_machine"), say("calibrated"))
     if found is None or trace.drafter is None:
         return None
     source = say("recorded" if same else "elsewhere", found=found)
     return KnownCosts(found.drafts[trace.drafter.asked_as], found.processor, source)
 
 
-def ranked(now: RankedRun, then: RankedRun, earlier: str) -> str:
+def ranked(now: RankedRun, then: RankedRun, *, pinned: bool) -> str:
     """Which of two runs is faster, and why; empty where they are of different tasks, or no interval is known.
 
-    `earlier` is how the other run is called. The counts are exact, so only the costs make the ratio unsure.
+    `pinned`: whether the other run was pinned, and is not just the one before. The counts are exact, so only the costs
+    make the ratio unsure.
     """
     if _task(now.trace) != _task(then.trace):
         return ""
     if _drafting(now.trace) == _drafting(then.trace):
-        return say("again", earlier=earlier)
+        return say("again_pinned" if pinned else "again")
     one, other = (estimated_at(run.trace.rounds, run.known.costs) for run in (now, then))
     if one is None or other is None or one.interval is None or other.interval is None:
         return ""
     between = one.interval[0] / other.interval[1], one.interval[1] / other.interval[0]
     alike = between[0] >= 1 / NEUTRAL and between[1] <= NEUTRAL  # another day would tell as much apart
     word = EVEN if alike else judge(one.speedup / other.speedup, between).word
+    place = (HELPS, HURTS, EVEN, UNTOLD).index(word)
     said = say(
-        {HELPS: "faster", HURTS: "slower", EVEN: "even", UNTOLD: "untold"}[word], times=span(between), earlier=earlier
+        ("faster_pinned", "slower_pinned", "even_pinned", "untold_pinned")[place]
+        if pinned
+        else ("faster", "slower", "even", "untold")[place],
+        times=span(between),
     )
     guesses = now.trace.settings.draft_length == then.trace.settings.draft_length  # else rounds differ in more
     gain, more = _accepted(now, then) if guesses else _tokens(now, then)
     cost, dearer = _guess(now, then) if guesses else _round(now, then)
-    return say("ranked", gain=gain, joined="but" if more * dearer > 0 else "and", cost=cost, verdict=said)
+    return say("ranked_but" if more * dearer > 0 else "ranked", gain=gain, cost=cost, verdict=said)
 
 
 def fastest(runs: Sequence[tuple[int, str, Trace, Interval | None]]) -> str:
@@ -78,7 +83,11 @@ def fastest(runs: Sequence[tuple[int, str, Trace, Interval | None]]) -> str:
     if len({draft for _, draft, _, _ in known}) < 2:
         return ""
     number, draft, _, best = max(known, key=lambda run: sum(run[3] or ()))
-    near = [f"run {run[0]} ({run[1]})" for run in known if run[1] != draft and run[3] and best and run[3][1] >= best[0]]
+    near = [
+        say("a_run", number=run[0], draft=run[1])
+        for run in known
+        if run[1] != draft and run[3] and best and run[3][1] >= best[0]
+    ]
     if near:
         return say("fastest_or", number=number, draft=draft, near=", ".join(near))
     return say("fastest", number=number, draft=draft)

@@ -12,7 +12,7 @@ from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_tit
 from specviz.core.names import is_path, short_name, show_size
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.models.catalogue import (
     HUB_MODELS,
     bundled_heads,
@@ -34,6 +34,7 @@ from specviz.models.gguf_folder import (
     stored_files,
 )
 
+SAYS = page_texts("models")
 DraftSource = Literal["smollm2", "catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 WORDS: dict[str, frozenset[DraftSource]] = {
@@ -98,9 +99,16 @@ def allows_typing() -> bool:
 
 def typed_names() -> str:
     """What visitors can type beside the menus, in words; empty where that is nothing."""
-    words: dict[DraftSource, list[str]] = {"hub": ["a Hub id"], "folders": ["a folder", "a GGUF file"]}
-    *more, last = [name for source, names in words.items() if source in sources() for name in names] or [""]
-    return f"{', '.join(more)} or {last}" if more else last
+    names = _typed_kinds()
+    return join_choices(names) if names else ""
+
+
+def _typed_kinds() -> list[str]:
+    words: dict[DraftSource, list[str]] = {
+        "hub": [SAYS["a_hub_id"]],
+        "folders": [SAYS["a_folder"], SAYS["a_gguf_file"]],
+    }
+    return [name for source, names in words.items() if source in sources() for name in names]
 
 
 def is_allowed(name: str) -> bool:
@@ -117,20 +125,13 @@ def explain_refusal(name: str) -> str:
 
     Where folders are not open to visitors, it does not tell which folders there are.
     """
-    if name == SMOLLM2:
-        return f"This server does not download {name}: its operator can run `make {name}`. Until then use {_usable()}."
-    if name in known_names():
-        return f"{name} is not on this server, which downloads no models: use {_usable()}."
-    if is_path(name) and allows_typing():
-        if "folders" not in sources():
-            return f"{name[:100]!r} is a path, and this server reads no folders and files: use {_usable()}."
-        return f"There is no folder and no GGUF file {name[:100]!r} on this server: use {_usable()}."
-    return f"There is no model named {name[:100]!r} here: use {_usable()}."
-
-
-def _usable() -> str:
-    more = ["one from the catalogue"] if "catalogue" in sources() else []
-    return ", or ".join([", ".join(bundled_names()), *more, *filter(None, [typed_names()])])
+    said, shown = "no_model_named", repr(name[:100])
+    if name == SMOLLM2 or name in known_names():
+        said, shown = "operator_fetches" if name == SMOLLM2 else "not_downloaded", name
+    elif is_path(name) and allows_typing():
+        said = "no_such_folder" if "folders" in sources() else "no_paths"
+    usable = [*bundled_names(), *[SAYS["from_catalogue"]] * ("catalogue" in sources()), *_typed_kinds()]
+    return SAYS[said].format(name=shown, usable=join_choices(usable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,6 @@ def is_offered(name: str) -> bool:
     return method_named(name).loads != "model" or (name in offered_names() and not is_missing(name))
 
 
-SAYS = page_texts("models")
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
 HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
 

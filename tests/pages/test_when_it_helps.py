@@ -20,7 +20,7 @@ from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
 from specviz.ui.shared.run_controls import OWN_TEXT
 from specviz.ui.when_it_helps.by_draft import (
-    _elsewhere,
+    _modelled_with,
     best_lengths,
     best_of,
     drafts_to_compare,
@@ -226,8 +226,9 @@ def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neig
 
 def test_whose_costs_are_another_machine_s_is_said() -> None:
     here, there = prospect("a", True, 0.1), replace(prospect("b", True, 0.1), costs_of="AMD EPYC")
-    assert _elsewhere([here]) == ""
-    assert _elsewhere([here, there]) == "; it is busy, so for b with those of a quiet AMD EPYC"
+    said = "Speedup: modelled with this machine’s costs"
+    assert _modelled_with([here]) == said
+    assert _modelled_with([here, there]) == f"{said}; it is busy, so for b with those of a quiet AMD EPYC"
 
 
 def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:

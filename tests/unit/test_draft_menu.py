@@ -161,7 +161,7 @@ def test_each_word_opens_what_it_says_and_a_refusal_names_what_can_be_typed_but_
     named = ["a Hub id"] * on_hub + ["a folder", "a GGUF file"] * folder
     typed = " or ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))
     assert (draft_menu.typed_names(), draft_menu.allows_typing()) == (typed, bool(typed))
-    last = f"or {typed}" if typed else "or one from the catalogue" if catalogued else bundled_names()[-1]
+    last = f"or {named[-1]}" if named else "or one from the catalogue" if catalogued else bundled_names()[-1]
     assert draft_menu.explain_refusal("mine").endswith(f"{last}.")
     there, gone = str(tmp_path), str(tmp_path / "gone")
     same = draft_menu.explain_refusal(there).replace(there, "") == draft_menu.explain_refusal(gone).replace(gone, "")

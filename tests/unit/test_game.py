@@ -225,7 +225,7 @@ def test_a_link_to_a_chat_is_read_whole_and_what_cannot_chat_gets_a_sentence() -
         ({"prompt_format": "chat"}, "story", [no_chat.format("story")]),
         ({"prompt_format": "chat", "set": "prose"}, "prose", [no_chat.format("prose")]),
         ({"set": "answer"}, "story", [no_chat.format("story")]),
-        ({"target": "some-chat"}, "story", ["The link's target is not a target of this game: using wren-base."]),
+        ({"target": "some-chat"}, "story", ["The link’s target is not a target of this game: using wren-base."]),
     ):
         assert game.plan_from_link(link) == (GamePlan(seed=game.LINK_SEED, set=kind), said)
 

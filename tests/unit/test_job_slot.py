@@ -25,7 +25,7 @@ from specviz.ui.shared.engine import limit_sentence, quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, LOST, WhenItHelpsState
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, SAYS, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -172,7 +172,11 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (1, ["One cannot be measured."], LOST)
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
+        1,
+        ["One cannot be measured."],
+        SAYS["sweep_lost"],
+    )
 
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:

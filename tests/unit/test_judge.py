@@ -16,7 +16,7 @@ from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.batch_sentences import outcome
 from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.sentences import OUTCOMES, conclusions, workload_sentence
+from specviz.measure.sweep.sentences import conclusions, outcome_sentence, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
@@ -86,7 +86,7 @@ def test_all_pages_say_the_same_word(
     assert (point.outcome, point.sure) == (word, word != "too close to call")
     assert point.low == pytest.approx(low, rel=1e-3)
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
-    assert OUTCOMES[word] in " ".join(conclusions(rows))
+    assert outcome_sentence(word) in " ".join(conclusions(rows))
 
     assert outcome(Ratio(middle, low, high)) == word
     study = fake_study(middle)

@@ -86,11 +86,11 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
 )
 def test_what_is_known_ranks_two_runs_and_says_why(now: RankedRun, then: RankedRun, why: str, said: str) -> None:
     """Found: on a busy machine only "59 % accepted → now 86 %" was offered, and newcomers took the worse draft."""
-    assert ranked(now, then, "run before") == f"{why}: {said}."
+    assert ranked(now, then, pinned=False) == f"{why}: {said}."
 
 
 def test_a_pinned_run_is_called_so() -> None:
-    assert "the speed of the pinned run." in ranked(ran(MOST, 0.5), ran(SOME, 0.1), "pinned run")
+    assert "the speed of the pinned run." in ranked(ran(MOST, 0.5), ran(SOME, 0.1), pinned=True)
 
 
 def test_a_run_that_was_only_timed_again_is_called_so() -> None:
@@ -98,7 +98,7 @@ def test_a_run_that_was_only_timed_again_is_called_so() -> None:
     said = (
         "The same draft and draft length as in the run before: what was counted is the same, and only the times differ."
     )
-    assert ranked(ran(SOME, 0.1), ran(SOME, 0.1), "run before") == said
+    assert ranked(ran(SOME, 0.1), ran(SOME, 0.1), pinned=False) == said
 
 
 def test_runs_of_different_tasks_and_costs_without_an_interval_rank_nothing() -> None:
@@ -109,8 +109,8 @@ def test_runs_of_different_tasks_and_costs_without_an_interval_rank_nothing() ->
         replace(SOME, prompt=replace(SOME.prompt, text="other")),
         replace(SOME, settings=replace(SOME.settings, temperature=1.0)),
     )
-    assert [ranked(now, replace(then, trace=other), "run before") for other in others] == [""] * 4
-    assert ranked(now, RankedRun(SOME, KnownCosts(CALIBRATED, "this machine", "")), "run before") == ""
+    assert [ranked(now, replace(then, trace=other), pinned=False) for other in others] == [""] * 4
+    assert ranked(now, RankedRun(SOME, KnownCosts(CALIBRATED, "this machine", "")), pinned=False) == ""
 
 
 def stored(monkeypatch: pytest.MonkeyPatch, *machines: MachineCosts) -> None:

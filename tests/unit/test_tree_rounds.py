@@ -111,7 +111,7 @@ def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
     assert terms.speedup == pytest.approx(8 / 14.5)
     verdict = known(verdict_of_run(TRACE))
     assert verdict.reason.startswith(
-        "The main limit is checking 6 tokens at once, 2.75 target steps: a guess is accepted at 67 % of the judged "
+        "The main limit is checking 6 tokens at once, 2.75 target steps. A guess is accepted at 67 % of the judged "
         "places, 2.00 tokens per target call"
     )
 

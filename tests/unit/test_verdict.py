@@ -81,7 +81,7 @@ def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -
 @pytest.mark.parametrize(
     ("terms", "binding", "limit"),
     [
-        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance", "acceptance:"),
+        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance", "acceptance."),
         (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost", "the draft's cost"),
         (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification", "checking"),
         (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead", "overhead"),
@@ -100,8 +100,8 @@ def test_one_pair_of_runs_is_never_certain() -> None:
     assert verdict.speedup == pytest.approx(170 / 70)  # 17 tokens of 10 ms, 4 rounds of 4 + 12.5 + 1 ms
     assert verdict.break_even == pytest.approx(0.4378, abs=1e-4)  # 1 + .4378 + .1917 + .0839 + .0367 = 1.75
     assert verdict.reason == (
-        "The main limit is acceptance: 87 % of the judged guesses are accepted, "
-        "and at these costs speculation pays above 44 %."
+        "The main limit is acceptance. 87 % of the judged guesses are accepted. "
+        "At these costs speculation pays above 44 %."
     )
     assert verdict.headline == "Looks like it helps, 2.43×"
 
@@ -160,9 +160,9 @@ def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id(
 def test_reasons_at_the_edges_of_the_formula() -> None:
     dear = known(verdict_of_ratios([0.4], Terms(0.9, 2, 1.5, 1.5, 0.0)))
     assert dear.break_even is None
-    assert dear.reason.endswith("and at these costs no rate would pay.")
+    assert dear.reason.endswith(" At these costs no rate would pay.")
     free = known(verdict_of_ratios([1.4], Terms(0.1, 2, 0.0, 1.0, 0.0)))
-    assert free.reason.endswith("and at these costs any rate pays.")
+    assert free.reason.endswith(" At these costs any rate pays.")
     terms = Terms(0.8, 4, 0.1, 1.4, 0.1)
     hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
     assert hurts is not None
@@ -294,7 +294,7 @@ def test_beside_one_a_reason_names_the_limit_and_no_break_even() -> None:
     """Measured 0.99, modelled 1.01: the costs explain it, and a break-even would still say the opposite."""
     verdict, _ = judged_repeats(0.99, 1.01)
     limit = "The main limit is overhead, 1.24 target steps a round"
-    assert verdict.reason == f"{limit}: 60 % of the judged guesses are accepted."
+    assert verdict.reason == f"{limit}. 60 % of the judged guesses are accepted."
     assert (verdict.binding, verdict.break_even) == ("overhead", None)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 from specviz.core.texts import AppTexts, NonEmptyText
+from specviz.data.texts import page_texts
 
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 VIEWS: tuple[View, ...] = get_args(View)
@@ -27,4 +28,4 @@ def written(names: Iterable[str]) -> str:
 
 def unknown_line(unknown: Sequence[str]) -> str:
     listed = ", ".join(name[:30] for name in unknown[:5])
-    return f"hide={listed} names no control that a link can hide: ignored. The names are {', '.join(HIDEABLE)}."
+    return page_texts("links")["unknown_hidden"].format(names=listed, known=", ".join(HIDEABLE))

@@ -4,27 +4,44 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from specviz.data.texts import page_texts
 
 REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
 MAX_READ_VALUES = 50  # what stands after these is not looked at
 
+SAYS = page_texts("links")
 Params = Mapping[str, str | Sequence[str]]  # a repeated parameter may come as a list
 Item = TypeVar("Item")
 
 
+EXPECTED = "expected"  # the key of a field's own data, for what its value must be
+
+
+def expecting(said: Callable[[], str], **options: Any) -> Any:
+    """A field; `said` is what its value must be, in the language of who reads it, and `options` are those of Field."""
+    extra: Any = {EXPECTED: said}
+    return Field(**options, json_schema_extra=extra)
+
+
+def expecting_one_of(names: Sequence[object]) -> Any:
+    return expecting(lambda: SAYS["one_of"].format(names=", ".join(map(str, names))))
+
+
 class PageLink(BaseModel):
-    """What one page's address can say. A field is a parameter; its description says what a value must be.
+    """What one page's address can say. A field is a parameter; `expecting` adds what its value must be.
 
     A field with a tuple takes every value of a repeated parameter, other fields take the last.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
-    REFUSED: ClassVar[str] = "{name}={text} is not {expected}: {instead}."
-    LEFT_OUT: ClassVar[str] = "A {name} in the link is not known here: left out."
-    INSTEAD: ClassVar[dict[str, str]] = {}  # by field: what happens then, where more than "using 4" is to be said
+    # the names of the texts that say it
+    REFUSED: ClassVar[str] = "refused"
+    LEFT_OUT: ClassVar[str] = "left_out"
+    INSTEAD: ClassVar[dict[str, str]] = {}  # by field: where something else happens than that another value is used
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
@@ -69,7 +86,7 @@ class PageLink(BaseModel):
             several = isinstance(about.get_default(), tuple)
             given[name] = texts if several else texts[-1]
             if len(texts) > 1 and not several:
-                problems.append(f"{name} is in the link {len(texts)} times: using the last.")
+                problems.append(SAYS["several"].format(name=name, times=len(texts)))
         return given, problems
 
     @classmethod
@@ -92,12 +109,13 @@ class PageLink(BaseModel):
     @classmethod
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
         if isinstance(given, list):
-            return cls.LEFT_OUT.format(name=cls._parameter(field))
-        return cls.REFUSED.format(
+            return SAYS[cls.LEFT_OUT].format(name=cls._parameter(field))
+        extra: Any = cls.model_fields[field].json_schema_extra or {}
+        return SAYS[cls.INSTEAD.get(field, cls.REFUSED)].format(
             name=cls._parameter(field),
             text=shown(given),
-            expected=cls.model_fields[field].description,
-            instead=cls.INSTEAD.get(field) or f"using {written(getattr(default, field))}",
+            expected=extra[EXPECTED]() if EXPECTED in extra else "",
+            value=written(getattr(default, field)),
         )
 
 
@@ -111,7 +129,7 @@ def written(value: object) -> str:
 def shown(text: str) -> str:
     """What a stranger wrote, fit for a sentence: short, and without a character that any page could interpret."""
     plain = re.sub(r"[^A-Za-z0-9_.+/-]", "?", text[:40])
-    return (plain or "(nothing)") + ("…" if len(text) > 40 else "")
+    return (plain or SAYS["nothing"]) + ("…" if len(text) > 40 else "")
 
 
 def spelled(pattern: str, reads: Callable[[str], object]) -> BeforeValidator:

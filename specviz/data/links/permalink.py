@@ -4,7 +4,7 @@ A link writes every setting, so that it outlives a changed default. Reading one 
 impossible falls back to the default, with one line that says so.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from urllib.parse import quote
 
@@ -20,9 +20,20 @@ from specviz.core.request import (
     prompt_problem,
 )
 from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE, Setting
-from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, shown, written
+from specviz.data.links.page_link import (
+    DIGITS,
+    REAL_NUMBER,
+    ZERO_OR_ONE,
+    PageLink,
+    Params,
+    expecting,
+    shown,
+    written,
+)
 from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
+from specviz.data.texts import page_texts
 
+SAYS = page_texts("links")
 MAX_SEED = MAX_SEED_OFFERED
 MAX_STEP = 100_000  # of the playhead
 MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
@@ -63,11 +74,15 @@ def _checked(row: Setting, text: str) -> str:
     return text
 
 
+def _expected(row: Setting) -> Callable[[], str]:
+    return lambda: row.here.expected
+
+
 def _add_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
     fields: dict[str, Any] = {
         row.on_page: (
             link_type(row),
-            Field(default=row.shown(row.default), validation_alias=row.link, description=row.expected),
+            expecting(_expected(row), default=row.shown(row.default), validation_alias=row.link),
         )
         for row in rows
     }
@@ -88,8 +103,8 @@ else:
 class SettingsLink(_AllLink):
     """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.on_page` of every row."""
 
-    target: Annotated[Target, Field(description="a model known here")] = DEFAULT_TARGET
-    draft: Annotated[DraftName, Field(description="a draft known here")] = DEFAULT_DRAFT
+    target: Annotated[Target, expecting(lambda: SAYS["a_model"])] = DEFAULT_TARGET
+    draft: Annotated[DraftName, expecting(lambda: SAYS["a_draft"])] = DEFAULT_DRAFT
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
@@ -98,7 +113,7 @@ class SettingsLink(_AllLink):
         try:
             link.request("")  # a tree is checked against the other settings when they are made
         except InputError as error:
-            problems.append(f"{str(error).removesuffix('.')}: using no tree.")
+            problems.append(SAYS["no_tree"].format(problem=str(error).removesuffix(".")))
             link = link.model_copy(update={"tree": NO_TREE})
         return link, problems
 
@@ -107,32 +122,31 @@ class SettingsLink(_AllLink):
 
 
 class RunLink(SettingsLink):
-    INSTEAD: ClassVar[dict[str, str]] = {"step": "starting at the first", "run": "running the settings of the link"}
+    INSTEAD: ClassVar[dict[str, str]] = {"step": "refused_step", "run": "refused_run"}
 
     prompt: SkipValidation[str | None] = None  # any text, half a character too: `chosen_prompt` says what is wrong
     preset: SkipValidation[str | None] = None
-    step: Annotated[int | None, DIGITS, Field(ge=0, le=MAX_STEP, description=f"a step from 0 to {MAX_STEP}")] = (
+    step: Annotated[int | None, DIGITS, expecting(lambda: SAYS["a_step"].format(most=MAX_STEP), ge=0, le=MAX_STEP)] = (
         None  # the playhead
     )
-    run: Annotated[
-        str | None, Field(pattern=r"^([0-9a-f]{16}|[a-z][a-z-]{0,30})$", description="the id of a stored run")
-    ] = None
+    run: Annotated[str | None, expecting(lambda: SAYS["a_run"], pattern=r"^([0-9a-f]{16}|[a-z][a-z-]{0,30})$")] = None
 
     def chosen_prompt(self) -> tuple[str, str | None, list[str]]:
         """The prompt, its preset's name where it has one, and what was wrong; a prompt's own text goes first."""
         text, preset = self.prompt, find_preset(self.preset) if self.preset else None
         problems = []
         if text is not None and preset and preset.text != text:
-            problems.append("The link holds a prompt and a preset: using the prompt.")
+            problems.append(SAYS["two_prompts"])
         if text is not None:
             problem = prompt_problem(text)
             if problem is None:
                 return text, preset.name if preset and preset.text == text else None, problems
-            problems.append(f"{problem} Using the preset {DEFAULT_PRESET.name}.")
+            problems.append(SAYS["preset_instead"].format(problem=problem, preset=DEFAULT_PRESET.name))
         elif preset:
             return preset.text, preset.name, problems
         elif self.preset is not None:
-            problems.append(f"preset={shown(self.preset)} is not a preset known here: using {DEFAULT_PRESET.name}.")
+            unknown = {"asked": shown(self.preset), "preset": DEFAULT_PRESET.name}
+            problems.append(SAYS["unknown_preset"].format(**unknown))
         return DEFAULT_PRESET.text, DEFAULT_PRESET.name, problems
 
 
@@ -165,7 +179,7 @@ def link_of(
 def explain_left_out(prompt: str) -> str | None:
     if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
         return None
-    return "The prompt is too long for a link: links to this page leave it out."
+    return SAYS["long_prompt"]
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:

@@ -29,11 +29,18 @@ from specviz.measure.endpoints.pairs import (
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side
 from specviz.measure.endpoints.sameness import Sameness, find_sameness
 from specviz.measure.worksheet.model import WorksheetModel
-from specviz.measure.worksheet.serving import Length, Production, draft_lengths, inferred_cost, production, recommended
+from specviz.measure.worksheet.serving import (
+    Length,
+    Production,
+    TooFastError,
+    draft_lengths,
+    inferred_cost,
+    production,
+    recommended,
+)
 
 # Of the costs only the sum, a round's cost, is measured; these say how it is shared out, and no figure here uses it.
 SHARES = WorksheetModel(alpha=0.5, draft_length=1, cost_ratio=0.1, verification=1.1, overhead=0.0)
-IMPOSSIBLE = "A speedup of"  # how the worksheet's refusal of a round faster than one plain step begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,27 +157,28 @@ class BenchFindings:
     @property
     def no_rounds(self) -> str:
         """Why the cost of a round does not follow, one sentence; empty where it does, or where no count is known."""
-        return "" if self.rounds else next(filter(None, (why for _, why in self._costs.values())), "")
+        errors = (error for _, error in map(self._cost_or_why, self.measured))  # in the language of who reads it
+        return "" if self.rounds else next((str(error) for error in errors if error), "")
 
     @property
     def impossible(self) -> list[int]:
         """Concurrencies whose speedup is above the tokens of a round, so that something disturbed their times."""
-        return [number for number, (_, why) in self._costs.items() if why.startswith(IMPOSSIBLE)]
+        return [number for number, (_, error) in self._costs.items() if isinstance(error, TooFastError)]
 
     @cached_property
-    def _costs(self) -> dict[int, tuple[RoundCost | None, str]]:
+    def _costs(self) -> dict[int, tuple[RoundCost | None, InputError | None]]:
         return {load.concurrency: self._cost_or_why(load) for load in self.measured}
 
-    def _cost_or_why(self, load: LoadFindings) -> tuple[RoundCost | None, str]:
+    def _cost_or_why(self, load: LoadFindings) -> tuple[RoundCost | None, InputError | None]:
         if self.acceptance is None or load.speedup is None:
-            return None, ""
+            return None, None
         tally = self.acceptance.by_concurrency.get(load.concurrency, self.acceptance.whole)
         try:
             counters = tally.make_counters(self.result.with_.system)
             found = production(counters, SHARES, load.speedup.value) if counters else None
         except InputError as error:
-            return None, str(error)
-        return (_round_cost(load.concurrency, found, load.speedup.interval), "") if found else (None, "")
+            return None, error
+        return (_round_cost(load.concurrency, found, load.speedup.interval) if found else None), None
 
     @cached_property
     def stops(self) -> StopsPaying | None:

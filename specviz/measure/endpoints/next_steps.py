@@ -50,7 +50,9 @@ def _other_lengths(cost: RoundCost) -> list[int]:
 def lengths_in_words(lengths: Sequence[int]) -> str:
     """ "2 or 3", and "1 to 17" for many in a row."""
     in_a_row = list(lengths) == list(range(lengths[0], lengths[-1] + 1))
-    return f"{lengths[0]} to {lengths[-1]}" if in_a_row and len(lengths) > MOST_NAMED else join_choices(lengths)
+    if in_a_row and len(lengths) > MOST_NAMED:
+        return say("in_a_row", first=lengths[0], last=lengths[-1])
+    return join_choices(lengths)
 
 
 def length_option(system: str, length: int) -> str:

@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Interval, Judgement, judge
+from specviz.data.texts import page_texts
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
@@ -45,7 +46,7 @@ class Gain:
         if self.interval is None:
             return f"{self.value:.2f}×"
         low, high = self.interval
-        return f"{self.value:.2f}× (95 % interval {low:.2f} to {high:.2f})"
+        return page_texts("servers")["gain_between"].format(value=self.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.names import first_words
 from specviz.core.texts import Sentences, join_choices, percent
 from specviz.data.systems.bench_words import definitions as definitions
@@ -37,12 +37,14 @@ def details_in_words(found: BenchFindings) -> list[str]:
 
 
 def name_server(server: Server) -> str:
-    return f"{server.system or 'A server that does not say what it is'} {server.version}".strip()
+    return f"{server.system or say('unnamed_server')} {server.version}".strip()
 
 
 def _asked(result: BenchResult) -> str:
     settings, ours, plain = result.settings, name_server(result.with_), result.without
-    server = ours if plain is None or name_server(plain) == ours else f"{ours}, and without {name_server(plain)}"
+    server = (
+        ours if plain is None or name_server(plain) == ours else say("two_servers", ours=ours, plain=name_server(plain))
+    )
     return say(
         "asked",
         server=first_words(server, 2 * LONGEST_NAME),
@@ -117,27 +119,31 @@ def limit_in_words(found: BenchFindings) -> str:
 
 def _limit(stops: StopsPaying) -> str:
     """From which measured load it no longer pays; never between two loads by a line, and never above the last one."""
-    open_ = " and ".join(_open_at(stops))
+    at = list(_open_at(stops))
+    open_ = join_choices(at, "and") if at else ""
     if not stops.helps:
         return say("never_sure", open=open_) if open_ else say("pays_nowhere", hurts=join_choices(stops.hurts, "and"))
     if not stops.hurts and not open_:
         return say("pays_everywhere", most=stops.helps[-1])
     if stops.up_to == stops.helps[-1] and stops.up_to is not None:
         if stops.from_ is not None:
-            between = f"; {open_}" if open_ else ""
-            return say("pays_up_to", up_to=stops.up_to, from_=stops.from_, open=between)
+            if open_:
+                return say("pays_up_to_open", up_to=stops.up_to, from_=stops.from_, open=open_)
+            return say("pays_up_to", up_to=stops.up_to, from_=stops.from_)
         if not stops.hurts:
             return say("open_after", up_to=stops.up_to, open=open_)
     hurts = say("and_hurts", hurts=join_choices(stops.hurts, "and")) if stops.hurts else ""
     helps = join_choices(stops.helps, "and")
-    return say("mixed", helps=helps, hurts=hurts, open=f", and {open_}" if open_ else "")
+    if open_:
+        return say("mixed_open", helps=helps, hurts=hurts, open=open_)
+    return say("mixed", helps=helps, hurts=hurts)
 
 
 def _open_at(stops: StopsPaying) -> Iterator[str]:
     """Where it neither helps nor hurts."""
     for word, numbers in ((EVEN, stops.even), (UNTOLD, stops.untold)):
         if numbers:
-            yield say("open_at", numbers=join_choices(numbers, "and"), word=word)
+            yield say("open_at", numbers=join_choices(numbers, "and"), word=LOOKS[word].said)
 
 
 def losses_in_words(found: BenchFindings) -> Iterator[str]:
@@ -145,12 +151,14 @@ def losses_in_words(found: BenchFindings) -> Iterator[str]:
     later = [(load, load.first) for load in found.measured if load.first and load.first.judged.word == HURTS]
     if later:
         yield say("first_later", each=_list_gains(later))
-    words: dict[str, list[int]] = {}
+    words: dict[VerdictWord, list[int]] = {}
     for load in found.measured:
         if load.throughput and load.throughput.interval:
             words.setdefault(load.throughput.judged.word, []).append(load.concurrency)
     if set(words) - {HELPS}:
-        each = [say("all_users_at", word=word, numbers=join_choices(its, "and")) for word, its in words.items()]
+        each = [
+            say("all_users_at", word=LOOKS[word].said, numbers=join_choices(its, "and")) for word, its in words.items()
+        ]
         yield say("all_users", each=", ".join(each))
 
 
@@ -216,11 +224,12 @@ def _accepted(found: BenchFindings) -> Iterator[str]:
     elif its.whole.rate is None:
         yield say("nothing_drafted")
     else:
-        tally, per = its.whole, "round" if its.whole.rounds else "pass"
-        tokens = say("tokens", tokens=tally.tokens_a_round, per=per) if tally.tokens_a_round else ""
+        tally, tokens = its.whole, ""
+        if tally.tokens_a_round:
+            tokens = say("tokens_a_round" if tally.rounds else "tokens_a_pass", tokens=tally.tokens_a_round)
         rates = ", ".join(map(percent, tally.survival[:8])) + (", …" if len(tally.survival) > 8 else "")
         positions = say("positions", rates=rates) if tally.survival else ""
-        source = "answers" if its.source == "answers" else "counters"
+        source = say("answers") if its.source == "answers" else say("counters")
         yield say("accepted", tally=tally, source=source, tokens=tokens, positions=positions, kinds=_kinds(its))
         yield _agreement(tally)
 

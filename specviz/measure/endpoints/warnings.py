@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from specviz.core.names import first_words
 from specviz.core.texts import Sentences, join_choices
+from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, pairs_cut
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side
@@ -12,7 +13,7 @@ FEW = 16  # tokens: what a server may count more than its answers say, at their 
 LONGEST = 160  # characters of a server's own sentence
 
 say = Sentences("bench-warnings")
-NAMES: dict[Side, str] = {"with": "with speculation", "without": "without speculation"}
+NAMES = page_texts("servers")  # by their side
 
 
 def bench_warnings(found: BenchFindings) -> list[str]:

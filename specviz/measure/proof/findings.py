@@ -151,7 +151,7 @@ class Bins:
 
     def __str__(self) -> str:
         rarer = say("rarer", together=self.together) if self.together else ""
-        other = "less than 1%" if self.other_share < 0.005 else f"{self.other_share:.0%}"
+        other = say("hardly_any") if self.other_share < 0.005 else f"{self.other_share:.0%}"
         return say("bins", bins=self, rarer=rarer, other=other)
 
 
@@ -189,11 +189,11 @@ def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]
 
 def _passed(last: InterimLook, placed: InterimLook | None, bins: Bins) -> str:
     seen, p = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value
-    closeness = "nothing distinguishes the two" if p >= USUAL else say("unusual", p=p, limit=LIMIT)
+    closeness = say("alike") if p >= USUAL else say("unusual", p=p, limit=LIMIT)
     inside = say("no_places")
     if placed:
         p = placed.p_value
-        evenness = "are spread evenly" if p >= USUAL else say("uneven", p=p, limit=LIMIT)
+        evenness = say("even") if p >= USUAL else say("uneven", p=p, limit=LIMIT)
         inside = say("places", evenness=evenness, inside=smallest_seen(placed.draws, placed.degrees, LIMIT))
     return say("passed", draws=last.draws, closeness=closeness, bins=bins, seen=seen, power=POWER, inside=inside)
 
@@ -202,7 +202,7 @@ def odds(p_value: float) -> str:
     if p_value >= 0.001:
         return f"{p_value:.3f}"
     if p_value < 1e-15:
-        return "less than 1 in 10¹⁵"
+        return say("least_odds")
     if p_value > 1e-6:
-        return f"1 in {1 / p_value:,.0f}"
-    return f"about 1 in 10{f'{-math.log10(p_value):.0f}'.translate(RAISED)}"
+        return say("odds", number=1 / p_value)
+    return say("odds_about", power=f"{-math.log10(p_value):.0f}".translate(RAISED))

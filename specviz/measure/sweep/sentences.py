@@ -9,6 +9,7 @@ from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, Verdi
 from specviz.core.metrics import Costs
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
+from specviz.data.texts import page_texts
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,
@@ -23,15 +24,13 @@ from specviz.measure.sweep.study import (
 )
 from specviz.measure.sweep.table import iterate_rows
 
-NOTHING = "Nothing is measured yet."
 say = Sentences("sweep")
+SCHEDULES = page_texts("schedules")
 REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
-OUTCOMES: dict[VerdictWord, str] = {
-    HELPS: "It helps.",
-    HURTS: "It hurts: it is slower than the target alone.",
-    EVEN: "It is about even.",
-    UNTOLD: "It is too close to call with these prompts: the interval contains 1.",
-}
+
+
+def outcome_sentence(word: VerdictWord) -> str:
+    return say(("it_helps", "it_hurts", "it_is_even", "it_is_untold")[(HELPS, HURTS, EVEN, UNTOLD).index(word)])
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
@@ -43,7 +42,7 @@ def clock_sentence(impossible: "pd.Series[bool]") -> str:
 def doubted(sentence: str, impossible: "pd.Series[bool]") -> str:
     """What a sweep says, as no more than its times support: on a busy machine they decide nothing."""
     spoilt = int(impossible.sum())
-    if not spoilt or sentence == NOTHING:
+    if not spoilt or sentence == say("nothing"):
         return sentence
     return say("no_verdict", spoilt=spoilt, all=len(impossible), sentence=sentence)
 
@@ -51,26 +50,31 @@ def doubted(sentence: str, impossible: "pd.Series[bool]") -> str:
 def workload_title(name: str) -> str:
     """The workload's name on an axis; a visitor's own workload is shown by the name in the file."""
     known = find_workload(name)
-    return known.title if known else "your prompts" if name == OWN_WORKLOAD else name
+    return known.here.title if known else say("your_prompts") if name == OWN_WORKLOAD else name
 
 
 def percent(rate: float | None) -> str:
-    return "nothing drafted" if rate is None or pd.isna(rate) else f"{100 * rate:.0f} %"
+    return say("none_drafted") if rate is None or pd.isna(rate) else f"{100 * rate:.0f} %"
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:
     if fair.empty:
-        return NOTHING
+        return say("nothing")
     several, single = fair[fair["prompts"] > 1], fair[fair["prompts"] == 1]
     parts = [_helps(several, fair) if len(several) else ""]
     unclear = several[several["outcome"] == UNTOLD]
-    parts += [_named("hurts on", several, HURTS), _named("about even on", several, EVEN)]
-    parts.append(_named(f"too close to call with {prompts_each(unclear)} on", unclear, UNTOLD))
-    looks = [_named(f"{LOOKS[word].looks} on", single, word) for word in (HELPS, HURTS, EVEN)]
-    if any(looks):
-        parts.append(f"with one prompt each, it {', '.join(filter(None, looks))}")
+    if hurt := _listed(several, HURTS):
+        parts.append(say("hurts_on", names=hurt))
+    if even := _listed(several, EVEN):
+        parts.append(say("even_on", names=even))
+    if names := _listed(unclear, UNTOLD):
+        parts.append(say("untold_on", prompts=prompts_each(unclear), names=names))
+    looks = {LOOKS[word].looks: _listed(single, word) for word in (HELPS, HURTS, EVEN)}
+    if any(looks.values()):
+        said_of = [say("looks_on", looks=said, names=names) for said, names in looks.items() if names]
+        parts.append(say("of_one_prompt", looks=", ".join(said_of)))
     said = "; ".join(filter(None, parts))
-    return f"{said[0].upper()}{said[1:]}."
+    return say("whole", said=f"{said[0].upper()}{said[1:]}")
 
 
 def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
@@ -80,47 +84,56 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
         return say("helps_nowhere")
     most = helps.sort_values("speedup", ascending=False, kind="stable").iloc[0]
     fastest = len(helps) > 1 and most["speedup"] >= fair["speedup"].max()
-    such = ", most on" if fastest else ", such as" if len(helps) > 1 else ":"
-    return say("helps_on", helps=len(helps), all=len(fair), such=such, most=_add_figure(most, HELPS))
+    return say(
+        "helps_most_on" if fastest else "helps_such_as" if len(helps) > 1 else "helps_on",
+        helps=len(helps),
+        all=len(fair),
+        most=_add_figure(most, HELPS),
+    )
 
 
 def _add_figure(point: Any, outcome: VerdictWord) -> str:
-    speedup, accepted = f"{point.speedup:.1f}×", f"{percent(point.acceptance_rate)} accepted"
-    figures: dict[VerdictWord, str] = {EVEN: "", UNTOLD: "", HELPS: f" ({speedup})", HURTS: f" ({accepted})"}
-    return f"{_spell_workload(point.workload)}{figures[outcome]}"
+    name = _spell_workload(point.workload)
+    if outcome == HELPS:
+        return say("with_speedup", name=name, speedup=point.speedup)
+    if outcome == HURTS:
+        return say("with_rate", name=name, rate=percent(point.acceptance_rate))
+    return name
 
 
-def _named(words: str, its: pd.DataFrame, outcome: VerdictWord) -> str:
-    names = [_add_figure(point, outcome) for point in iterate_rows(its[its["outcome"] == outcome])]
-    return f"{words} {', '.join(names)}" if names else ""
+def _listed(its: pd.DataFrame, outcome: VerdictWord) -> str:
+    return ", ".join(_add_figure(point, outcome) for point in iterate_rows(its[its["outcome"] == outcome]))
 
 
 def prompts_each(its: pd.DataFrame) -> str:
     few, many = its["prompts"].min(), its["prompts"].max()
-    return f"{few} {'prompt' if few == 1 else 'prompts'}" if few == many else f"{few} to {many} prompts"
+    return say("prompts", count=int(few)) if few == many else say("prompts_between", few=few, many=many)
 
 
 def length_sentence(every: pd.DataFrame) -> str:
     if every.empty:
-        return NOTHING
+        return say("nothing")
     if every["prompts"].max() == 1:
         return say("one_prompt")
     grid = every.pivot(index="workload", columns="draft_length", values="may_be_best").fillna(False).astype("bool")
     prompts, alone = prompts_each(every), int((grid.sum(axis="columns") == 1).sum())
-    clearly = say("best_alone", alone=alone or "none", all=len(grid))
+    clearly = say("best_alone", alone=alone, all=len(grid)) if alone else say("none_best_alone", all=len(grid))
     if everywhere := [int(length) for length in grid.columns[grid.all()]]:
         return say("no_length", prompts=prompts, lengths=join_choices(everywhere), alone=clearly)
     may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
     shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
-    ends = " and ".join(f"γ = {join_choices(may_be[name])} on {_spell_workload(name)}" for name in (shortest, longest))
-    return say("lengths", prompts=prompts, ends=ends, alone=clearly)
+    ends = [
+        say("lengths_on", lengths=join_choices(may_be[name]), workload=_spell_workload(name))
+        for name in (shortest, longest)
+    ]
+    return say("lengths", prompts=prompts, ends=join_choices(ends, "and"), alone=clearly)
 
 
 def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False) -> str:
     """How many points are where break-even says; of prompt lookup by counted tokens: it often drafts fewer than γ."""
     judged = every.dropna(subset="per_judgement_rate")
     if costs is None or judged.empty:
-        return NOTHING
+        return say("nothing")
     if lookup:
         predicted = judged["tokens_per_target_call"] > round_steps(judged, costs)
     else:
@@ -132,7 +145,7 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False)
 
 def prediction_sentence(found: pd.DataFrame) -> str:
     if found.empty:
-        return NOTHING
+        return say("nothing")
     counted, formula = (errors(found[way], found["speedup"]) for way in ("counted", "formula"))
     return say(
         "prediction",
@@ -172,11 +185,11 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
     if found.empty:
         return say("no_schedule")
     parts = []
-    for schedule, name in ADAPTIVE.items():
+    for schedule in ADAPTIVE:
         its = found.dropna(subset=schedule)
         near = int((its[schedule] * NEUTRAL >= its["speedup"]).sum())
         if len(its):
-            parts.append(f"the {name} on {near} of {len(its)} workloads")
+            parts.append(say("near_on", schedule=SCHEDULES[schedule], near=near, all=len(its)))
     return say("adaptive", prompts=prompts_each(found), near=", ".join(parts))
 
 
@@ -210,8 +223,8 @@ def _speeds(study: Study) -> list[str]:
         found += [_speed(study.fair_rows, _describe_choice(study)), _best_length(study)]
         if len(study.fair) > 1:
             found.append(workload_sentence(study.fair))
-    chosen = {name: select_kind(study.possible, schedule) for schedule, name in ADAPTIVE.items()}
-    found += [_speed(its, f"with the {name}") for name, its in chosen.items() if not its.empty]
+    chosen = {schedule: select_kind(study.possible, schedule) for schedule in ADAPTIVE}
+    found += [_speed(its, f"with the {SCHEDULES[name]}") for name, its in chosen.items() if not its.empty]
     if fixed and not all(its.empty for its in chosen.values()):
         found.append(adaptive_sentence(study.adaptive))
     return [doubted(sentence, study.spoilt) for sentence in found if sentence]
@@ -231,7 +244,7 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
     speed = say("speed", how=how, whole=whole)
     if math.isnan(whole.low):
         return say("speed_of_one", speed=speed)
-    return say("speed_of_several", speed=speed, whole=whole, outcome=OUTCOMES[whole.outcome])
+    return say("speed_of_several", speed=speed, whole=whole, outcome=outcome_sentence(whole.outcome))
 
 
 def _best_length(study: Study) -> str:

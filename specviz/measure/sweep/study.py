@@ -20,7 +20,7 @@ from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
 from specviz.measure.sweep.table import iterate_rows
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
-ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
+ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 

@@ -35,6 +35,10 @@ GOOD = 0.9  # a draft length is recommended if it reaches this share of the best
 say = Sentences("serving")
 
 
+class TooFastError(InputError):
+    """A round would take less than one plain step."""
+
+
 @dataclass(frozen=True, slots=True)
 class Production:
     """Counters and the model that goes with them: production's acceptance and draft length, and costs."""
@@ -103,7 +107,7 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
     written = share * tokens + 1 - share
     cost = (written / speedup - (1 - share)) / share
     if cost < 1 / NEUTRAL:
-        raise InputError(say("too_fast", speedup=speedup, written=written))
+        raise TooFastError(say("too_fast", speedup=speedup, written=written))
     return max(1.0, cost)
 
 

@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
-from pydantic import Field, SkipValidation
+from pydantic import SkipValidation
 
 from specviz.core.files import ASSETS, read_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
+from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, expecting, one_of, unique
 from specviz.data.links.permalink import SettingsLink, explain_left_out, link_of
 from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
 from specviz.data.texts import page_texts
@@ -21,8 +21,9 @@ from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS, TO_REPEATS = 5, f"a number from 1 to {MAX_REPEATS}"
+DEFAULT_REPEATS = 5
 SAYS = page_texts("race")
+LINKS = page_texts("links")
 PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
 
@@ -63,12 +64,14 @@ class RaceEntry:
 
 
 class RaceLink(SettingsLink):
-    LEFT_OUT: ClassVar[str] = "The link names a {name} that is not known here: leaving it out."
+    LEFT_OUT: ClassVar[str] = "left_out_of_race"
 
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
     prompt: SkipValidation[str] = ""  # one a line; `RaceEntry.problem` says what is wrong with it
-    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=TO_REPEATS)] = DEFAULT_REPEATS
-    same_length: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
+    repeats: Annotated[
+        int, DIGITS, expecting(lambda: LINKS["number"].format(least=1, most=MAX_REPEATS), ge=1, le=MAX_REPEATS)
+    ] = DEFAULT_REPEATS
+    same_length: Annotated[bool, ZERO_OR_ONE, expecting(lambda: LINKS["zero_or_one"])] = True
 
 
 def link_of_entry(entry: RaceEntry) -> dict[str, str | list[str]]:

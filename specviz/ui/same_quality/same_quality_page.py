@@ -336,7 +336,7 @@ def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:
     one, batched, exact = tie.ways
     figures = {"one": one.gap, "batched": batched.gap, "exact": exact.gap, "batch": tie.batch, "change": tie.change}
     said = [SAYS["tie_equal" if batched.gap == 0 else "tie_leads"].format(**figures)]
-    said.append(SAYS["tie_plain" if exact.gap >= 0 else "tie_speculative"].format(**figures))
+    said.append(SAYS["tie_one_token" if exact.gap >= 0 else "tie_batched"].format(**figures))
     if _state(row) == "fails":
         said.append(SAYS["tie_fails"])
     elif _state(row) != "unknown":

@@ -4,13 +4,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
-
 from specviz.core.request import RunRequest
 from specviz.core.settings import PromptFormat
-from specviz.data.links.page_link import DIGITS, Params, one_of
+from specviz.data.links.page_link import DIGITS, Params, expecting, expecting_one_of, one_of
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, WORKLOADS
+from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
 from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
 from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
@@ -31,6 +30,7 @@ from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
+LINKS = page_texts("links")
 ProofSource = Literal["recorded", "live", "file"]
 ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a part of the page
 
@@ -186,12 +186,12 @@ class ProofRequest:
 
 
 class ProofLink(RunLink):
-    position: Annotated[Position, Field(description="a position known here")] = "first"
-    draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
-    rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
-    accept: Annotated[AcceptName, Field(description="a piece known here")] = FIRST_PIECES.accept
-    replace: Annotated[ReplaceName, Field(description="a piece known here")] = FIRST_PIECES.replace
-    bonus: Annotated[BonusName, Field(description="a piece known here")] = FIRST_PIECES.bonus
+    position: Annotated[Position, expecting(lambda: LINKS["a_position"])] = "first"
+    draws: Annotated[int, DIGITS, one_of(DRAWS), expecting_one_of(DRAWS)] = 2000
+    rule: Annotated[RuleName, one_of(SWITCHES), expecting(lambda: LINKS["a_rule"])] = FIRST_SWITCH
+    accept: Annotated[AcceptName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.accept
+    replace: Annotated[ReplaceName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.replace
+    bonus: Annotated[BonusName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.bonus
 
     @property
     def pieces(self) -> Pieces:

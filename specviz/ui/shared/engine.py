@@ -86,9 +86,6 @@ def visitor() -> Visitor:
     return found
 
 
-UNKNOWN = "how long that takes here is not known yet"
-
-
 def pace_here(request: RunRequest) -> Pace | None:
     costs = engine().known_costs(request)
     return pace_of_costs(costs) if costs else None

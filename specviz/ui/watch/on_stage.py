@@ -131,8 +131,8 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
     payload["before"] = {**made.payload, "differs": unlike, "pinned": pinned}
     now = known_costs(shown.trace, watching.shown_costs)
     if now and then and not payload["running"] and not (payload["result"].trusted and made.payload["trusted"]):
-        earlier = SAYS["pinned_run" if pinned else "run_before"]
-        payload["before"]["ranked"] = ranked(RankedRun(shown.trace, now), RankedRun(before.trace, then), earlier)
+        one, other = RankedRun(shown.trace, now), RankedRun(before.trace, then)
+        payload["before"]["ranked"] = ranked(one, other, pinned=pinned)
 
 
 def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:

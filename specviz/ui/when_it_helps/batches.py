@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.judge import LOOKS
 from specviz.data.measured.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import compared, describe_place, outcome, reading, times
@@ -25,22 +26,22 @@ def batch_figure(study: BatchStudy) -> Figure:
         until_end, full = [each.speedup for each in points], [each.full_speedup for each in points]
         lines.append(_line(study.batches, until_end, f"γ = {length}", **look(number, 8)))
         thin = {**look(number, 7, width=1, open="-open"), "showlegend": False}  # the caption says what thin lines are
-        lines.append(_line(study.batches, full, f"γ = {length}, while every text writes", **thin))
-    x = axis("texts in a batch", type="category")
-    y = axis("speedup", ticksuffix="×", rangemode="tozero")
+        lines.append(_line(study.batches, full, SAYS["while_all_write"].format(length=length), **thin))
+    x = axis(SAYS["axis_batch"], type="category")
+    y = axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
     return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
 def check_figure(passes: Sequence[BatchPass]) -> Figure:
     tokens = sorted({check.tokens for each in passes for check in each.checks})
     one_by_one: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
-    lines = [scatter("one by one", tokens, tokens, **one_by_one)]
+    lines = [scatter(SAYS["one_by_one"], tokens, tokens, **one_by_one)]
     for number, each in enumerate(passes):
-        name = "one text" if each.batch == 1 else f"{each.batch} texts"
+        name = SAYS["one_text" if each.batch == 1 else "several_texts"].format(count=each.batch)
         x, steps = [check.tokens for check in each.checks], [check.steps for check in each.checks]
         lines.append(_line(x, steps, name, **look(number, 7)))
-    y = axis("v(k), in passes over one token", rangemode="tozero")
-    return figure(lines, HEIGHT, x=axis("tokens of each text in one pass, k", dtick=1), y=y, showlegend=True)
+    y = axis(SAYS["axis_check"], rangemode="tozero")
+    return figure(lines, HEIGHT, x=axis(SAYS["axis_read"], dtick=1), y=y, showlegend=True)
 
 
 def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: FigurePart) -> FigurePart:
@@ -78,7 +79,7 @@ def batch_table(study: BatchStudy) -> pd.DataFrame:
             "texts": each.batch,
             "γ": each.draft_length,
             "speedup": times(each.speedup),
-            "outcome": outcome(each.speedup),
+            "outcome": LOOKS[outcome(each.speedup)].said,
             "while every text writes": times(each.full_speedup),
             "modelled": each.modelled,
             "c": each.cost_ratio.value,

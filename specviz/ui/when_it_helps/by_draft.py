@@ -19,12 +19,12 @@ from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.measure.paired import calibration_seconds, show_duration, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.ui.shared.engine import UNKNOWN, engine, limit_sentence
+from specviz.ui.shared.engine import engine, limit_sentence
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     COLORS,
@@ -42,11 +42,11 @@ from specviz.ui.shared.figures import (
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import offered_presets
+from specviz.ui.when_it_helps.figures import describe_range
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
-X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,28 +107,33 @@ def best_lengths(points: Sequence[Point]) -> range:
 def lengths_in_words(points: Sequence[Point]) -> str:
     lengths = best_lengths(points)
     if not lengths:
-        return "not known"
-    return f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else str(lengths[0])
+        return SAYS["not_known"]
+    return describe_range(lengths) if len(lengths) > 1 else str(lengths[0])
+
+
+def _lengths_axis() -> FigurePart:
+    return axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines = [_line(points, "per_call", number, " tokens per target call") for number, points in enumerate(drafts)]
-    return figure(lines, HEIGHT, x=X, y=axis("tokens per target call", rangemode="tozero"), showlegend=True)
+    lines = [_line(points, "per_call", number, SAYS["hover_counted"]) for number, points in enumerate(drafts)]
+    y = axis(SAYS["axis_tokens"], rangemode="tozero")
+    return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True)
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     lines: list[FigurePart] = []
     for number, points in enumerate(drafts):
-        lines.append(_line(points, "speedup", number, "× modelled") | _ends(points, number))
+        lines.append(_line(points, "speedup", number, SAYS["hover_modelled"]) | _ends(points, number))
         best, name = best_of(points), figure_text(spoken(points[0].draft))
         if len(best_lengths(points)) != 1:
             continue  # no length is clearly the best
-        said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
+        said = f"{SAYS['hover_best'].format(name=name, best=best)}<extra></extra>"
         mark = marker("star", 15, COLORS[number], edge="#ffffff", width=1)
         star: FigurePart = {"mode": "markers", "marker": mark, "showlegend": False}
-        lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
-    y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
-    return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
+        lines.append(scatter(SAYS["best_of"].format(name=name), [best.draft_length], [best.speedup], said, **star))
+    y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
+    return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
 def _ends(points: Sequence[Point], number: int) -> FigurePart:
@@ -138,10 +143,10 @@ def _ends(points: Sequence[Point], number: int) -> FigurePart:
     return {"error_y": interval(speedups, low, high, COLORS[number], thickness=1, width=0)}
 
 
-def _line(points: Sequence[Point], what: str, number: int, unit: str) -> FigurePart:
+def _line(points: Sequence[Point], what: str, number: int, hover: str) -> FigurePart:
     name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
-    hover = f"γ = %{{x}}: %{{y:.2f}}{unit}<extra>{name}</extra>"
-    return scatter(name, lengths, [getattr(point, what) for point in points], hover, **look(number, 7))
+    values, said = [getattr(point, what) for point in points], f"{hover}<extra>{name}</extra>"
+    return scatter(name, lengths, values, said, **look(number, 7))
 
 
 PART = "by_draft"  # the part of the page that grows with a comparison
@@ -157,9 +162,9 @@ def show_by_draft(state: ByDraft) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
             prompt = _prompt(state)
             if state.slot.busy:
-                button("Cancel", "fs_cancel", state.slot.cancel, icon="close")
+                button(SAYS["cancel"], "fs_cancel", state.slot.cancel, icon="close")
             else:
-                button("Compare drafts", "fs_start", _start, state, prompt)
+                button(SAYS["compare_drafts"], "fs_start", _start, state, prompt)
         show_progress(state.slot, partial(_progress_line, state.began), state.refresh, PART)
         _draw(state)
 
@@ -174,7 +179,7 @@ def _prompt(state: ByDraft) -> str:
     names = names if preset else [OWN_TEXT, *names]
     shown = state.preset or on_watch
     chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}
-    picked = st.selectbox("Prompt", names, format_func=preset_label, **chosen)
+    picked = st.selectbox(SAYS["prompt"], names, format_func=preset_label, **chosen)
     state.preset = "" if picked == on_watch else picked
     found = find_preset(picked)
     return found.text if found else request.prompt
@@ -197,13 +202,12 @@ def _start(state: ByDraft, prompt: str) -> None:
 
 def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
     """What a comparison does and how long that takes, by what pairs cost: known of this server, or recorded."""
-    each = f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them"
+    work = {"target": DEFAULT_TARGET, "tokens": NEW_TOKENS}
     if not (costs := known or recorded):
-        return f"{each} and its costs are measured; {UNKNOWN}. {limit_sentence()}"
+        return SAYS["drafts_unknown"].format(**work, limit=limit_sentence())
     seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
-    source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
-    going_by = f"{show_duration(seconds)}, going by {source}; longer beside other programs"
-    return f"{each} and its costs are measured: {going_by}. {limit_sentence(seconds)}"
+    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
+    return SAYS["drafts_known" if known else "drafts_recorded"].format(**work, **took)
 
 
 def _draw(state: ByDraft) -> None:
@@ -217,22 +221,21 @@ def _draw(state: ByDraft) -> None:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
-    st.caption(f"Prompt: “{plain(first_words(state.shown, SHOWN_CHARACTERS))}”")
+    st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
-    counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
-    modelled = f"Speedup: modelled with this machine’s costs{_elsewhere(state.prospects)}"
+    counted, modelled = SAYS["replayed_exactly" if exact else "replayed"], _modelled_with(state.prospects)
     two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
     rows = [
         {
             "draft": spoken(prospect.draft),
-            "right guesses": f"{matches.count(True)} of {len(matches)}",
+            "right guesses": SAYS["right_of"].format(right=matches.count(True), all=len(matches)),
             "best γ": lengths_in_words(points),
             "speedup (modelled)": best.speedup,
-            "95 %": span(best.interval) if best.interval else "not known",
+            "95 %": span(best.interval) if best.interval else SAYS["not_known"],
             "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c": prospect.costs.cost_ratio,
-            "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else "not known",
+            "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else SAYS["not_known"],
             "its guesses took": 1000 * prospect.draft_guesses.seconds,
         }
         for prospect, points in zip(state.prospects, drafts, strict=True)
@@ -243,22 +246,23 @@ def _draw(state: ByDraft) -> None:
     _strips(state.prospects)
 
 
-def _elsewhere(prospects: Sequence[Prospect]) -> str:
+def _modelled_with(prospects: Sequence[Prospect]) -> str:
     """Whose costs are not this machine's, because it was too busy to be calibrated."""
     found = [prospect for prospect in prospects if prospect.costs_of]
     if not found:
-        return ""
+        return SAYS["modelled_here"]
     drafts, places = ([*dict.fromkeys(names)] for names in zip(*((p.draft, p.costs_of) for p in found), strict=True))
-    return f"; it is busy, so for {', '.join(map(spoken, drafts))} with those of a quiet {' and '.join(places)}"
+    quiet = join_choices(places, "and")
+    return SAYS["modelled_elsewhere"].format(drafts=", ".join(map(spoken, drafts)), places=quiet)
 
 
 def _progress_line(began: float, view: JobView) -> str:
     if line := waiting_line(view):
         return line
     if (progress := view.progress) is None:
-        return "starting"
+        return SAYS["starting"]
     left = show_rest(began, progress.done, progress.total)
-    return f"{progress.done} of {progress.total} drafts{left}; now what {spoken(progress.draft)} would have guessed"
+    return SAYS["progress_drafts"].format(progress=progress, left=left, draft=spoken(progress.draft))
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
@@ -268,24 +272,20 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     """
     winner, *others = sorted(drafts, key=lambda points: -best_of(points).speedup)
     best = best_of(winner)
-    name, modelled = spoken(best.draft), f"{best.said} (modelled)"
+    figures = {"draft": spoken(best.draft), "best": best}
     if best.interval is None:
-        return f"No verdict, as it is not known how sure these costs are: the highest is {name}, {modelled}."
+        return SAYS["drafts_unsure"].format(**figures)
     if best.interval[0] <= 1 < best.interval[1]:
-        return f"Whether a draft helps on this text is too close to call: the best, {name}, would reach {modelled}."
+        return SAYS["drafts_untold"].format(**figures)
     if judge(best.speedup, None, modelled=True).label != "helps":
-        none = "No draft helps on this text" if complete else "No draft so far would help on this text"
-        return f"{none}: the best, {name}, would reach {modelled}."
+        return SAYS["drafts_none" if complete else "drafts_none_so_far"].format(**figures)
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
-    same = f" Too close to it to call: {', '.join(near)}." if near else ""
-    lengths = f"{lengths_in_words(winner)}{', about the same' if len(best_lengths(winner)) > 1 else ''}"
-    so_far = "On this text" if complete else "So far, with drafts still to be tried,"
-    return (
-        f"{so_far} {name} would help most: {best.said} at γ = {lengths} (modelled), with "
-        f"{best.per_call:.2f} tokens per target call at γ = {best.draft_length} (exact). It is the best of "
-        f"{sum(map(len, drafts))} combinations of draft and γ, all tried on this one text: expect less on another."
-        f"{same}"
-    )
+    lengths = lengths_in_words(winner)
+    if len(best_lengths(winner)) > 1:
+        lengths = SAYS["about_the_same"].format(lengths=lengths)
+    said = SAYS["drafts_best" if complete else "drafts_best_so_far"]
+    helps = said.format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
+    return f"{helps} {SAYS['too_close'].format(names=', '.join(near))}" if near else helps
 
 
 def _meet(other: Point, best: Point) -> bool:
@@ -308,19 +308,23 @@ def _columns() -> dict[str, Any]:
 
 def _strips(prospects: Sequence[Prospect]) -> None:
     """A mark for each place in the output; the text of a token never goes into Markdown."""
-    st.markdown("**Where each draft is right**, place by place, with the true text before it")
+    st.markdown(SAYS["places_title"])
     with st.container(key="helps_places"):
         for prospect in prospects:
             runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
             marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
             st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
-    st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
+    st.caption(SAYS["places_marks"])
     if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
-        why = "only float32 models choose the same tokens at every draft length."
-        st.caption(f"Not exact for {', '.join(nearly)}: {why}")
+        st.caption(SAYS["not_exact"].format(drafts=", ".join(nearly)))
 
     def shown(pieces: dict[int, str], token_id: int) -> str:
-        return pieces.get(token_id, f"⟨token {token_id}⟩").replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")
+        return (
+            pieces.get(token_id, SAYS["token"].format(token=token_id))
+            .replace(" ", "␣")
+            .replace("\n", "↵")
+            .replace("\t", "⇥")
+        )
 
     # The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text.
     first = prospects[0].draft_guesses
@@ -332,5 +336,5 @@ def _strips(prospects: Sequence[Prospect]) -> None:
             f"{MARKS[match][1]} {shown(its.pieces, guess[0])}" if guess and guess[0] is not None else "·"
             for guess, match in zip(guesses, its.matches(), strict=True)
         ]
-    with st.expander("Every guess"):
+    with st.expander(SAYS["every_guess"]):
         data_table(columns, "fs_guesses", height=320, hide_index=None)

@@ -1,7 +1,7 @@
 """By method: all drafting methods on the same prompts, as they were measured for everyone; and what a GPU changes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
@@ -29,18 +29,22 @@ from specviz.ui.when_it_helps.figures import BARS, LEGEND
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
-GROUPS: dict[str, tuple[set[str], str, str]] = {}  # their families, colour and symbol
-for _group in dict.fromkeys(method.group for method in METHODS if method.group):
-    _families = {method.family for method in METHODS if method.group == _group}
-    GROUPS[f"{_group.title[0].lower()}{_group.title[1:]}"] = _families, _group.colour, _group.symbol
-GROUPS["trees"] = {"tree"}, "#a3478a", "hexagon"
-GROUPS["other ways to draw or check"] = {"argmax", "block"}, "#5f6b7a", "octagon"
+
+
+def _groups() -> Iterator[tuple[str, set[str], str, str]]:
+    """Each group's name, the families in it, its colour and its symbol."""
+    for group in dict.fromkeys(method.group for method in METHODS if method.group):
+        its = [method for method in METHODS if method.group == group]
+        title = (its[0].here.group or group).title
+        yield f"{title[0].lower()}{title[1:]}", {each.family for each in its}, group.colour, group.symbol
+    yield SAYS["group_trees"], {"tree"}, "#a3478a", "hexagon"
+    yield SAYS["group_others"], {"argmax", "block"}, "#5f6b7a", "octagon"
 
 
 def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     parts: list[plot.FigurePart] = []
-    for group, (families, color, symbol) in GROUPS.items():
+    for group, families, color, symbol in _groups():
         its = [method for method in methods if method.family in families]
         found = [(method, method.kinds[kind].best.costs) for method in its]
         drawn = [(method, costs) for method, costs in found if costs.draft_step is not None]
@@ -49,7 +53,7 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
                 group,
                 [costs.draft_step for _, costs in drawn],
                 [costs.tokens_per_target_call for _, costs in drawn],
-                "%{customdata}: %{y:.2f} tokens per target call, c = %{x:.2f}<extra></extra>",
+                SAYS["hover_method"],
                 mode="markers+text",
                 marker=plot.marker(symbol, 21, color, edge="#ffffff", width=1),
                 text=[str(numbers[method.name]) for method, _ in drawn],
@@ -59,8 +63,8 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
             parts.append(points)
     costs = [step for part in parts for step in part["x"]]
     tokens = [each for part in parts for each in part["y"]]
-    x = plot.axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
-    y = plot.axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
+    x = plot.axis(SAYS["axis_cost"], range=_around([0, *costs]))  # a mark at 0 is whole
+    y = plot.axis(SAYS["axis_tokens"], range=_around([1, *tokens]))  # there is never less than one
     return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
 
 
@@ -76,18 +80,18 @@ def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     # the manner of a method below its drafter, so that bars have room on a phone
     titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
     labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
-    said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
+    said = SAYS["hover_between"]
     its = {labels[method.name]: method.kinds[kind].best for method in ranked}
     parts: list[plot.FigurePart] = []
-    for word, name in LEGEND.items():
+    for word in BARS:
         found = {label: best for label, best in its.items() if best.outcome == word}
         if found:
             speedups, low, high = zip(*((best.speedup, best.low, best.high) for best in found.values()), strict=True)
             ends: plot.FigurePart = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
             ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
-            parts.append(plot.bars(name, speedups, found, said, orientation="h", **ends))
+            parts.append(plot.bars(LEGEND[word], speedups, found, said, orientation="h", **ends))
     y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
-    x = plot.axis("speedup, measured", ticksuffix="×", rangemode="tozero")
+    x = plot.axis(SAYS["axis_measured"], ticksuffix="×", rangemode="tozero")
     return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
@@ -99,16 +103,16 @@ def positions_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
         shown = [(at, rate, *ends, judged) for at, (rate, ends, judged) in every if rate is not None and ends]
         if shown:
             positions, rates, low, high, judged = map(list, zip(*shown, strict=True))
-            said, how = "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>", plot.look(number, 9)
+            said, how = SAYS["hover_position"], plot.look(number, 9)
             how |= {"error_y": plot.interval(rates, low, high, how["line"]["color"]), "customdata": judged}
             parts.append(plot.scatter(figure_text(method.title), positions, rates, said, **how))
-    x = plot.axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
-    y = plot.axis("accepted / judged", range=[0, 1], tickformat=".0%")
+    x = plot.axis(SAYS["axis_position"], tickvals=list(range(1, POSITIONS_AT + 1)))
+    y = plot.axis(SAYS["axis_judged"], range=[0, 1], tickformat=".0%")
     return plot.figure(parts, 300, x=x, y=y, showlegend=True)
 
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
-KIND_LABELS = {ALL: "all kinds", "story": "stories", "code": "code", "structured": "structured", "prose": "prose"}
+KINDS = page_texts("method_kinds")
 
 
 def show_by_method() -> None:
@@ -124,10 +128,10 @@ def show_by_method() -> None:
         chosen = next(iter(parts))
         if len(parts) > 1:
             options: Options = {"key": "methods_temperature", "required": True}
-            chosen = str(st.segmented_control("Temperature", list(parts), default=chosen, **options))
-        part, labels = parts[chosen], lambda kind: str(KIND_LABELS.get(kind, kind))
+            chosen = str(st.segmented_control(SAYS["temperature"], list(parts), default=chosen, **options))
+        part, labels = parts[chosen], lambda kind: str(KINDS.get(kind, kind))
         always: Options = {"key": "methods_kind", "required": True, "wrap": True}
-        kind = str(st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always))
+        kind = str(st.segmented_control(SAYS["kind_of_text"], part.kinds(), default=ALL, format_func=labels, **always))
     st.markdown(f"**{plain(reading(part, kind))}**")
     plot.two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
@@ -138,7 +142,7 @@ def show_by_method() -> None:
     note(f"{SAYS['methods']} {division(part.methods, kind)}", "methods")
     compared = [method for name in COMPARED if (method := part.find(name))]
     if len(compared) >= 2:
-        st.markdown("## Medusa beside EAGLE")
+        st.markdown(SAYS["heads_title"])
         left, right = st.columns(2, gap="medium")
         with left:
             plot.chart(positions_figure(compared, kind), "methods_positions")
@@ -149,13 +153,14 @@ def show_by_method() -> None:
     losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if families:
-        st.markdown("## What would change on a GPU")
+        st.markdown(SAYS["gpu_title"])
         st.caption(SAYS["gpu"])
     for family in families:
         names = ", ".join(method.title for method in losing if method.family == family)
         published = PUBLISHED_METHODS[family]
         reports = " ".join(f"{plain(each.said)} ([{plain(each.source)}]({each.url}))" for each in published)
-        st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")
+        about = {"methods": plain(names), "about": plain(ON_A_GPU[family]), "reports": reports}
+        st.markdown(f"- {SAYS['gpu_method'].format(**about)}")
 
 
 FORMATS = {
@@ -199,32 +204,27 @@ def division(methods: Sequence[Method], kind: str) -> str:
 
 
 def where(measured: MeasuredMethods) -> str:
-    times = "1 time" if measured.repeats == 1 else f"{measured.repeats} times"
-    disturbed = SAYS["disturbed"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
-    return (
-        f":material/history: **Recorded** on {plain(measured.machine.machine)}, {plain(measured.created)}, one thread; "
-        f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
-        f"prompts of each kind of text, {measured.tokens} tokens, {times}, in "
-        f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
-        f"did not use. {SAYS['read_before']} {disturbed}"
-    ).rstrip()
+    disturbed = [SAYS["disturbed"].format(times=f"{measured.slowdown:.1f}")] * measured.disturbed
+    figures = {"prompts": measured.prompts, "tokens": measured.tokens, "repeats": measured.repeats}
+    names = (measured.machine.machine, measured.created, measured.target, measured.target_dtype)
+    named = dict(zip(("machine", "day", "target", "dtype"), map(plain, names), strict=True))
+    recorded = SAYS["methods_recorded"].format(**named, **figures)
+    return " ".join([":material/history:", recorded, SAYS["read_before"], *disturbed])
 
 
 def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     best = ranked[0].kinds[kind].best
-    said = [f"Highest: {ranked[0].title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
+    said = [SAYS["highest"].format(method=ranked[0].title, best=best)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
-        said.append(f"Too close to it to call: {', '.join(near)}.")
+        said.append(SAYS["too_close"].format(names=", ".join(near)))
     helping = sum(word == HELPS for word in outcomes.values())
-    methods = "method helps" if helping == 1 else "methods help"
-    said.append(
-        f"{spell_count(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here."
-    )
-    for word, start in ((HURTS, "Hurts"), (EVEN, "About even"), (UNTOLD, "Too close to call")):
+    counted = spell_count(helping).capitalize()
+    said.append(SAYS["methods_help" if helping else "no_method"].format(count=helping, counted=counted))
+    for word, name in ((HURTS, "methods_hurt"), (EVEN, "methods_even"), (UNTOLD, "methods_untold")):
         if its := [title for title, outcome in outcomes.items() if outcome == word]:
-            said.append(f"{start}: {', '.join(its)}.")
+            said.append(SAYS[name].format(names=", ".join(its)))
     return " ".join(said)
 
 
@@ -254,6 +254,7 @@ def heads_sentence(methods: Sequence[Method], kind: str) -> str:
         if at is None or at.costs.draft is None:
             continue
         rates = [rate for rate in at.by_position if rate is not None]
-        falls = f"; acceptance {rates[0]:.0%} at the first guess, {rates[-1]:.0%} at the last" if rates else ""
-        said.append(f"{method.title}: {at.costs.draft:.2f} target steps{falls}.")
-    return f"A draft of {spell_count(POSITIONS_AT)} guesses costs: {' '.join(said)}"
+        first, last = (rates[0], rates[-1]) if rates else (0.0, 0.0)
+        figures = {"method": method.title, "steps": at.costs.draft, "first": first, "last": last}
+        said.append(SAYS["head_falls" if rates else "head"].format(**figures))
+    return SAYS["head_costs"].format(guesses=POSITIONS_AT, heads=" ".join(said))

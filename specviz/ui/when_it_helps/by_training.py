@@ -13,7 +13,7 @@ def show_by_training() -> None:
     found = stored_chat_head()
     if found is None:
         return
-    st.markdown("## More training, more acceptance")
+    st.markdown(SAYS["training_title"])
     left, right = st.columns(2, gap="medium")
     with left:
         plot.chart(accepted_figure(found), "training_accepted")
@@ -50,22 +50,24 @@ def _first_guess(point: TrainingPoint) -> float:
 
 def accepted_figure(found: ChatHead) -> plot.Figure:
     parts = []
-    for number, (name, length) in enumerate((("the first guess of a round", "1"), ("any judged guess", SHOWN_AT))):
+    for number, (name, length) in enumerate(((SAYS["first_guess"], "1"), (SAYS["any_guess"], SHOWN_AT))):
         shares = [point.head[length][ALL].per_judgement for point in found.heads]
-        said = "%{x:,} tokens: %{y:.1%}<extra></extra>"
+        said = SAYS["hover_training"]
         parts.append(plot.scatter(name, [p.tokens_seen for p in found.heads], shares, said, **plot.look(number, 9)))
-    x = plot.axis("tokens of training", rangemode="tozero")
-    return plot.figure(parts, 300, x=x, y=plot.axis("accepted", tickformat=".0%", rangemode="tozero"), showlegend=True)
+    x = plot.axis(SAYS["axis_training"], rangemode="tozero")
+    return plot.figure(
+        parts, 300, x=x, y=plot.axis(SAYS["axis_accepted"], tickformat=".0%", rangemode="tozero"), showlegend=True
+    )
 
 
 def kinds_figure(found: ChatHead) -> plot.Figure:
     last = found.heads[-1]
-    ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
+    ways = {SAYS["by_lookup"]: found.lookup, SAYS["by_head"]: last.head, SAYS["by_both"]: last.both}
     parts = []
     for number, (name, way) in enumerate(ways.items()):
         tokens = [way[SHOWN_AT][kind].tokens_a_call for kind in found.kinds]
         look = plot.look(number, 11) | {"mode": "markers"}
-        parts.append(plot.scatter(name, tokens, found.kinds, "%{y}: %{x:.2f} tokens a call<extra></extra>", **look))
-    x = plot.axis("tokens per target call", rangemode="tozero")
+        parts.append(plot.scatter(name, tokens, found.kinds, SAYS["hover_kind"], **look))
+    x = plot.axis(SAYS["axis_tokens"], rangemode="tozero")
     y = plot.axis(categoryorder="array", categoryarray=found.kinds[::-1])
     return plot.figure(parts, 300, x=x, y=y, showlegend=True)

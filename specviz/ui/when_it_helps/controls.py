@@ -16,7 +16,7 @@ from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, model_label, offered_drafts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
-from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
+from specviz.ui.shared.engine import limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
@@ -36,7 +36,7 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
 
 SAYS = page_texts("when_it_helps")
 CONTROLS = RunControls("when_it_helps_")
-SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
+SCHEDULES = page_texts("schedules")
 MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")
 TOKEN_STEP = 8  # of the slider
 MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
@@ -88,27 +88,28 @@ def _start_bar(sweeps: WhenItHelpsState) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="when_it_helps_start_bar"):
         if not sweeps.slot.busy:
             able: Options = {"type": "primary", "disabled": problem is not None}
-            button("Measure here", "when_it_helps_start", start, icon="play_arrow", **able)
+            button(SAYS["measure"], "when_it_helps_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
 def _size_sentence(sweeps: WhenItHelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
-    runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
+    runs = {"runs": len(cells), "alone": plain_runs(cells)}
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
-        ("your last sweep here", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
+        ("size_last", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
         (
-            "this server’s own measurements",
+            "size_known",
             lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
         ),
-        ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
+        ("size_recorded", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]
     for source, pace_in in sources:
         seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
         if seconds is not None:
-            return f"{runs}: {show_duration(seconds)}, going by {source}. {limit_sentence(seconds)}"
-    return f"{runs}; {UNKNOWN}. {limit_sentence()}"
+            took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
+            return SAYS[source].format(**runs, **took)
+    return SAYS["size_unknown"].format(**runs, limit=limit_sentence())
 
 
 SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
@@ -120,47 +121,49 @@ def _what(sweeps: WhenItHelpsState) -> None:
         {workload.name: workload.here.title for workload in offered},
         bind_default("when_it_helps_workloads"),
     )
-    st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
-    with st.expander("What these are about"):
+    st.pills(SAYS["workloads_label"], list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
+    with st.expander(SAYS["about_workloads"]):
         for workload in filter(None, map(find_workload, held("when_it_helps_workloads"))):
             st.caption(f"**{workload.here.title}.** {workload.here.about}")
-    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("when_it_helps_prompts"))
-    with st.expander("Your own prompts"):  # a label that changed would close it
-        label = f"A text file: one prompt a line, JSON, or a CSV. At most {MAX_PROMPTS} prompts, 1 MB."
+    st.slider(SAYS["prompts"], 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("when_it_helps_prompts"))
+    with st.expander(SAYS["own_prompts"]):  # a label that changed would close it
+        label = SAYS["prompt_file"].format(most=MAX_PROMPTS)
         more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
         file_uploader(label, key="when_it_helps_file", **more)
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
-            st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
-            button("Leave them out", "when_it_helps_leave", setattr, sweeps, "own", None)
+            st.caption(SAYS["prompts_taken"].format(count=count))
+            button(SAYS["leave_out"], "when_it_helps_leave", setattr, sweeps, "own", None)
             for line in problems[:10]:
                 st.markdown(plain(line))
             if len(problems) > 10:
-                st.markdown(f"… and {len(problems) - 10} lines more.")
+                st.markdown(SAYS["more_lines"].format(count=len(problems) - 10))
 
 
 def _draw_choices(sweeps: WhenItHelpsState) -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(sweeps.choice.target), *sweeps.choice.drafts]))
     chosen = bind_default("when_it_helps_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
-    st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
+    st.multiselect(SAYS["tab_drafts"], drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("when_it_helps_lengths"))
+    st.pills(
+        SAYS["draft_lengths"], lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("when_it_helps_lengths")
+    )
 
 
 def _how(_: WhenItHelpsState) -> None:
     chosen, labels = (
         bind_default("when_it_helps_schedules") | {"help": SAYS["schedules_help"]},
-        SCHEDULE_LABELS.__getitem__,
+        SCHEDULES.__getitem__,
     )
-    st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
+    st.pills(SAYS["schedules_label"], DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
     chosen = bind_default("when_it_helps_temperatures")
-    st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
+    st.pills(SAYS["temperatures_label"], TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
-    st.toggle("With and without grammar", help=SAYS["constrain_help"], **bind_value("when_it_helps_constrain"))
-    with st.expander("More"):
+    st.toggle(SAYS["constrain"], help=SAYS["constrain_help"], **bind_value("when_it_helps_constrain"))
+    with st.expander(SAYS["more"]):
         CONTROLS.draw("precision", "tree")
-        st.caption("Above temperature 0:")
+        st.caption(SAYS["above_0"])
         CONTROLS.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "precision", "tree"))
 
 

@@ -7,20 +7,18 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
-from specviz.measure.sweep.sentences import percent, workload_title
-from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
+from specviz.data.texts import page_texts
+from specviz.measure.sweep.sentences import workload_title
+from specviz.measure.sweep.study import best_points, break_even_line, round_steps
 from specviz.measure.sweep.table import iterate_rows
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
 OVERLAID = {**plot.HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
 HOLLOW: plot.FigurePart = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
-LEGEND: dict[VerdictWord, str] = {
-    HELPS: "helps: faster than the target alone",
-    EVEN: f"≈ {EVEN}, within 5 %",
-    UNTOLD: f"? {UNTOLD}",
-    HURTS: "hurts: slower",
-}
+SAYS = page_texts("when_it_helps")
+SCHEDULES = page_texts("schedules")
+LEGEND = page_texts("outcomes")  # by the judge's words
 BARS: dict[VerdictWord, plot.FigurePart] = {
     HELPS: {"color": LOOKS[HELPS].fill, "opacity": 0.85},
     EVEN: {"color": LOOKS[EVEN].fill},
@@ -29,11 +27,13 @@ BARS: dict[VerdictWord, plot.FigurePart] = {
 }
 TEXT_ON = {HELPS: "#ffffff", EVEN: "#ffffff", UNTOLD: plot.GREY, HURTS: "#1b1f24"}  # readable on both grounds
 HEIGHT, TALLER = 330, 380
-TOKENS = "tokens per target call"
 ROW, MARK = 42, 32  # px: of the map's rows and of the marks in them, which must not touch on a phone either
 WIDER = {"diamond-open": 1.3}  # how much wider than its size Plotly draws a symbol
 BREAK_EVEN = plot.level(1, "1×", beside=True)
-SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
+
+
+def speedup_axis() -> plot.FigurePart:
+    return plot.axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
 
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
@@ -57,30 +57,35 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
                 error_y=ends,
             )
             found.append(bar)
-    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in iterate_rows(rows)]
-    said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
+    data = [[figure_text(row.preset), _accepted(row.acceptance_rate)] for row in iterate_rows(rows)]
+    said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]}<extra></extra>", rows["speedup"].to_list()
     dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
     dots: plot.FigurePart = {"mode": "markers", "marker": dot, "customdata": data}
-    found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dots))
+    found.append(plot.scatter(SAYS["a_prompt"], _titles(rows["workload"]), speedups, said, **dots))
     x = plot.axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
     legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
-    return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
+    return plot.figure(found, HEIGHT, x=x, y=speedup_axis(), uniformtext=legible, **BREAK_EVEN)
 
 
 def _bar_label(word: VerdictWord, speedup: float, lengths: Sequence[int]) -> str:
-    several = ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
+    several = ", ".join(map(str, lengths)) if len(lengths) < 4 else describe_range(lengths)
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
 
 
+def describe_range(lengths: Sequence[int]) -> str:
+    return SAYS["length_range"].format(first=lengths[0], last=lengths[-1])
+
+
 def _group_outcomes(every: pd.DataFrame) -> dict[VerdictWord, pd.DataFrame]:
-    return {word: every[every["outcome"] == word] for word in LEGEND}
+    return {word: every[every["outcome"] == word] for word in BARS}
 
 
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
     titles = _titles(fair["workload"])
-    rates = {"accepted / drafted": fair["acceptance_rate"], "per judgement, α": fair["per_judgement_rate"]}
+    judged = SAYS["per_judgement"]
+    rates = {SAYS["of_drafted"]: fair["acceptance_rate"], judged: fair["per_judgement_rate"]}
     x = plot.axis(categoryorder="array", categoryarray=titles)
-    return _rates_figure("acceptance", titles, rates, hatched="per judgement, α", x=x)
+    return _rates_figure(SAYS["axis_acceptance"], titles, rates, hatched=judged, x=x)
 
 
 def length_figure(every: pd.DataFrame) -> plot.Figure:
@@ -92,11 +97,11 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
         dash = plot.DASHES[place // len(plot.COLORS) % len(plot.DASHES)]
         said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
         lines.append(plot.scatter(title, x, y, said, **plot.look(place, 9, dash=dash)))
-    name, ring = "best, or too close to it to call", plot.marker("circle-open", 19, plot.GREY)
+    name, ring = SAYS["may_be_best"], plot.marker("circle-open", 19, plot.GREY)
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
-    lengths = plot.axis("draft length γ", tickvals=_lengths(every))
-    return plot.figure([*lines, rings], TALLER, x=lengths, y=SPEEDUP, **BREAK_EVEN)
+    lengths = plot.axis(SAYS["axis_length"], tickvals=_lengths(every))
+    return plot.figure([*lines, rings], TALLER, x=lengths, y=speedup_axis(), **BREAK_EVEN)
 
 
 def grid_figure(every: pd.DataFrame) -> plot.Figure:
@@ -104,7 +109,7 @@ def grid_figure(every: pd.DataFrame) -> plot.Figure:
     slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
     marks = [_grid_marks(word, its) for word, its in _group_outcomes(every).items()]
     categories: plot.FigurePart = {"type": "category", "categoryorder": "array", "showgrid": False}
-    x = plot.axis("draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
+    x = plot.axis(SAYS["axis_length"], categoryarray=[str(length) for length in grid.columns], **categories)
     y = plot.axis(categoryarray=_titles(slowest_first), **categories)
     return plot.figure(marks, 130 + ROW * len(grid), x=x, y=y, legend={"itemsizing": "constant"})
 
@@ -115,47 +120,46 @@ def _grid_marks(word: VerdictWord, its: pd.DataFrame) -> plot.FigurePart:
         LEGEND[word],
         its["draft_length"].astype("str").to_list(),
         _titles(its["workload"]),
-        "%{y}, γ %{x}: %{customdata[0]:.2f}×, %{customdata[1]} accepted, %{customdata[2]} runs<extra></extra>",
+        SAYS["hover_cell"],
         mode="markers+text",
         text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
         marker=plot.marker(mark.shape, MARK / WIDER.get(mark.shape, 1), mark.fill),
-        customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in iterate_rows(its)],
+        customdata=[[point.speedup, _accepted(point.acceptance_rate), point.runs] for point in iterate_rows(its)],
     )
 
 
 def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     lengths = _lengths(every)
     alphas = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
-    line = _break_even_line(lengths, alphas, "γ %{x}: breaks even at α = %{y:.2f}, modelled<extra></extra>")
+    line = _break_even_line(lengths, alphas, SAYS["hover_rate_needed"])
     judged = every.dropna(subset="per_judgement_rate")
-    measured = _measured_rates(judged, "per_judgement_rate", "α %{y:.2f}")
-    y = plot.axis("α per judgement", range=[0, 1.03], tickformat=".1f")
-    return plot.figure([line, *measured], TALLER, x=plot.axis("draft length γ", tickvals=lengths), y=y)
+    measured = _measured_rates(judged, "per_judgement_rate", SAYS["hover_rate"])
+    y = plot.axis(SAYS["axis_alpha"], range=[0, 1.03], tickformat=".1f")
+    return plot.figure([line, *measured], TALLER, x=plot.axis(SAYS["axis_length"], tickvals=lengths), y=y)
 
 
 def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
     pooled = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
-    tokens, said = round_steps(pooled, costs).to_list(), "%{y:.2f} tokens per target call"
-    hover = f"γ %{{x}}: breaks even at {said}, modelled<extra></extra>"
-    line = _break_even_line(pooled["draft_length"].to_list(), tokens, hover)
-    measured = _measured_rates(every, "tokens_per_target_call", said)
-    x, y = plot.axis("draft length γ, at most", tickvals=_lengths(every)), plot.axis(TOKENS, rangemode="tozero")
+    tokens = round_steps(pooled, costs).to_list()
+    line = _break_even_line(pooled["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
+    measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
+    x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
+    y = plot.axis(SAYS["axis_tokens"], rangemode="tozero")
     return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 
 def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> plot.FigurePart:
     line = {"color": plot.GREY, "width": 3, "dash": "dash"}
-    return plot.scatter("break-even, modelled", lengths, values, hover, mode="lines", line=line)
+    return plot.scatter(SAYS["break_even"], lengths, values, hover, mode="lines", line=line)
 
 
-def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.FigurePart]:
+def _measured_rates(every: pd.DataFrame, column: str, hover: str) -> list[plot.FigurePart]:
     faster, parts = every["speedup"] >= 1, []
-    hover = f"%{{customdata[0]}}, γ %{{x}}: {said}, %{{customdata[1]:.2f}}× measured<extra></extra>"
     for name, its, color, symbol in (
-        ("measured faster", every[faster], plot.BLUE, "square"),
-        ("measured slower", every[~faster], plot.ORANGE, "x"),
+        (SAYS["measured_faster"], every[faster], plot.BLUE, "square"),
+        (SAYS["measured_slower"], every[~faster], plot.ORANGE, "x"),
     ):
         marker = plot.marker(symbol, 10, color, edge="#ffffff", width=1)
         points = [[_title(point.workload), point.speedup] for point in iterate_rows(its)]
@@ -166,8 +170,8 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Fi
 
 def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
     names = [figure_text(prompt) for prompt in pairs["prompt"]]
-    ways = {f"{way} the grammar": pairs[f"acceptance_rate_{way}"] for way in ("without", "with")}
-    return _rates_figure("accepted / drafted", names, ways, hatched="without the grammar", x=plot.axis())
+    ways = {SAYS[f"grammar_{way}"]: pairs[f"acceptance_rate_{way}"] for way in ("without", "with")}
+    return _rates_figure(SAYS["of_drafted"], names, ways, hatched=SAYS["grammar_without"], x=plot.axis())
 
 
 def _rates_figure(
@@ -187,9 +191,9 @@ def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
         return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
 
     looks: list[tuple[str, str, str, plot.FigurePart]] = [
-        ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": plot.BLUE}),
-        (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": plot.ORANGE, "pattern": plot.HATCH}),
-        (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
+        (SAYS["fixed_on_others"], "speedup", "lengths", {"color": plot.BLUE}),
+        (SCHEDULES["heuristic"], "heuristic", "heuristic_length", {"color": plot.ORANGE, "pattern": plot.HATCH}),
+        (SCHEDULES["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
     shown: list[plot.FigurePart] = []
     for name, speedup, length, marker in looks:
@@ -197,15 +201,15 @@ def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
             said = f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>"
             more: plot.FigurePart = {"customdata": [written(value) for value in found[length]], "marker": marker}
             shown.append(plot.bars(name, _titles(found["workload"]), _or_none(found[speedup]), said, **more))
-    return plot.figure(shown, HEIGHT, x=plot.axis(), y=SPEEDUP, **BREAK_EVEN)
+    return plot.figure(shown, HEIGHT, x=plot.axis(), y=speedup_axis(), **BREAK_EVEN)
 
 
 def _or_none(values: "pd.Series[float]") -> list[float | None]:
     return [None if pd.isna(value) else float(value) for value in values]
 
 
-def _rate(rate: float) -> str:
-    return "nothing drafted, none" if pd.isna(rate) else percent(rate)
+def _accepted(rate: float) -> str:
+    return SAYS["none_accepted"] if pd.isna(rate) else SAYS["share_accepted"].format(rate=rate)
 
 
 def _lengths(every: pd.DataFrame) -> list[int]:

@@ -33,9 +33,9 @@ from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItH
 from specviz.ui.when_it_helps.your_server import show_your_server
 
 SAYS = page_texts("when_it_helps")
+SCHEDULES = page_texts("schedules")
 Panels = Mapping[str, Callable[[], None]]
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
-NOTHING_YET = "Nothing is measured yet: choose what to measure in The next measurement, then press Measure here."
 FIGURES = "when_it_helps_figures"  # the part of the page that grows with a sweep
 
 
@@ -43,7 +43,7 @@ def show_sweeps(sweeps: WhenItHelpsState) -> None:
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
-            button("Cancel", "when_it_helps_cancel", sweeps.cancel, icon="stop")
+            button(SAYS["cancel"], "when_it_helps_cancel", sweeps.cancel, icon="stop")
 
     @st.fragment(key=FIGURES)
     def found() -> None:
@@ -53,34 +53,35 @@ def show_sweeps(sweeps: WhenItHelpsState) -> None:
             for line in sweeps.problems[:5]:
                 notices([line])
             if len(sweeps.problems) > 5:
-                st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
+                st.caption(SAYS["more_problems"].format(count=len(sweeps.problems) - 5))
         _figures(sweeps)
 
     found()
 
 
 def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
-    progress = view.progress
-    done = f"{progress.done} of {progress.total} " if progress else ""
-    if line := waiting_line(view):
-        return f"{done}{line}"
+    progress, waits = view.progress, waiting_line(view)
     if progress is None:
-        return "starting"
+        return waits or SAYS["starting"]
+    if waits:
+        return SAYS["progress_waits"].format(progress=progress, waits=waits)
     left = show_rest(sweeps.began, progress.done, progress.total)
-    schedule = "" if progress.schedule == "fixed" else f" ({progress.schedule})"
-    constrained = ", constrained" if progress.constrained else ""
-    step = f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {spoken(progress.draft)}"
-    return f"{done}measured{left}. Now {step}"
+    length = str(progress.draft_length)
+    if progress.schedule != "fixed":
+        length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
+    said = SAYS["progress_constrained" if progress.constrained else "progress"]
+    return said.format(progress=progress, left=left, length=length, draft=spoken(progress.draft))
 
 
 def _figures(sweeps: WhenItHelpsState) -> None:
-    drafters: Panels = {"By draft": partial(show_by_draft, sweeps.by_draft), "By method": show_by_method}
+    by_draft = partial(show_by_draft, sweeps.by_draft)
+    drafters: Panels = {SAYS["tab_by_draft"]: by_draft, SAYS["tab_by_method"]: show_by_method}
     draw_tabs(
         {
-            "Texts and settings": partial(_draw_sweep, sweeps),
-            "Drafts": partial(draw_tabs, drafters),
-            "In batches": show_batches,
-            "Your server": partial(show_your_server, sweeps.your_server),
+            SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
+            SAYS["tab_drafts"]: partial(draw_tabs, drafters),
+            SAYS["tab_batches"]: show_batches,
+            SAYS["tab_server"]: partial(show_your_server, sweeps.your_server),
         }
     )
 
@@ -94,7 +95,7 @@ def draw_tabs(panels: Panels) -> None:
 def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
-        return notices([NOTHING_YET], "info")
+        return notices([SAYS["nothing_yet"]], "info")
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
@@ -102,16 +103,16 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
         labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
     if len(studies) > 1:
         named: Options = {"format_func": labels.__getitem__, "key": f"when_it_helps_series-{'|'.join(labels)}"}
-        study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
+        study = studies[st.selectbox(SAYS["series"], range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
     draw_tabs(
         {
-            "By workload": partial(draw_workloads, study, source),
-            "Draft length": partial(draw_lengths, study, source),
-            "Map": partial(draw_map, study, source),
-            "Constrained output": partial(draw_constraints, study, source),
-            "Adaptive": partial(draw_schedules, study, source),
+            SAYS["tab_workloads"]: partial(draw_workloads, study, source),
+            SAYS["tab_lengths"]: partial(draw_lengths, study, source),
+            SAYS["tab_map"]: partial(draw_map, study, source),
+            SAYS["tab_constrained"]: partial(draw_constraints, study, source),
+            SAYS["tab_adaptive"]: partial(draw_schedules, study, source),
         }
     )
     _files(sweeps, sweeps.rows_of(source))
@@ -122,16 +123,21 @@ def _choose_source(sweeps: WhenItHelpsState, sources: list[str]) -> str:
     if len(sources) == 1:
         return shown
     key = f"when_it_helps_source-{len(sources)}-{shown}"
-    sweeps.shown = st.segmented_control("Rows", sources, default=shown, format_func=plain, key=key) or shown
+    named: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
+    sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=shown, **named) or shown
     return sweeps.shown
 
 
+def _title(source: str) -> str:
+    """What rows are called: `HERE` and `RECORDED` are names in the program, a file's name is its title."""
+    return SAYS[{HERE: "rows_here", RECORDED: "rows_recorded"}[source]] if source in (HERE, RECORDED) else source
+
+
 def _where(source: str, series: SweepSeries, runs: int) -> str:
-    machine = f"{plain(series.machine)}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
-    known = {HERE: f":material/bolt: **Measured here**, on this machine ({machine})"}
-    known[RECORDED] = f":material/history: **Recorded** on {machine}; your machine will differ"
-    where = known.get(source, f":material/upload_file: **Loaded {plain(source)}**, measured on {machine}")
-    return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair was timed back to back."
+    known = {HERE: (":material/bolt:", "where_here"), RECORDED: (":material/history:", "where_recorded")}
+    icon, name = known.get(source, (":material/upload_file:", "where_loaded"))
+    figures = {"machine": plain(series.machine), "threads": series.threads, "source": plain(source)}
+    return f"{icon} {SAYS[name].format(**figures, series=plain(series.label), runs=runs)}"
 
 
 def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
@@ -140,15 +146,17 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
 
     with st.container(horizontal=True, key="when_it_helps_files"):
         icon = ":material/download:"
-        download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="when_it_helps_download")
+        download(
+            SAYS["save_csv"], lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="when_it_helps_download"
+        )
         # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
-            button("Clear my rows", "when_it_helps_clear", sweeps.clear, icon="delete", whole_page=True)
+            button(SAYS["clear_rows"], "when_it_helps_clear", sweeps.clear, icon="delete", whole_page=True)
         elif sweeps.cleared:
-            button("Undo clear", "when_it_helps_undo", sweeps.undo_clear, icon="undo", whole_page=True)
-    with st.expander("Open a sweep’s CSV"):
+            button(SAYS["undo_clear"], "when_it_helps_undo", sweeps.undo_clear, icon="undo", whole_page=True)
+    with st.expander(SAYS["open_csv"]):
         more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
-        parts.file_uploader("A CSV made here or by the command line", key="when_it_helps_csv", **more)
+        parts.file_uploader(SAYS["csv_file"], key="when_it_helps_csv", **more)
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
@@ -163,8 +171,8 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     for study in studies:
         points = {point.workload: point for point in iterate_rows(study.mark_unsure(study.fair))}
         temperature = study.series.temperature
-        name = f"temperature {temperature:g}" if temperature else "greedy"
-        for title, said in ((name, speedup), (f"repeated, {name}", repeated)):
+        name = SAYS["column_temperature"].format(temperature=temperature) if temperature else SAYS["column_greedy"]
+        for title, said in ((name, speedup), (SAYS["column_repeated"].format(name=name), repeated)):
             columns[title] = [said(points[workload]) if workload in points else None for workload in workloads]
     return pd.DataFrame(columns)
 
@@ -173,7 +181,7 @@ def draw_workloads(study: Study, source: str) -> None:
     fair = study.fair
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
-    chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=source)
+    chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
     show_race_beside(study, session().race.shown().values())
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
@@ -182,7 +190,7 @@ def draw_workloads(study: Study, source: str) -> None:
         table = temperature_table(fair["workload"].to_list(), studies)
         data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
         st.caption(SAYS["temperatures"])
-    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
+    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
     note(SAYS["workloads"], "sweep-workload")
 
 
@@ -190,7 +198,7 @@ def draw_lengths(study: Study, source: str) -> None:
     every = study.points
     if not _reads(sentences.length_sentence(every), every, study.spoilt):
         return
-    chart(figures.length_figure(every), "sweep-length", source=source)
+    chart(figures.length_figure(every), "sweep-length", source=_title(source))
     note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
 
 
@@ -198,22 +206,22 @@ def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
-    chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=source)
+    chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=_title(source))
     if costs and study.lookup:
-        chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=source)
+        chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=_title(source))
         st.markdown(sentences.prediction_sentence(study.predictions))
         note(SAYS["lookup_map"], "sweep-map")
     elif costs:
-        chart(figures.break_even_figure(every, costs), "sweep-break-even", source=source)
+        chart(figures.break_even_figure(every, costs), "sweep-break-even", source=_title(source))
         note(SAYS["map"], "sweep-map")
 
 
 def draw_constraints(study: Study, source: str) -> None:
     pairs = study.grammar
     if not _reads(sentences.grammar_sentence(pairs), pairs):
-        st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
+        st.info(SAYS["no_grammar"])
         return
-    chart(figures.grammar_figure(pairs), "sweep-held", source=source)
+    chart(figures.grammar_figure(pairs), "sweep-held", source=_title(source))
     shown = (("accepted", "acceptance_rate", 100), ("α", "per_judgement_rate", 100), ("speedup", "speedup", 1))
     table = pd.DataFrame({"prompt": pairs["prompt"]})
     for (name, column, scale), way in product(shown, ("without", "with")):
@@ -227,18 +235,18 @@ def draw_constraints(study: Study, source: str) -> None:
 def draw_schedules(study: Study, source: str) -> None:
     found = study.adaptive
     if not _reads(sentences.adaptive_sentence(found), found, study.spoilt):
-        st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
+        st.info(SAYS["no_schedules"])
         return
-    chart(figures.adaptive_figure(found), "sweep-adaptive", source=source)
+    chart(figures.adaptive_figure(found), "sweep-adaptive", source=_title(source))
     table = pd.DataFrame(
         {
             "workload": found["workload"].map(sentences.workload_title),
             "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
             "speedup at it": found["speedup"],
-            **{name: found[schedule] for schedule, name in ADAPTIVE.items()},
+            **{SCHEDULES[schedule]: found[schedule] for schedule in ADAPTIVE},
         }
     )
-    formats = numbers(TIMES, "speedup at it", *ADAPTIVE.values())
+    formats = numbers(TIMES, "speedup at it", *map(SCHEDULES.__getitem__, ADAPTIVE))
     data_table(table, "sweep_adaptive_table", columns=formats)
     st.caption(SAYS["schedules"])
 

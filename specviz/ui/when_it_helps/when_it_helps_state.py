@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -18,6 +18,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
 from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
 from specviz.data.links.permalink import DraftName, FixedLink, Target
 from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from specviz.measure.sweep.study import Study
 
+SAYS = page_texts("when_it_helps")
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
@@ -98,23 +100,20 @@ class SweepChoice(FixedLink):
             return None
         for method in filter(None, map(named, self.drafts)):
             if not method.trees:
-                label = f"{method.label[0].upper()}{method.label[1:]}"
-                return f"{label} has one guess a place, so it drafts no tree: leave one of the two out."
-        fixed = self.schedules == ("fixed",)
-        return None if fixed else "A tree has a fixed draft length: choose fixed γ as the only schedule."
+                label = method.here.label
+                return SAYS["no_tree"].format(draft=f"{label[0].upper()}{label[1:]}")
+        return None if self.schedules == ("fixed",) else SAYS["tree_is_fixed"]
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        names = {"drafts": "a draft", "draft_lengths": "a draft length", "temperatures": "a temperature"}
-        missing = [] if self.workloads or own else ["a workload, or a file of your own prompts"]
-        missing += [what for name, what in {**names, "schedules": "a schedule"}.items() if not getattr(self, name)]
-        if missing:
-            return f"Nothing to measure yet: choose {missing[0]}."
+        for name in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
+            if not getattr(self, name) and not (name == "workloads" and own):
+                return SAYS[f"choose_{name}"]
         if problem := self._problem_of_tree:
             return problem
         cells = len(self.plan(own).cells())
         if cells > MAX_CELLS:
-            return f"That is {cells:,} runs, and at most {MAX_CELLS:,} are taken at once: choose fewer of something."
-        return None if cells else "Nothing to measure yet: prompt lookup has no confidence to stop by."
+            return SAYS["too_many"].format(runs=cells, most=MAX_CELLS)
+        return None if cells else SAYS["no_confidence"]
 
 
 def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[SweepChoice, list[str]]:
@@ -141,15 +140,13 @@ def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace
     return total
 
 
-HERE, RECORDED = "measured here", "recorded"
-CANCELLED = "Cancelled: what was measured stays."
-LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
-DRAFTS_STAY: dict[str, str] = {
-    "cancelled": "Cancelled: the drafts so far stay.",
-    "lost": "This comparison has expired: the drafts so far stay.",
-}
+HERE, RECORDED = "measured here", "recorded"  # rows, as the program calls them
 MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory; the oldest go first
 FILE = ASSETS / "traces" / "sweep.csv"
+
+
+def _how_it_ended(work: str, slot: JobSlot[Any]) -> str:
+    return SAYS[f"{work}_{slot.state}"] if slot.state in ("cancelled", "lost") else slot.message
 
 
 @dataclass(slots=True)
@@ -168,7 +165,7 @@ class ByDraft:
         if self.slot.result:
             self.prospects = list(self.slot.result.items)
         if ended:
-            self.message = DRAFTS_STAY.get(self.slot.state, self.slot.message)
+            self.message = _how_it_ended("drafts", self.slot)
         return len(self.prospects) > before
 
 
@@ -209,7 +206,7 @@ class WhenItHelpsState:
             self.rows |= _both(self.rows, {HERE: frame_of(item for item in new if isinstance(item, SweepRow))})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
-            self.outcome = {"cancelled": CANCELLED, "lost": LOST}.get(self.slot.state, self.slot.message)
+            self.outcome = _how_it_ended("sweep", self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
@@ -232,8 +229,8 @@ class WhenItHelpsState:
         try:
             rows = read_frame(content, name)
         except InputError as error:
-            raise InputError(f"That file cannot be shown. {error}") from None
-        source = f"from {name[:60]}"
+            raise InputError(SAYS["not_shown"].format(problem=error)) from None
+        source = SAYS["from_file"].format(name=name[:60])
         self.rows.pop(source, None)
         self.rows[source], self.shown = rows, source
         files = [each for each in self.rows if each != HERE]

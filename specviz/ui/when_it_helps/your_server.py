@@ -32,6 +32,7 @@ from specviz.ui.when_it_helps.your_server_figures import (
 from specviz.ui.when_it_helps.your_server_state import YourServer
 
 SAYS = page_texts("when_it_helps")
+BENCHES = page_texts("benches")  # the titles of the recorded ones
 LONGEST = 120  # characters of a name from a file
 COMMAND = (
     "python -m specviz bench --with http://localhost:8000 --without http://localhost:8001 \\\n"
@@ -56,7 +57,8 @@ def _choose(state: YourServer, names: list[str]) -> str:
     if len(names) == 1:
         return shown
     key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
-    state.shown = st.segmented_control("Bench", names, default=shown, format_func=plain, key=key) or shown
+    named: Options = {"format_func": lambda name: plain(BENCHES.get(name, name)), "key": key}
+    state.shown = st.segmented_control(SAYS["bench"], names, default=shown, **named) or shown
     return state.shown
 
 
@@ -64,11 +66,11 @@ def _measure_yours(state: YourServer) -> None:
     def load(file: UploadedFile) -> None:
         state.open(file.getvalue(), file_label(file.name))
 
-    with st.expander("Measure your own servers", expanded=not state.benches()):
+    with st.expander(SAYS["server_measure"], expanded=not state.benches()):
         st.caption(SAYS["server_never"])
         st.code(COMMAND, language="bash")
         more: Options = {"take": load, "problems": state.problems, "type": "json"}
-        parts.file_uploader("Open its bench.json", key="when_it_helps_bench", **more)
+        parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
 
 
 def _files(state: YourServer) -> None:
@@ -76,12 +78,12 @@ def _files(state: YourServer) -> None:
         if state.opened:
             found = state.opened[1]
             download(
-                "Download CSV", lambda: dump_csv(found.result), "specviz-bench.csv",
+                SAYS["save_csv"], lambda: dump_csv(found.result), "specviz-bench.csv",
                 icon=":material/download:", key="when_it_helps_bench_download",
             )  # fmt: skip
-            button("Clear my file", "when_it_helps_bench_clear", state.clear, icon="delete")
+            button(SAYS["clear_file"], "when_it_helps_bench_clear", state.clear, icon="delete")
         elif state.cleared:
-            button("Undo clear", "when_it_helps_bench_undo", state.undo_clear, icon="undo")
+            button(SAYS["undo_clear"], "when_it_helps_bench_undo", state.undo_clear, icon="undo")
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
@@ -95,19 +97,20 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     if steps := measure_next(found):
         st.markdown("\n".join(f"- :material/arrow_forward: {plain(step)}" for step in steps))
     _table(found)
-    with st.expander("What each measure means, here and in other tools"):
+    with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
             st.markdown(f"**{plain(word.name)}.** {plain(word.means)} {plain(word.others)}")
 
 
 def _where(name: str, found: BenchFindings, recorded: bool) -> str:
     result = found.result
-    start = ":material/history: **Recorded**" if recorded else f":material/upload_file: **Opened {plain(name)}**"
-    model = plain(first_words(short_name(result.with_.model), LONGEST))
-    drafts = f", drafts with {plain(first_words(result.with_.drafts, LONGEST))}" if result.with_.drafts else ""
-    tool = f", with {plain(result.imported)}" if result.imported else ""
-    asked = f"asked from {plain(first_words(result.client, LONGEST))}{tool} on {plain(result.created[:10])}"
-    return f"{start}. {plain(findings_in_words(found)[0])} Model {model}{drafts}; {asked}."
+    icon = ":material/history:" if recorded else ":material/upload_file:"
+    opened = SAYS["bench_recorded" if recorded else "bench_opened"].format(name=plain(name))
+    named = (short_name(result.with_.model), result.with_.drafts, result.client, result.imported, result.created[:10])
+    texts = [plain(first_words(each, LONGEST)) for each in named]
+    figures = dict(zip(("model", "drafts", "client", "tool", "day"), texts, strict=True))
+    asked = SAYS[f"bench_{'drafts' if result.with_.drafts else 'model'}{'_with' * bool(result.imported)}"]
+    return f"{icon} {opened} {plain(findings_in_words(found)[0])} {asked.format(**figures)}"
 
 
 def _headline(found: BenchFindings) -> None:
@@ -118,10 +121,10 @@ def _headline(found: BenchFindings) -> None:
     first = found.measured[0]
     assert first.speedup
     if found.impossible:
-        st.markdown(f":material/error: :gray[**Not trusted, {first.speedup.value:.2f}×.**]")
+        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
     look = first.speedup.judged.look
-    said = f"{first.speedup.judged.headline} at concurrency {first.concurrency}."
+    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=first)
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
     for loss in filter(None, losses_in_words(found)):
         st.markdown(f":material/warning: {plain(loss)}")
@@ -155,17 +158,20 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
         return loads[0]
     known = {load.concurrency: load for load in loads}
     key = f"when_it_helps_bench_load-{name}-{len(loads)}"
-    chosen = st.segmented_control("Prompts at concurrency", list(known), default=loads[0].concurrency, key=key)
+    chosen = st.segmented_control(SAYS["prompts_at"], list(known), default=loads[0].concurrency, key=key)
     return known.get(chosen or 0, loads[0])
 
 
 RATES = ("one user, tokens / s", "all users, tokens / s", "answer, s")
-LOADS = {
-    **numbers("%.1f", *RATES[:2]),
-    **numbers("%.2f", RATES[2]),
-    **numbers("%.0f", "first token, ms"),
-    **numbers(TIMES, "speedup", "95 % from", "to", explanation="One user’s, over the prompts."),
-}
+
+
+def _load_columns() -> dict[str, Any]:
+    return {
+        **numbers("%.1f", *RATES[:2]),
+        **numbers("%.2f", RATES[2]),
+        **numbers("%.0f", "first token, ms"),
+        **numbers(TIMES, "speedup", "95 % from", "to", explanation=SAYS["one_users"]),
+    }
 
 
 def _loads_table(found: BenchFindings) -> None:
@@ -179,14 +185,14 @@ def _loads_table(found: BenchFindings) -> None:
         row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side]}
         row |= dict(zip(RATES, values, strict=True)) | {"first token, ms": times}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    data_table(rows, "server_loads_table", columns=LOADS)
+    data_table(rows, "server_loads_table", columns=_load_columns())
 
 
 def _columns() -> dict[str, Any]:
     return {
         **numbers(TIMES, "speedup"),
         **numbers(TIMES, "low", "high", explanation=SAYS["server_interval"]),
-        **numbers("%.1f", *(f"tokens / s {name}" for name in NAMES.values())),
+        **numbers("%.1f", *(f"tokens / s {side}" for side in SIDES)),
         **numbers(PERCENT, "accepted"),
         **numbers("%.2f", "tokens a round"),
     }
@@ -201,8 +207,8 @@ def _table(found: BenchFindings) -> None:
             "speedup": row.speedup,
             "low": row.speedup_low,
             "high": row.speedup_high,
-            f"tokens / s {NAMES['with']}": row.tokens_per_second_with,
-            f"tokens / s {NAMES['without']}": row.tokens_per_second_without,
+            "tokens / s with": row.tokens_per_second_with,
+            "tokens / s without": row.tokens_per_second_without,
             "accepted": None if row.acceptance_rate is None else 100 * row.acceptance_rate,
             "tokens a round": row.tokens_per_round,
             "failed": row.failed,

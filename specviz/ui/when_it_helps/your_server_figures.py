@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.names import first_words
+from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import LoadFindings
 from specviz.measure.endpoints.pairs import Gain
@@ -13,6 +14,7 @@ from specviz.measure.endpoints.warnings import NAMES
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
+SAYS = page_texts("when_it_helps")
 HEIGHT = 330
 ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
 MOST_NAME = 28  # characters
@@ -26,7 +28,7 @@ def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
         "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
         hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    x = plot.axis("requests under way at once", type="category", categoryorder="array", categoryarray=numbers)
+    x = plot.axis(SAYS["axis_load"], type="category", categoryorder="array", categoryarray=numbers)
     marks, level = _marks(numbers, gains, across=False), plot.level(1, "1×", beside=True)
     return plot.figure([line, *marks], HEIGHT, x=x, y=_speedups(gains), showlegend=True, **level)
 
@@ -35,7 +37,7 @@ def _speedups(gains: Sequence[Gain]) -> plot.FigurePart:
     """The axis of speedups: an interval that is far wider than all values is cut, so that these are told apart."""
     values = [gain.value for gain in gains]
     ends = max(gain.interval[1] if gain.interval else gain.value for gain in gains)
-    return plot.axis("speedup", ticksuffix="×", range=[0, max(1.15, 1.1 * min(ends, 2 * max(values)))])
+    return plot.axis(SAYS["axis_speedup"], ticksuffix="×", range=[0, max(1.15, 1.1 * min(ends, 2 * max(values)))])
 
 
 def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> list[plot.FigurePart]:
@@ -99,12 +101,12 @@ def throughput_figure(loads: Sequence[LoadFindings], sides: Sequence[Side]) -> p
     lines = []
     for number, side in enumerate(sides):
         known = [(str(load.concurrency), rate) for load in loads if (rate := load.sides[side].throughput)]
-        hover = f"%{{x}}: %{{y:.1f}} tokens a second<extra>{NAMES[side]}</extra>"
+        hover = f"{SAYS['hover_rate_of_all']}<extra>{NAMES[side]}</extra>"
         x, y = [x for x, _ in known], [y for _, y in known]
         lines.append(plot.scatter(NAMES[side], x, y, hover, **plot.look(number, 9)))
     numbers = [str(load.concurrency) for load in loads]
-    x_axis = plot.axis("requests under way at once", type="category", categoryorder="array", categoryarray=numbers)
-    y_axis = plot.axis("tokens a second, all users", rangemode="tozero")
+    x_axis = plot.axis(SAYS["axis_load"], type="category", categoryorder="array", categoryarray=numbers)
+    y_axis = plot.axis(SAYS["axis_rate_of_all"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
 
@@ -116,12 +118,16 @@ def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
         places, rates, title = (
             [str(place) for place in range(1, len(survival) + 1)],
             list(survival),
-            "place of the guess in the draft",
+            SAYS["axis_place"],
         )
-        y = plot.axis("rounds that accept it", range=[0, 1.03], tickformat=".0%")
+        y = plot.axis(SAYS["axis_rounds"], range=[0, 1.03], tickformat=".0%")
     elif kinds:
-        places, rates, title = [figure_text(name[:MOST_NAME]) for name in kinds], list(kinds.values()), "kind of text"
-        y = plot.axis("accepted / guesses", range=[0, 1.03], tickformat=".0%")
+        places, rates, title = (
+            [figure_text(name[:MOST_NAME]) for name in kinds],
+            list(kinds.values()),
+            SAYS["axis_kind"],
+        )
+        y = plot.axis(SAYS["axis_of_guesses"], range=[0, 1.03], tickformat=".0%")
     else:
         return None
     bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE})

@@ -6,11 +6,16 @@ from functools import cache
 
 from specviz.core.errors import InputError
 from specviz.core.files import MEASURED
+from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
 
+SAYS = page_texts("when_it_helps")
 UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for as long as the visit lasts
-RECORDED_BENCHES = {"vLLM, recorded": "bench_vllm.json", "llama.cpp, recorded": "bench_llama.json"}
+RECORDED_BENCHES = {  # by their names in the program
+    "vLLM, recorded": "bench_vllm.json",
+    "llama.cpp, recorded": "bench_llama.json",
+}
 
 
 @dataclass(slots=True)
@@ -23,7 +28,7 @@ class YourServer:
     def open(self, content: bytes, name: str) -> None:
         """Show a bench file, or raise an InputError and change nothing."""
         if len(content) > UPLOAD_MEGABYTES * 10**6:
-            raise InputError(f"The bench file is larger than {UPLOAD_MEGABYTES} MB.")
+            raise InputError(SAYS["bench_too_large"].format(most=UPLOAD_MEGABYTES))
         self.opened, self.cleared, self.shown = (name, BenchFindings(read_result(content))), None, ""
 
     def clear(self) -> None:

@@ -3,10 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
-
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.links.page_link import DIGITS, PageLink, Params, one_of, real
+from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -33,31 +31,32 @@ class Worksheet:
 
 
 SAYS = page_texts("worksheet")
+LINKS = page_texts("links")
 NUMBER = real(decimals=3)
 
 
 def _within(least: float, most: float) -> Any:
-    return Field(ge=least, le=most, description=f"a number from {least:g} to {most:g}")
+    return expecting(lambda: LINKS["number"].format(least=least, most=most), ge=least, le=most)
 
 
 def _whole(least: int, most: int) -> Any:
-    return Field(ge=least, le=most, description=f"a whole number from {least} to {most}")
+    return expecting(lambda: LINKS["whole"].format(least=least, most=most), ge=least, le=most)
 
 
 class WorksheetLink(PageLink):
     """Every value of the worksheet; a page fills in what its address leaves out."""
 
-    REFUSED: ClassVar[str] = "The link’s {name} is not {expected}: {instead}."
+    REFUSED: ClassVar[str] = "refused_value"
 
     alpha: Annotated[float, NUMBER, _within(0, 1)] = 0.0
     gamma: Annotated[int, DIGITS, _whole(1, MAX_DRAFT_LENGTH)] = 1
     c: Annotated[float, NUMBER, _within(0, MOST_COST)] = 0.0
     v: Annotated[float, NUMBER, _within(1, MOST_VERIFICATION)] = 1.0
     o: Annotated[float, NUMBER, _within(0, MOST_OVERHEAD)] = 0.0
-    batch: Annotated[int, DIGITS, one_of(BATCHES), Field(description=f"one of {', '.join(map(str, BATCHES))}")] = 1
+    batch: Annotated[int, DIGITS, one_of(BATCHES), expecting_one_of(BATCHES)] = 1
     operations: Annotated[float, NUMBER, _within(0, 1)] = 0.0
     # of the cost of a pass over several texts
-    shape: Annotated[int, DIGITS, Field(ge=0, le=1, description="0, a straight line, or 1, as measured")] = 0
+    shape: Annotated[int, DIGITS, expecting(lambda: LINKS["shape"], ge=0, le=1)] = 0
     drafted: Annotated[int, DIGITS, _whole(0, MOST_TOKENS)] = 0
     accepted: Annotated[int, DIGITS, _whole(0, MOST_TOKENS)] = 0
     # the draft length of the counts; 0: gamma, as in older links
