@@ -134,17 +134,16 @@ def _trace(trace: Trace) -> to.TraceJson:
 def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None).here
-    facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__ if name != "says"}
-    return cast(to.MethodPayload, facts | {"says": _describe_method(method, drafter.name if drafter else "")})
+    facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__}
+    return cast(to.MethodPayload, facts | {"subject": _subject(method, drafter.name if drafter else "")})
 
 
-def _describe_method(method: Method, name: str) -> str:
-    subject = method.subject
+def _subject(method: Method, name: str) -> str:
     if method.takes:
         with suppress(InputError):  # its name need not say how many
-            layers = exit_layers(name)
-            subject = say("layers", count=layers) if layers else subject
-    return say("guess" if method.several else "guesses", subject=f"{subject[0].upper()}{subject[1:]}")
+            if layers := exit_layers(name):
+                return say("layers", count=layers)
+    return method.subject
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:

@@ -119,7 +119,7 @@ class TourPayload(TypedDict):
 class MethodPayload(TypedDict):
     """What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
 
-    `says` is its subject and verb, as the beginning of a sentence.
+    `subject` is who guesses, as in the middle of a sentence, and `several` whether these are several.
     """
 
     kind: str
@@ -129,7 +129,8 @@ class MethodPayload(TypedDict):
     title: str
     gives: str
     certain: str
-    says: str
+    subject: str
+    several: bool
     proposes: str
     nothing: str
 

@@ -14,7 +14,8 @@ export const MODEL = {
   title: "",
   gives: "The draft gave it",
   certain: "",
-  says: "The draft guesses",
+  subject: "the draft",
+  several: false,
   proposes: "",
   nothing: "Nothing is drafted.",
 };

@@ -53,10 +53,10 @@ test("a proposal and its check in plain words", () => {
 });
 
 test("who drafts, in words", () => {
-  const heads = { says: "The heads on the target guess", at_once: true };
+  const heads = { subject: "the heads on the target", several: true, at_once: true };
   assert.equal(told(roundOf("aard"), {}, heads)[0], "The heads on the target guess 4 tokens, all at once.");
   assert.equal(told(roundOf("r"), {}, heads)[0], "The heads on the target guess 1 token.");
-  assert.equal(told(roundOf("ar"), { remaining: 3 }, { says: "The head guesses" })[0], "Only 3 tokens are left: the head guesses 2.");
+  assert.equal(told(roundOf("ar"), { remaining: 3 }, { subject: "the head" })[0], "Only 3 tokens are left: the head guesses 2.");
   const person = { by_hand: true, nothing: "You skip: nothing is drafted." };
   assert.equal(told(roundOf("", "bonus"), { remaining: 1 }, person)[0], "You skip: nothing is drafted.");
 });
@@ -99,7 +99,7 @@ test("a tree in words", () => {
   const [proposed, checked] = told(treeRound(TREES[0][0], "correction"), {}, {}, "tree");
   assert.equal(proposed, "The draft guesses a tree: 6 guesses for the next 2 places.");
   assert.equal(checked, "The target checks all 6 guesses in one pass.");
-  const pair = told(treeRound("r-1 a-1", "bonus"), {}, { says: "You guess" }, "tree");
+  const pair = told(treeRound("r-1 a-1", "bonus"), {}, { subject: "you", several: true }, "tree");
   assert.deepEqual(pair.slice(0, 2), ["You guess a tree: 2 guesses for the next place.", "The target checks both in one pass."]);
 });
 

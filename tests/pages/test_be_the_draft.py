@@ -71,7 +71,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
     assert table["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "be_the_draft_run")
-    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["says"]) == ("person", "You guess")
+    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["subject"]) == ("person", "you")
     assert "how much you type" in stage["why_not"]
 
 

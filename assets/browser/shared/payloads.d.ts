@@ -258,7 +258,7 @@ export interface MessagePayload {
 /**
  * What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
  *
- * `says` is its subject and verb, as the beginning of a sentence.
+ * `subject` is who guesses, as in the middle of a sentence, and `several` whether these are several.
  */
 export interface MethodPayload {
   kind: string;
@@ -268,7 +268,8 @@ export interface MethodPayload {
   title: string;
   gives: string;
   certain: string;
-  says: string;
+  subject: string;
+  several: boolean;
   proposes: string;
   nothing: string;
 }

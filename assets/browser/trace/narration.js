@@ -59,12 +59,14 @@ export function endOfText({ emitted }, ends) {
  */
 function proposal(round, { method }, { draft_length: draftLength, remaining }) {
   const number = round.drafted.length;
-  const figures = { draft_guesses: method.says, number, remaining, depth: depthOf(round) };
+  const { subject, several } = method;
+  const who = { subject, Subject: subject[0].toUpperCase() + subject.slice(1), subjects: several ? 2 : 1 };
+  const figures = { ...who, number, remaining, depth: depthOf(round) };
   if (!number) return noDraft(round, method, remaining);
   if (isTree(round)) return say(figures.depth === 1 ? "guesses_tree_next" : "guesses_tree", figures);
   if (method.proposes) return fill(method.proposes, { tokens: say("tokens", figures) });
   if (number < draftLength && number === remaining - 1) {
-    return say("guesses_at_end", { ...figures, draft_guesses: method.says[0].toLowerCase() + method.says.slice(1) });
+    return say("guesses_at_end", figures);
   }
   return say(method.at_once && number > 1 ? "guesses_at_once" : "guesses", figures);
 }
