@@ -37,14 +37,14 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     figures = {"name": name, "where": f":gray[({plain(where)})]"}
     if verdict.certain or not race.clearly_differ(kinds):
         said = {"headline": parts.headline(verdict, end=""), "reason": verdict.reason}
-        st.markdown(_over(laps, verdict, "outcome", **said, **figures))
+        st.markdown(_describe_all(laps, verdict, "outcome", **said, **figures))
     else:
         st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
     if busy := race.busy_laps(laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
-def _over(laps: Sequence[Comparison], verdict: Verdict, said: str, **figures: object) -> str:
+def _describe_all(laps: Sequence[Comparison], verdict: Verdict, said: str, **figures: object) -> str:
     """A sentence about all prompts, with the interval over them where there is one."""
     low, high = verdict.interval or (0.0, 0.0)
     name = f"{said}_one" if len(laps) == 1 else f"{said}_between" if verdict.interval else f"{said}_several"
@@ -76,7 +76,7 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
         if verdict and race.clearly_differ(kinds):
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
             mean = {"speedup": verdict.speedup, "kinds": SAYS["kinds"]}
-            st.caption(SAYS["kinds"] if verdict.certain else _over(laps, verdict, "mean", **mean))
+            st.caption(SAYS["kinds"] if verdict.certain else _describe_all(laps, verdict, "mean", **mean))
     show_sweep_beside(laps, session().when_it_helps)
     parts.data_table(rows(laps), "race_table", columns=_columns())
     parts.note(SAYS["table"], "race-table")
