@@ -10,7 +10,9 @@ from pydantic import BeforeValidator, TypeAdapter
 from specviz.core.files import MEASURED
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
 from specviz.data.measured.measured_methods import ModelFamily
+from specviz.data.texts import page_texts
 
+SAYS = page_texts("published")
 # c: a number, or the two published times that it is the ratio of
 CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] if isinstance(given, list) else given)]
 
@@ -79,8 +81,8 @@ class GpuCosts:
     pair: str  # draft → target
     machine: str
     cost_ratio: CostRatio
-    published: str  # what of it is published, and where
-    assumed: str  # what is not
+    published: str  # the name of the text: what of it is published, and where
+    assumed: str  # and what is not
     url: str
     tokens_per_second: Mapping[int, float] = field(default_factory=dict)  # of the target that reads k tokens at once
 
@@ -95,14 +97,14 @@ class GpuCosts:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMethod:
-    says: str  # one sentence: system, machine, figures; of its rounds in braces
+    says: str  # the name of a sentence: system, machine, figures; of its rounds in braces
     source: str
     url: str
     rounds: tuple[GpuRound, ...] = ()  # that the sentence names
 
     @property
     def said(self) -> str:
-        return self.says.format(*self.rounds)
+        return SAYS[self.says].format(*self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +115,11 @@ class Published:
     gpu_rounds: tuple[GpuRound, ...]
     gpu_costs: tuple[GpuCosts, ...]
     methods: Mapping[ModelFamily, tuple[PublishedMethod, ...]]
-    on_a_gpu: Mapping[ModelFamily, str]  # why a GPU changes a method, in one sentence each
 
 
 FILE = MEASURED / "published.yaml"
 _KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 
 PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs
-PUBLISHED_METHODS, ON_A_GPU = _KNOWN.methods, _KNOWN.on_a_gpu
+PUBLISHED_METHODS = _KNOWN.methods
 SERVED, REPORTS = _KNOWN.served, _KNOWN.reports

@@ -16,6 +16,7 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted, verdict_of_run
 from specviz.data.measured.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
+from specviz.data.texts import page_texts
 from specviz.measure.ranking import known_costs
 from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel
 
@@ -243,11 +244,12 @@ def start_of_paper(run: PublishedRun) -> WorksheetStart:
 
 def start_of_gpu(costs: GpuCosts) -> WorksheetStart:
     checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
-    assumed = costs.assumed  # it may begin with a symbol such as c or v, which stays as it is
+    texts = page_texts("published")
+    assumed = texts[costs.assumed]  # it may begin with a symbol such as c or v, which stays as it is
     assumed = assumed if assumed[1] == " " else assumed[0].upper() + assumed[1:]
     return WorksheetStart(
         say("published_costs", label=costs.label),
-        say("of_gpu", published=costs.published, assumed=assumed),
+        say("of_gpu", published=texts[costs.published], assumed=assumed),
         WorksheetModel(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
         verification=costs.verification,
         costs_only=True,

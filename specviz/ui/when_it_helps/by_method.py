@@ -17,7 +17,7 @@ from specviz.data.measured.measured_methods import (
     stored_methods,
 )
 from specviz.data.measured.measured_methods import MeasuredMethod as Method
-from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.published import PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
@@ -113,6 +113,7 @@ def positions_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
 KINDS = page_texts("method_kinds")
+ON_A_GPU = page_texts("on_a_gpu")  # why a GPU changes a method, by family
 
 
 def show_by_method() -> None:
