@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from specviz.core.errors import InputError
-from specviz.core.languages import current_language
+from specviz.core.languages import ENGLISH, current_language
 from specviz.data.texts import asset, browser_texts, page_texts
 
 SAYS = page_texts("offline")
@@ -123,6 +123,7 @@ def _collect(path: Path, above: tuple[Path, ...], order: dict[Path, Module], lan
 
 def _read(path: Path, is_entry: bool, language: str) -> Module:
     text = COMMENT.sub("", path.read_text(encoding="utf-8"))
+    text = text.replace(f'LANGUAGE = "{ENGLISH}"', f'LANGUAGE = "{language}"')
     text = WORDS.sub(lambda found: f"const {found[1]} = {_table(found[2], language)};", text)
     imports = tuple(
         (tuple(filter(None, map(str.strip, found[1].split(",")))), (path.parent / found[2]).resolve())

@@ -1,5 +1,6 @@
 """The components' JavaScript: modules that import each other, joined into the one text that Streamlit takes."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from specviz.core.files import BROWSER
+from specviz.core.languages import set_language
 from specviz.player.html_file import BundleError, bundle
 
 ENTRIES = (
@@ -66,6 +68,40 @@ export default () => a() + b() + more;""",
     script = bundle(entry)
     assert script.count("a.js") == 1  # once, although two import it
     assert run(tmp_path, script) == "abaa"
+
+
+WRITTEN = """
+import {{ sayer }} from "{shared}/fill.js";
+import {{ fixed, grouped, localize }} from "{shared}/localize.js";
+import {{ percent, prob, times }} from "{shared}/numbers.js";
+import {{ layoutOf }} from "{chart}/layout.js";
+const say = sayer({{ heat: "{{t}}: {{n:one|many}}" }});
+export default () => [
+  times(1.405), prob(0.0078), prob(0.99999), percent(0.81), fixed(1234.5, 1), grouped(1024), grouped(12345.5),
+  say("heat", {{ t: 0.7, n: 1 }}), say("heat", {{ t: 1024, n: 2 }}), layoutOf({{}}, {{}}, 0).separators,
+].join(" | ");
+"""
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("en", "1.41× | 0.78 % | >99.9 % | 81 % | 1234.5 | 1,024 | 12,345.5 | 0.7: one | 1024: many | .,"),
+        ("es", "1,41× | 0,78 % | >99,9 % | 81 % | 1234,5 | 1024 | 12.345,5 | 0,7: one | 1024: many | ,."),
+        (
+            "zh-Hans",
+            "1.41× | 0.78 % | >99.9 % | 81 % | 1234.5 | 1024 | 12,345.5 | 0.7: many | 1024: many | .,",
+        ),
+    ],
+)
+def test_a_browser_writes_figures_in_the_language_of_its_texts(tmp_path: Path, code: str, said: str) -> None:
+    shared, chart = (Path(os.path.relpath(BROWSER / part, tmp_path)).as_posix() for part in ("shared", "chart"))
+    entry = write(tmp_path, entry=WRITTEN.format(shared=shared, chart=chart))
+    set_language(code)
+    script = bundle(entry)
+    set_language("en")
+    assert run(tmp_path, script) == said
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 // What every chart looks like, before its own layout is added. Pure: no element, no Plotly.
 
+import { localize } from "../shared/localize.js";
+
 /** @typedef {{ ink: string, mute: string, line: string, veil: string, background: string, font: string, room: number }} Look */
 /** @typedef {Record<string, unknown>} Part a part of a Plotly layout */
 
@@ -73,6 +75,7 @@ function shared({ ink, mute, line, veil, background, font, room }) {
     hovermode: "closest",
     hoverlabel: { bgcolor: background, bordercolor: mute, font: { family: font, color: ink, size: 13 } },
     template: { layout: { annotationdefaults: { bgcolor: veil } } }, // a label over a line stays readable
+    separators: localize(".,"), // of decimals and of thousands
     uirevision: "same", // what the visitor hid in the legend stays hidden when the numbers change
   };
 }

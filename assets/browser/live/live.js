@@ -3,6 +3,7 @@
 import { find } from "../shared/dom.js";
 import { download } from "../shared/download.js";
 import { Stage } from "../stage/stage.js";
+import { fixed } from "../shared/localize.js";
 import { Decoder } from "./decoder.js";
 import { Form } from "./form.js";
 import { Lesson } from "./lesson.js";
@@ -57,7 +58,7 @@ class Live {
     /** @type {typeof VIEWS[number]} */
     this.view = "simple";
     this.decoder = new Decoder(made, {
-      loading: (model, bytes, of) => this.say(say("loading", { model, loaded: (bytes / 1e6).toFixed(1), all: (of / 1e6).toFixed(1) }), bytes / of),
+      loading: (model, bytes, of) => this.say(say("loading", { model, loaded: fixed(bytes / 1e6, 1), all: fixed(of / 1e6, 1) }), bytes / of),
       ready: () => this.tell(),
       failed: (sentence) => this.say(sentence),
     });

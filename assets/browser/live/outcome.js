@@ -1,6 +1,7 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
 import { running } from "../trace/running.js";
+import { fixed } from "../shared/localize.js";
 import { reasonOf } from "./reason.js";
 import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 import { say } from "./words.js";
@@ -41,7 +42,7 @@ export function resultOf(trace, here) {
   const timed = timedOf(trace);
   if (!timed) return { says: `${passes}.`, reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
   if (!timed.trusted) return { says: say("not_timed", { passes }), reason: say("counted_is_exact"), ...UNTIMED, trusted: false };
-  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: timed.speedup.toFixed(2), passes });
+  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: fixed(timed.speedup, 2), passes });
   const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
   const reason = `${reasonOf(trace, timed)} ${say(timed.interval ? "one_run_interval" : "one_run", { where, ...ends(timed) })}`.trim();
   return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
@@ -55,7 +56,7 @@ function whyNoVerdict(trace) {
 
 /** @param {Timed} timed */
 function ends({ interval }) {
-  const [low, high] = (interval ?? []).map((end) => end.toFixed(2));
+  const [low, high] = (interval ?? []).map((end) => fixed(end, 2));
   return { low, high };
 }
 
@@ -63,7 +64,7 @@ function ends({ interval }) {
 export function countedInWords(trace) {
   const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
   if (!drafted) return say("counted_none");
-  return say("counted", { accepted, drafted, judged, per_call: (emitted / rounds).toFixed(2) });
+  return say("counted", { accepted, drafted, judged, per_call: fixed(emitted / rounds, 2) });
 }
 
 /**
@@ -90,7 +91,7 @@ export function timedInWords(trace) {
   const { machine } = trace.recorded_on;
   if (!timed.trusted) return say("timed_busy", { machine });
   const [checked, guess] = [check, costs.draft].map(writing(trace));
-  const alone = `${timed.speedup.toFixed(2)}×`;
+  const alone = `${fixed(timed.speedup, 2)}×`;
   const speedup = timed.interval ? say("timed_interval", { speedup: alone, ...ends(timed) }) : alone;
   const said = say("timed", { machine, speedup, tokens, check: checked, guess });
   return coarse ? `${said} ${say("timed_coarse")}` : said;
@@ -104,7 +105,7 @@ export function modelledInWords(trace, published) {
   const { rounds, drafted, emitted } = countsOf(trace);
   if (!drafted) return "";
   const there = published.map(({ pair, machine, cost, source }) => {
-    const speedup = (emitted / (rounds + cost * drafted)).toFixed(2);
+    const speedup = fixed(emitted / (rounds + cost * drafted), 2);
     return say("modelled_there", { speedup, pair, machine, source });
   });
   return say("modelled", { speedups: there.join("; ") });

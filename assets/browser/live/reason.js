@@ -1,5 +1,6 @@
 /** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
 
+import { fixed } from "../shared/localize.js";
 import { percent } from "../shared/numbers.js";
 import { verificationSteps } from "../shared/theory.js";
 import { running } from "../trace/running.js";
@@ -44,7 +45,7 @@ function perCall(trace, costs, emitted) {
   const mean = (/** @type {(drafted: number) => number} */ of) => rounds.reduce((sum, { drafted }) => sum + of(drafted.length), 0) / rounds.length;
   const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
   const least = guesses + check + costs.overhead;
-  const here = (emitted / rounds.length).toFixed(2);
+  const here = fixed(emitted / rounds.length, 2);
   return say("pays_per_pass", { needed: about(written(least), trace), here, guesses: written(guesses), check: written(check) });
 }
 

@@ -1,6 +1,7 @@
 /** The settings of this page, from the table of the app: their controls, and what their values may be. */
 
 import { element } from "../shared/dom.js";
+import { LANGUAGE } from "../shared/localize.js";
 import { say } from "./words.js";
 
 /** @import { DecodeSettings } from "../shared/payloads.js" */
@@ -116,5 +117,5 @@ export function lowered(text) {
 
 /** @param {string[]} parts */
 export function listed(parts) {
-  return new Intl.ListFormat(globalThis.document?.documentElement.lang || "en").format(parts);
+  return new Intl.ListFormat(LANGUAGE).format(parts);
 }

@@ -1,5 +1,6 @@
 /** What a run's times say: its costs, its speedup with an interval, and whether the machine was too busy to tell. */
 
+import { fixed } from "../shared/localize.js";
 import { verificationSteps } from "../shared/theory.js";
 import { emits, secondsOf } from "../trace/rounds.js";
 import { running } from "../trace/running.js";
@@ -185,5 +186,5 @@ export function clockIsCoarse({ autoregressive }) {
  */
 export function writing(trace) {
   const digits = clockIsCoarse(trace) ? 1 : 2;
-  return (/** @type {number} */ steps) => steps.toFixed(digits);
+  return (/** @type {number} */ steps) => fixed(steps, digits);
 }

@@ -1,6 +1,7 @@
 /** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
 
 import { element } from "../shared/dom.js";
+import { fixed, localize } from "../shared/localize.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
 import { draftName, shortName } from "../trace/names.js";
 import { csvOf } from "./csv.js";
@@ -47,8 +48,8 @@ export class Tried {
     const { timed, acceptance, tokens } = figuresOf(shown.trace);
     const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
     const cells = [
-      numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), String(settings.temperature),
-      firstWords(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
+      numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
+      firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed ?? UNKNOWN,
     ];
     const row = element("tr");
     const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
@@ -117,7 +118,7 @@ function figuresOf(trace) {
 
 /** @param {Timed} timed */
 function withInterval({ speedup, interval }) {
-  const [low, high] = (interval ?? []).map((end) => end.toFixed(2));
+  const [low, high] = (interval ?? []).map((end) => fixed(end, 2));
   return interval ? say("speedup_interval", { speedup: times(speedup), low, high }) : times(speedup);
 }
 

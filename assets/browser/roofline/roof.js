@@ -1,6 +1,7 @@
 // The picture of the roof: what a machine can do at most for each byte that it fetches, on logarithmic axes, and where on
 // it the two kinds of work of a plain pass and of a check are.
 
+import { fixed, grouped } from "../shared/localize.js";
 import { label, svg } from "../shared/svg.js";
 
 /** @import { PublishedMachine, RooflinePayload } from "../shared/payloads.js" */
@@ -43,7 +44,6 @@ export function drawRoof(round, width, said) {
   const { left } = MARGIN;
   const { right, bottom, x, y, at } = scales(width, round.machine);
   const [start, bend] = [at(ACROSS.from), at(round.corner)];
-  const number = (/** @type {number} */ tick) => tick.toLocaleString("en-US");
   /** One kind of work: from the plain pass, along the roof, to the check. */
   const way = (/** @type {Kind} */ kind) => {
     const [from, to] = [at(round.plain[WORK[kind]].intensity), at(round.check[WORK[kind]].intensity)];
@@ -55,9 +55,9 @@ export function drawRoof(round, width, said) {
     svg("path", { d: `M${bend.x} ${bend.y}H${right}V${bottom}H${bend.x}Z`, class: "ground arithmetic" }),
     ...TICKS.filter((tick) => tick <= UP.to).flatMap((tick) => [
       svg("path", { d: `M${left} ${y(tick)}H${right}`, class: "grid-line" }),
-      label(number(tick), left - 6, y(tick) + 4, "end"),
+      label(grouped(tick), left - 6, y(tick) + 4, "end"),
     ]),
-    ...TICKS.map((tick) => label(number(tick), Math.min(x(tick), right - 18), bottom + 15, "")),
+    ...TICKS.map((tick) => label(grouped(tick), Math.min(x(tick), right - 18), bottom + 15, "")),
     label(said.up, 2, 13, "start"),
     label(said.across, (left + right) / 2, bottom + 32, ""),
     svg("path", { d: `M${left} ${start.y}L${bend.x} ${bend.y}H${right}`, class: "roof-line" }),
@@ -86,7 +86,7 @@ export function mark(kind, { x, y }, which) {
  * @param {Labels} said
  */
 export function roofInWords(round, said) {
-  const where = (/** @type {number} */ intensity) => `${intensity.toFixed(1)}, ${intensity > round.corner ? said.busy : said.waits}`;
+  const where = (/** @type {number} */ intensity) => `${fixed(intensity, 1)}, ${intensity > round.corner ? said.busy : said.waits}`;
   const both = (/** @type {Kind} */ kind) => PASSES.map((which) => `${said[which]} ${where(round[which][WORK[kind]].intensity)}`).join("; ");
   return `${said.roof}. ${said.across}; ${said.corner}: ${Math.round(round.corner)}. ${KINDS.map((kind) => `${said[kind]}: ${both(kind)}. `).join("")}`;
 }

@@ -1,5 +1,6 @@
 // What is said of a round: its figures as they are written, in the sentences that the server sends. Pure.
 
+import { fixed, grouped } from "../shared/localize.js";
 import { percent, times } from "../shared/numbers.js";
 
 /** @import { JudgedPayload, RooflinePayload } from "../shared/payloads.js" */
@@ -9,15 +10,10 @@ const FREE = 1.05; // a check that takes less costs nearly nothing more
 const MORE_EXPERTS = 1.2; // from here a check fetches clearly more weights than a plain pass
 const MOSTLY = 0.5; // of a pass
 
-/** @param {number} number with a comma between thousands */
-function grouped(number) {
-  return Math.round(number).toLocaleString("en-US");
-}
-
 /** @param {number} seconds as milliseconds, to two digits that count: 0.31 ms, 3.1 ms, 31 ms */
 export function inMs(seconds) {
   const ms = 1000 * seconds;
-  return `${ms < 1 ? ms.toFixed(2) : ms < 10 ? ms.toFixed(1) : grouped(ms)} ms`;
+  return `${ms < 10 ? fixed(ms, ms < 1 ? 2 : 1) : grouped(Math.round(ms))} ms`;
 }
 
 /**
@@ -28,9 +24,9 @@ export function inMs(seconds) {
  */
 export function valueOf(name, value, said) {
   if (name === "alpha") return percent(value);
-  if (name === "cost") return `${value.toFixed(2)} ${said.steps}`;
+  if (name === "cost") return `${fixed(value, 2)} ${said.steps}`;
   const [one, many] = name === "batch" ? [said.text, said.texts] : [said.token, said.tokens];
-  return `${grouped(value)} ${value === 1 ? one : many}`;
+  return `${grouped(Math.round(value))} ${value === 1 ? one : many}`;
 }
 
 /**
@@ -50,26 +46,26 @@ export function filled(text = "", figures = {}) {
 export function figuresOf({ batch, context, shape, machine, alpha, length, plain, check, memory, growth, steps, written, speedup, needed }) {
   return {
     batch: String(batch),
-    context: grouped(context),
+    context: grouped(Math.round(context)),
     model: shape.name,
     tokens: String(length + 1),
     all: grouped(batch * (length + 1)),
-    check: growth.toFixed(2),
-    round: steps.toFixed(2),
-    written: written.toFixed(2),
-    speedup: speedup.toFixed(2),
+    check: fixed(growth, 2),
+    round: fixed(steps, 2),
+    written: fixed(written, 2),
+    speedup: fixed(speedup, 2),
     times: times(speedup),
     acceptance: percent(alpha),
     needed: percent(needed),
-    memory: `${grouped(memory / 1e9)} GB`,
+    memory: `${grouped(Math.round(memory / 1e9))} GB`,
     own: `${machine.memory} GB`,
-    experts: plain.touched.toFixed(1),
-    more_experts: check.touched.toFixed(1),
+    experts: fixed(plain.touched, 1),
+    more_experts: fixed(check.touched, 1),
     share: percent(plain.caches.seconds / plain.seconds),
     alone: inMs(plain.seconds),
     together: inMs(plain.seconds / speedup),
-    rate: grouped(batch / plain.seconds),
-    faster: grouped((batch * speedup) / plain.seconds),
+    rate: grouped(Math.round(batch / plain.seconds)),
+    faster: grouped(Math.round((batch * speedup) / plain.seconds)),
   };
 }
 

@@ -1,8 +1,11 @@
 // Texts with figures: each part of the page has a table of its texts in assets/texts/browser, and says them by name.
 
+import { LANGUAGE, localize } from "./localize.js";
+
 /** @typedef {Record<string, string | number>} Filled figures by the names that a text has in {braces} */
 
 const BRACES = /\{(\w+)(?::([^{}]*))?\}/g;
+const PLURAL = new Intl.PluralRules(LANGUAGE);
 
 /**
  * How a part says its texts. {count:token|tokens} is the word for so many.
@@ -18,7 +21,12 @@ export function sayer(texts) {
  * @param {Filled} figures
  */
 export function fill(text, figures) {
-  return text.replace(BRACES, (_, name, forms) => (forms === undefined ? String(figures[name]) : wordFor(Number(figures[name]), forms.split("|"))));
+  return text.replace(BRACES, (_, name, forms) => (forms === undefined ? written(figures[name]) : wordFor(Number(figures[name]), forms.split("|"))));
+}
+
+/** @param {string | number} figure */
+function written(figure) {
+  return typeof figure === "number" ? localize(String(figure)) : String(figure);
 }
 
 /**
@@ -27,5 +35,5 @@ export function fill(text, figures) {
  * @param {string[]} forms
  */
 function wordFor(count, forms) {
-  return count === 1 ? forms[0] : forms[forms.length - 1];
+  return PLURAL.select(count) === "one" ? forms[0] : forms[forms.length - 1];
 }

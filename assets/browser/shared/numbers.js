@@ -1,5 +1,6 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
+import { fixed, localize } from "./localize.js";
 import { say } from "./words.js";
 
 export const UNKNOWN = "–";
@@ -11,10 +12,10 @@ export const UNKNOWN = "–";
 export function prob(value) {
   if (value == null) return UNKNOWN;
   if (value === 0 || value === 1) return percent(value);
-  if (value < 0.00005) return "<0.01 %";
-  if (value >= 0.9995) return ">99.9 %";
+  if (value < 0.00005) return localize("<0.01 %");
+  if (value >= 0.9995) return localize(">99.9 %");
   const places = value >= 0.995 ? 1 : value >= 0.1 ? 0 : value >= 0.01 ? 1 : 2;
-  return `${(100 * value).toFixed(places)} %`;
+  return `${fixed(100 * value, places)} %`;
 }
 
 /** @param {number | null | undefined} share 0 to 1 */
@@ -32,16 +33,16 @@ export function inHundred(said) {
 
 /** @param {number | null | undefined} ratio */
 export function times(ratio) {
-  return ratio == null ? UNKNOWN : `${ratio.toFixed(ratio < 10 ? 2 : 1)}×`;
+  return ratio == null ? UNKNOWN : `${fixed(ratio, ratio < 10 ? 2 : 1)}×`;
 }
 
 /** @param {number | null | undefined} ms */
 export function milliseconds(ms) {
   if (ms == null) return UNKNOWN;
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  return `${ms < 10 ? fixed(ms, 1) : Math.round(ms)} ms`;
 }
 
 /** @param {number | null | undefined} ms */
 export function seconds(ms) {
-  return ms == null ? UNKNOWN : `${(ms / 1000).toFixed(2)} s`;
+  return ms == null ? UNKNOWN : `${fixed(ms / 1000, 2)} s`;
 }

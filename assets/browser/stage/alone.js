@@ -1,6 +1,7 @@
 // The picture of the target alone: one pass for one token, which is read before the next pass; and the lane of all its
 // passes, each as long as it took.
 
+import { fixed } from "../shared/localize.js";
 import { box, label, svg } from "../shared/svg.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { say, voiceOf } from "./words.js";
@@ -114,7 +115,7 @@ export function aloneInWords(run, index, words) {
     token: quoted(token),
     number: index + 1,
     passes: run.rounds.length,
-    ms: (ms[3] - ms[0]).toFixed(1),
+    ms: fixed(ms[3] - ms[0], 1),
     whole: run.rounds[run.rounds.length - 1].ms[3].toFixed(0),
   });
 }

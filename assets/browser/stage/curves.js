@@ -1,5 +1,6 @@
 // What the small charts share: curves and dots, the axes' ticks, and the figures of a run in two numbers.
 
+import { fixed, localize } from "../shared/localize.js";
 import { percent } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten } from "../shared/text.js";
@@ -47,8 +48,8 @@ export function figuresOf({ accepted, rejected, discarded, speedup, interval }) 
  * @param {Pick<Point, "speedup" | "interval">} estimate
  */
 export function estimated({ speedup, interval }) {
-  if (!interval) return say("about", { figure: String(speedup?.toFixed(2)) });
-  const [low, high] = interval.map((end) => end.toFixed(2));
+  if (!interval) return say("about", { figure: localize(String(speedup?.toFixed(2))) });
+  const [low, high] = interval.map((end) => fixed(end, 2));
   return low === high ? low : say("from_to", { low, high });
 }
 
@@ -116,7 +117,7 @@ export function speedupSpan({ speedup }) {
  * @returns {Tick[]}
  */
 export function speedupTicks(reach) {
-  return roundNumbers(speedupSpan(reach), 4).map((value) => [value, `${value}×`]);
+  return roundNumbers(speedupSpan(reach), 4).map((value) => [value, `${localize(String(value))}×`]);
 }
 
 /**

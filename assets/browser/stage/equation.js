@@ -1,6 +1,7 @@
 // The second line of the result: tokens a round ÷ steps a round = speedup. Tokens are counted. Steps are timed: what a round
 // takes, in plain steps of the target. A part lights what it is made of, see stage.css. Draws nothing.
 
+import { fixed, localize } from "../shared/localize.js";
 import { estimated } from "./curves.js";
 import { say } from "./words.js";
 
@@ -30,12 +31,12 @@ export function equationOf(data, run) {
   const tips = {
     tokens: run ? countedIn(run.accepted, run.per_call * run.rounds.length, run.rounds.length) : countedInRun(data),
     steps: [say("step_meaning"), modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
-    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps, tokens })}`,
+    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps), tokens: localize(tokens) })}`,
   };
-  const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_a_round", { tokens }) }, { part: null, words: " ÷ " }];
+  const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_a_round", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
   if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(data.result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
-  const right = `${modelled ? estimated(sides) : speedup.toFixed(2)}×`;
-  return { pieces: [...left, { part: "steps", words: say("steps", { steps }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
+  const right = `${modelled ? estimated(sides) : fixed(speedup, 2)}×`;
+  return { pieces: [...left, { part: "steps", words: say("steps", { steps: localize(steps) }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }
 
 /**
@@ -99,8 +100,8 @@ function madeOf({ rounds, timed }, steps) {
   const sum = (/** @type {number} */ part) => rounds.reduce((total, { ms }) => total + ms[part + 1] - ms[part], 0);
   const [draft, check, rest] = [0, 1, 2].map(sum);
   const [guesses, checks] = [draft, check].map((ms) => Number(((Number(steps) * ms) / (draft + check + rest)).toFixed(2)));
-  const others = Math.max(Number(steps) - guesses - checks, 0).toFixed(2);
-  return say("steps_made_of", { guesses: guesses.toFixed(2), checks: checks.toFixed(2), others });
+  const others = Math.max(Number(steps) - guesses - checks, 0);
+  return say("steps_made_of", { guesses: fixed(guesses, 2), checks: fixed(checks, 2), others: fixed(others, 2) });
 }
 
 /**
@@ -120,7 +121,7 @@ function timing({ replay, result }, { tokens, steps, estimated }) {
  * @param {[number, number]} interval
  */
 function ends(tokens, [low, high]) {
-  return { least: (tokens / high).toFixed(2), most: (tokens / low).toFixed(2), low: low.toFixed(2), high: high.toFixed(2) };
+  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), low: fixed(low, 2), high: fixed(high, 2) };
 }
 
 /**

@@ -2,6 +2,7 @@
 // replacement adds, (p − q)₊. Together they are p, whatever q is. The visitor moves q, by mouse, finger or arrow keys.
 
 import { element } from "../shared/dom.js";
+import { fixed } from "../shared/localize.js";
 import { prob } from "../shared/numbers.js";
 import { visible } from "../shared/text.js";
 import { say, voiceOf } from "./words.js";
@@ -24,7 +25,7 @@ const shown = (value) => prob(Math.round(1e6 * value) / 1e6);
 const rounded = (value) => Math.round(1000 * value) / 1000;
 
 /** @param {number} share in per cent, so that what is added is also the sum of what is shown */
-const cases = (share) => (100 * share).toFixed(1);
+const cases = (share) => fixed(100 * share, 1);
 
 /** @type {Record<DiagramPayload["words"], (parts: Parts) => string>} */
 const SUMS = {

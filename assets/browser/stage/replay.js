@@ -3,6 +3,7 @@
 // for the real run.
 
 import { find } from "../shared/dom.js";
+import { fixed } from "../shared/localize.js";
 import { Strip } from "./strip.js";
 import { say } from "./words.js";
 
@@ -122,7 +123,7 @@ export class Replay {
    * @param {ReplayedLength} shown
    */
   wordsOf({ rounds, accepted, rejected, discarded, per_call: perCall }) {
-    const counts = say("replay_counts", { accepted, rejected, discarded, tokens: perCall.toFixed(2) });
+    const counts = say("replay_counts", { accepted, rejected, discarded, tokens: fixed(perCall, 2) });
     return [say("replay_rounds", { length: this.length, rounds: rounds.length }), counts];
   }
 

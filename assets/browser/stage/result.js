@@ -2,6 +2,7 @@
 // what the replay at that length comes to.
 
 import { element, find } from "../shared/dom.js";
+import { fixed, localize } from "../shared/localize.js";
 import { percent, times } from "../shared/numbers.js";
 import { estimated, figuresOf, lastOf, trusted } from "./curves.js";
 import { certainty, equationOf } from "./equation.js";
@@ -120,10 +121,10 @@ function notRanked(data, { trusted: quiet, pinned }) {
 function counts({ rounds, name, differs }, before, now, then) {
   return say(before.pinned ? "exact_pinned" : "exact", {
     then: percent(then.acceptance),
-    then_tokens: String(before.per_call?.toFixed(2)),
+    then_tokens: localize(String(before.per_call?.toFixed(2))),
     before: named(before),
     now: percent(now.acceptance),
-    tokens: ((rounds.at(-1)?.after.emitted ?? 0) / rounds.length).toFixed(2),
+    tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
     run: named({ name, differs }),
   });
 }

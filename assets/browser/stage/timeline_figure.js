@@ -1,6 +1,7 @@
 // The timeline's blocks: a path a kind of block, however many there are.
 
 import { byTarget } from "../shared/chips.js";
+import { localize } from "../shared/localize.js";
 import { label, svg } from "../shared/svg.js";
 import { Plane, roundNumbers } from "./plane.js";
 import { depthsOf } from "./tree.js";
@@ -66,7 +67,7 @@ function lanes(plane, data, style) {
   const said = voiceOf(data.diagram?.words);
   const names = style.narrow ? [said("lane_both_narrow"), said("lane_alone_narrow")] : [said("lane_both"), said("lane_alone")];
   /** @type {Tick[]} */
-  const times = roundNumbers(plane.xSpan, style.narrow ? 4 : 9).map((ms) => [ms, `${ms} ms`]);
+  const times = roundNumbers(plane.xSpan, style.narrow ? 4 : 9).map((ms) => [ms, `${localize(String(ms))} ms`]);
   return plane.axes(times, names.map((name, i) => [i + 0.5, name]), style.letters);
 }
 

@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
+import { localize } from "../shared/localize.js";
 import { say } from "./words.js";
 
 /** @import { Move, Playhead } from "./playhead.js" */
@@ -38,6 +39,7 @@ export class Transport {
     /** @type {HTMLSelectElement} */
     const speed = find(stage, ".speed");
     find(stage, ".buttons").addEventListener("click", (event) => this.#press(event));
+    for (const option of speed.options) option.text = localize(option.text);
     speed.addEventListener("change", () => this.playhead.setSpeed(Number(speed.value)));
     this.scrubber.addEventListener("input", () => this.playhead.seek(Number(this.scrubber.value)));
     this.scrubber.addEventListener("change", () => this.playhead.rested());

@@ -1,0 +1,35 @@
+// Figures as the reader's language writes them: 1.41 is 1,41 in Spanish. What a program reads keeps its point. As
+// specviz/core/numbers.py.
+
+export const LANGUAGE = "en"; // of the tables of texts: specviz/player/html_file.py writes another one here
+
+const FOUR_DIGITS = /^(\D*\d),(?=\d{3}(?![\d,]))/; // not grouped: CLDR's rule for Spanish
+const SIGNS = signsOf(LANGUAGE);
+
+/** @param {string} language */
+function signsOf(language) {
+  const parts = new Intl.NumberFormat(language).formatToParts(12345.6);
+  const sign = (/** @type {string} */ type) => parts.find((part) => part.type === type)?.value ?? "";
+  return { ".": sign("decimal"), ",": sign("group") };
+}
+
+/**
+ * @param {string} english a figure
+ */
+export function localize(english) {
+  if (LANGUAGE === "en") return english;
+  return english.replace(FOUR_DIGITS, "$1").replace(/[.,]/g, (sign) => SIGNS[/** @type {"." | ","} */ (sign)]);
+}
+
+/**
+ * @param {number} value
+ * @param {number} places
+ */
+export function fixed(value, places) {
+  return localize(value.toFixed(places));
+}
+
+/** @param {number} value with a sign between thousands */
+export function grouped(value) {
+  return localize(value.toLocaleString("en-US"));
+}
