@@ -73,15 +73,15 @@ def cache_by_language(function: Callable[PARAMETERS, RESULT]) -> Callable[PARAME
     return found
 
 
-def best_language(wanted: Iterable[str]) -> str:
-    """The first that is there of those that a browser or a link names, as in es-MX or zh_CN; English without one."""
+def find_language(wanted: Iterable[str]) -> str | None:
+    """The first that is there of those that a browser or a link names, as in es-MX or zh_CN."""
     known = {code.lower(): code for code in languages()}
     first = {code.partition("-")[0]: code for code in reversed(known)}
     for name in wanted:
         code = name.strip().lower().replace("_", "-")
         if found := known.get(code) or known.get(first.get(code.partition("-")[0], "")):
             return found
-    return ENGLISH
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
-from specviz.ui.shared.language import language_in_link, language_menu
+from specviz.ui.shared.language import LANGUAGE, language_in_link, language_menu, unknown_language
+from specviz.ui.shared.parts import notices
 
 SAYS = page_texts("shared")
 
@@ -98,6 +99,7 @@ def draw_header() -> None:
         st.html(BROWSER / "styles" / "no_menu.css")
     else:
         language_menu()
+    notices([unknown_language()])
 
 
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
@@ -112,7 +114,7 @@ def view() -> View:
     if visitor.view is None:
         newcomer: View | None = "simple" if TOUR in st.query_params else None
         asked, before = _one_of(VIEWS, st.query_params.get(VIEW)), _one_of(CHOICES, remembered(COOKIE))
-        visitor.view = asked or newcomer or before or ("full" if st.query_params else "simple")
+        visitor.view = asked or newcomer or before or ("full" if {*st.query_params} - {LANGUAGE} else "simple")
     return visitor.view
 
 

@@ -4,7 +4,7 @@ import os
 
 import streamlit as st
 
-from specviz.core.languages import ENGLISH, best_language, find_language_by, languages, set_language
+from specviz.core.languages import ENGLISH, find_language, find_language_by, languages, set_language
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import session_id
@@ -25,17 +25,26 @@ def _language_here() -> str:
     if not session_id():
         return ENGLISH
     visitor = session()
-    if asked := st.query_params.get(LANGUAGE):
-        visitor.language = best_language([asked])
+    if asked := find_language(st.query_params.get_all(LANGUAGE)):
+        visitor.language = asked
     if not visitor.language:
-        visitor.language = best_language(filter(None, (remembered(COOKIE), os.environ.get(FOR_ALL), st.context.locale)))
+        usual = (remembered(COOKIE), os.environ.get(FOR_ALL), st.context.locale)
+        visitor.language = find_language(filter(None, usual)) or ENGLISH
     return visitor.language
+
+
+def unknown_language() -> str | None:
+    """A line for a link whose language is not there: the visitor's usual one is shown, and the menu has the others."""
+    asked, names = st.query_params.get_all(LANGUAGE), languages()
+    if not asked or find_language(asked):
+        return None
+    return SAYS["unknown"].format(asked=asked[0][:40], codes=", ".join(names), language=names[session().language])
 
 
 def language_in_link() -> dict[str, str]:
     """English is in no link, as links always were, but where another language is the usual one here."""
     chosen = session().language
-    return {LANGUAGE: chosen} if chosen != best_language(filter(None, (os.environ.get(FOR_ALL),))) else {}
+    return {LANGUAGE: chosen} if chosen != (find_language([os.environ.get(FOR_ALL, "")]) or ENGLISH) else {}
 
 
 def language_menu() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.core.languages import ENGLISH, current_language
+from specviz.core.numbers import localize
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.prompts.workloads import (
@@ -105,6 +107,8 @@ class RunControls:
         height = 140 if self.popover else 68
         more |= {"placeholder": SAYS["prompt_empty"], "args": (chosen["key"],)}
         text = st.text_area(SAYS["prompt_text"], height=height, on_change=self._note_own_text, **chosen, **more)
+        if current_language() != ENGLISH:
+            st.caption(SAYS["english_models"])
         if self.popover:
             st.session_state[self._key("prompt")] = text
 
@@ -341,7 +345,7 @@ def what_it_downloads(pair: Pair) -> str:
 def _from_hub(pair: Pair) -> tuple[list[KnownModel], str]:
     """The models that are downloaded, and how much that is at least."""
     hub = [model for model in pair.models if model.name in HUB_NAMES]
-    return hub, f"{weight_bytes(sum(model.parameters for model in hub), 'bfloat16') / 1e9:.2f} GB"
+    return hub, f"{localize(weight_bytes(sum(model.parameters for model in hub), 'bfloat16') / 1e9, '.2f')} GB"
 
 
 def pair_label(pair: Pair) -> str:
