@@ -9,6 +9,7 @@ from statistics import median
 
 from specviz.core.costs import Costs as Costs  # readers of figures import it from here
 from specviz.core.judge import Interval
+from specviz.core.numbers import localize
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
 from specviz.core.texts import Sentences
 from specviz.core.trace import Autoregressive, Round, Trace
@@ -188,7 +189,7 @@ class Estimate:
 
 def span(interval: Interval, unit: str = "") -> str:
     """ "1.41× to 1.52×"; one figure where both ends are the same as they are said."""
-    low, high = (f"{end:.2f}{unit}" for end in interval)
+    low, high = (f"{localize(end, '.2f')}{unit}" for end in interval)
     return low if low == high else say("between", low=interval[0], high=interval[1], unit=unit)
 
 

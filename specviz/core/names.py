@@ -4,6 +4,7 @@ import re
 
 from specviz.core.conversation import read_messages
 from specviz.core.languages import ENGLISH, current_language
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 
@@ -42,7 +43,7 @@ def pair_name(trace: Trace) -> str:
 
 
 def show_size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
+    return f"{localize(count / 1e9, '.1f')} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
 
 
 MOST_MACHINE = 40  # characters: a file can name any machine

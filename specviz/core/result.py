@@ -6,6 +6,7 @@ from typing import Any
 
 from specviz.core.judge import UNTOLD, Interval
 from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
+from specviz.core.numbers import localize
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
@@ -117,7 +118,7 @@ def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[s
     draft = calibrated.interval(lambda costs: guesses * costs.cost_ratio) if calibrated else None
     check = calibrated.interval(checking) if calibrated else None
     if draft is None or check is None:
-        return f"{guesses * terms.cost_ratio:.2f}", f"{terms.checking:.2f}", calibrated is None
+        return localize(guesses * terms.cost_ratio, ".2f"), localize(terms.checking, ".2f"), calibrated is None
     return span(draft), span(check), True
 
 

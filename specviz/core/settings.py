@@ -13,7 +13,8 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from specviz.core.errors import InputError
-from specviz.core.texts import AppTexts, Sentences, join_choices
+from specviz.core.numbers import localize
+from specviz.core.texts import AppTexts, Sentences, fill, join_choices
 
 say = Sentences("settings")
 
@@ -114,12 +115,12 @@ class Setting:
         """The value for a list of what is not usual; empty where the list leaves it out."""
         if value == self.default or not self.words:
             return ""
-        return self.words.get(value, "") if isinstance(self.words, Mapping) else self.words.format(value)
+        return self.words.get(value, "") if isinstance(self.words, Mapping) else fill(self.words, {}, value)
 
     def describe_fact(self, value: Any) -> str:
         """The value in a list of facts; a choice by its label."""
         label = self.labels.get(value) if self.labels else None
-        return label[0].lower() + label[1:] if label else f"{value:g}" if self.kind is float else str(value)
+        return label[0].lower() + label[1:] if label else localize(value, "g") if self.kind is float else str(value)
 
 
 def table_of(owner: type) -> dict[str, Setting]:

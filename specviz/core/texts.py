@@ -12,6 +12,7 @@ import string
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from numbers import Number
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -21,6 +22,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.languages import ENGLISH, Entry, cache_by_language, current_language, locale, translation
+from specviz.core.numbers import localize, percent
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -150,13 +152,9 @@ def spell_count(number: int) -> str:
     return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 CONVERSIONS: Mapping[str, Callable[[Any], str]] = {
     "p": percent,
-    "h": lambda share: f"{100 * share:.0f}",
+    "h": lambda share: localize(100 * share, ".0f"),
     "w": spell_count,
 }
 
@@ -167,7 +165,9 @@ class _Figures(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         *forms, last = format_spec.split("|")
-        return (forms[0] if _is_one(value) else last) if forms else str(super().format_field(value, format_spec))
+        if forms:
+            return forms[0] if _is_one(value) else last
+        return localize(value, last) if isinstance(value, Number) else str(super().format_field(value, last))
 
 
 def _is_one(value: Any) -> bool:
@@ -220,7 +220,7 @@ say = Sentences("joins")
 
 def join_choices(values: Sequence[object], word: Literal["or", "and"] = "or") -> str:
     """In a sentence: 2, 3 or 4."""
-    *before, last = map(str, values)
+    *before, last = (localize(value) if isinstance(value, float) else str(value) for value in values)
     if not before:
         return last
     first = ", ".join(before)

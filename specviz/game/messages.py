@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from specviz.core.numbers import percent
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH, PromptFormat
-from specviz.core.texts import Sentences, percent
+from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
 from specviz.game.words import GuessedWord, branches, words_of

@@ -1,6 +1,7 @@
 """What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
 
 from specviz.core.judge import HURTS, VerdictWord, judge
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.measured.batches import BatchSpeedup, BatchStudy, Ratio
 from specviz.data.published import GPU_COSTS
@@ -46,7 +47,7 @@ def best_of(study: BatchStudy, batch: int) -> BatchSpeedup:
 
 
 def times(ratio: Ratio) -> str:
-    return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
+    return f"{localize(ratio.value, '.2f')}× ({localize(ratio.low, '.2f')}–{localize(ratio.high, '.2f')})"
 
 
 def describe_place(study: BatchStudy) -> str:
@@ -75,7 +76,7 @@ def kinds_of_machines(study: BatchStudy) -> str:
     """Which shape a pass has on which kind of machine: of a GPU as published, of the recorded one as measured."""
     gpu = next(each for each in GPU_COSTS if each.verification)
     most = max(gpu.verification)
-    *begin, end = (f"v({tokens}) = {gpu.verification[tokens]:.2f}" for tokens in (2, most - 1, most))
+    *begin, end = (f"v({tokens}) = {localize(gpu.verification[tokens], '.2f')}" for tokens in (2, most - 1, most))
     first, last = study.passes[0], study.passes[-1]
     tokens = max(set(first.verification) & set(last.verification))
     alone, together = first.verification[tokens], last.growth.value * last.verification[tokens]

@@ -10,6 +10,7 @@ from typing import Literal
 
 from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_title, named, own_names, typed_name
 from specviz.core.names import is_path, short_name, show_size
+from specviz.core.numbers import localize
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import join_choices, page_texts
@@ -233,5 +234,5 @@ def draft_label(name: str) -> str:
 
 def _millions(parameters: int) -> str:
     if parameters >= 1e9:
-        return f"{parameters / 1e9:.1f} B"
-    return f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"
+        return f"{localize(parameters / 1e9, '.1f')} B"
+    return f"{localize(parameters / 1e6, '.0f' if parameters >= 1e7 else '.1f')} M"

@@ -11,6 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
+from specviz.core.numbers import localize
 from specviz.core.replay import DraftGuesses
 from specviz.core.result import explain_no_result
 from specviz.core.settings import facts as facts_of
@@ -147,7 +148,9 @@ def _settings(trace: Trace) -> str:
         SAYS["drafter"]: draft or SAYS["no_drafter"],
         SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
-        SAYS["sampling"]: ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),
+        SAYS["sampling"]: ", ".join(
+            chain([_sampling(trace)], (f"{name} {localize(value, 'g')}" for name, value in limits))
+        ),
         SAYS["tokens"]: SAYS["tokens_stopped"].format(most=settings.max_new_tokens, stopped=trace.output.stopped_by),
     }
     if trace.imported:

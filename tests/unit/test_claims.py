@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from specviz.core.metrics import count
+from specviz.core.numbers import percent
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.texts import Words, figures_in, percent
+from specviz.core.texts import Words, figures_in
 from specviz.data.lessons.facts import explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import PEERS, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace

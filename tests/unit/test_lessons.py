@@ -13,7 +13,8 @@ import pytest
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count, span
-from specviz.core.texts import Facts, Says, Words, figures_in, fill, percent
+from specviz.core.numbers import percent
+from specviz.core.texts import Facts, Says, Words, figures_in, fill
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping

@@ -12,9 +12,10 @@ from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
+from specviz.core.numbers import localize, percent
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent, spell_count
+from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
@@ -141,7 +142,7 @@ def _gather_passes() -> Facts:
     exact = found.find_pass("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
     return {
-        **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
+        **{f"check_{one.dtype}": localize(one.ratio.value, ".2f") for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
         **written(
             "passes",
@@ -251,7 +252,7 @@ def _gather_setting(key: str, at: SettingFigures | None) -> Facts:
         "check": costs.verify if costs else None,
         "speedup": at.speedup if at else None,
     }
-    return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
+    return {f"{key}_{name}": UNKNOWN if value is None else localize(value, ".2f") for name, value in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)

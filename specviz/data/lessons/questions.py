@@ -14,7 +14,8 @@ from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import span, speedup
 from specviz.core.names import machine_in_words
-from specviz.core.texts import AppTexts, Facts, Voices, percent, spell_count
+from specviz.core.numbers import localize, percent
+from specviz.core.texts import AppTexts, Facts, Voices, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
@@ -99,7 +100,7 @@ def answer_facts(trace: str) -> Facts:
     return {
         **facts_of(trace),
         **{name: report.system for name, report in CITED.items()},
-        **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in GAINS.items()},
+        **{f"{name}_speedup": localize(gain.speedup, "g") for name, gain in GAINS.items()},
         **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
         "pair": SAYS["two"].format(one=pays.drafter.name, other=pays.target.name),
         "easy_per_call": facts_of("pays")["per_call"],
@@ -131,7 +132,7 @@ def _gather_chats() -> Facts:
     edit, story = map(facts_of, CHAT_RUNS)
     said = {"edit": edit, "story": story}
     names, model = ("per_call", "speedup", "acceptance"), story_trace(CHAT_RUNS[0]).target
-    about = {"chat_model": model.name, "chat_numbers": f"{model.parameters / 1e6:.0f}"}
+    about = {"chat_model": model.name, "chat_numbers": localize(model.parameters / 1e6, ".0f")}
     return about | {f"{kind}_{name}": facts[name] for kind, facts in said.items() for name in names}
 
 
@@ -161,8 +162,8 @@ def _gather_peers() -> Facts:
     for system, name in PEERS.items():
         gains = [each.gain for each in found.select_system(system)]
         facts |= {
-            f"{name}_plain": f"{found.plain_ms(system):.1f}",
-            f"{name}_with": f"{found.speculative_ms(system):.1f}",
+            f"{name}_plain": localize(found.plain_ms(system), ".1f"),
+            f"{name}_with": localize(found.speculative_ms(system), ".1f"),
         }
         facts[f"{name}_gains"] = span((min(gains), max(gains)))
     return facts
@@ -174,10 +175,10 @@ def _gather_heads() -> Facts:
     return {
         "head_stories": method_facts()["eagle_stories"],
         "model_stories": method_facts()["nano_stories"],
-        **{f"{name}_numbers": f"{(it.parameters or 0) / 1e6:.2f}" for name, it in drafters.items() if it},
+        **{f"{name}_numbers": localize((it.parameters or 0) / 1e6, ".2f") for name, it in drafters.items() if it},
         **dict.fromkeys(("eagle_first", "medusa_first"), UNKNOWN),
         **{f"{name}_first": percent(rate) for name, rate in first.items()},
-        "eagle_training": f"{_tokens_read(json.loads(TRAINING.read_bytes())) / 1e6:.1f}",
+        "eagle_training": localize(_tokens_read(json.loads(TRAINING.read_bytes())) / 1e6, ".1f"),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Interval, Judgement, judge
+from specviz.core.numbers import times
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
@@ -44,7 +45,7 @@ class Gain:
     def said(self) -> str:
         """ "1.41× (95 % interval 1.20 to 1.66)", or "1.41×" of one prompt."""
         if self.interval is None:
-            return f"{self.value:.2f}×"
+            return times(self.value)
         low, high = self.interval
         return page_texts("servers")["gain_between"].format(value=self.value, low=low, high=high)
 

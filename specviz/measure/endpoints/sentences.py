@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.names import first_words
-from specviz.core.texts import Sentences, join_choices, percent
+from specviz.core.numbers import localize, percent, times
+from specviz.core.texts import Sentences, join_choices
 from specviz.data.systems.bench_words import definitions as definitions
 from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, RoundCost, StopsPaying
@@ -89,7 +90,7 @@ def _alone(load: LoadFindings) -> str:
 
 
 def _rate(rate: float | None) -> str:
-    return f"{rate:,.1f}" if rate else "?"
+    return localize(rate, ",.1f") if rate else "?"
 
 
 def _spread(found: BenchFindings, load: LoadFindings) -> str:
@@ -176,8 +177,8 @@ def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
 
 def _gain(gain: Gain | None) -> str:
     if gain is None or gain.interval is None:
-        return f"{gain.value:.2f}×" if gain else say("unknown")
-    return f"{gain.value:.2f}× ({gain.interval[0]:.2f}–{gain.interval[1]:.2f})"
+        return times(gain.value) if gain else say("unknown")
+    return f"{times(gain.value)} ({localize(gain.interval[0], '.2f')}–{localize(gain.interval[1], '.2f')})"
 
 
 def _same(found: BenchFindings) -> str:

@@ -12,6 +12,7 @@ from itertools import accumulate
 from random import Random
 from typing import Literal, TypeVar
 
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences
 from specviz.core.theory import least
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
@@ -151,7 +152,7 @@ class Bins:
 
     def __str__(self) -> str:
         rarer = say("rarer", together=self.together) if self.together else ""
-        other = say("hardly_any") if self.other_share < 0.005 else f"{self.other_share:.0%}"
+        other = say("hardly_any") if self.other_share < 0.005 else localize(self.other_share, ".0%")
         return say("bins", bins=self, rarer=rarer, other=other)
 
 
@@ -200,7 +201,7 @@ def _passed(last: InterimLook, placed: InterimLook | None, bins: Bins) -> str:
 
 def odds(p_value: float) -> str:
     if p_value >= 0.001:
-        return f"{p_value:.3f}"
+        return localize(p_value, ".3f")
     if p_value < 1e-15:
         return say("least_odds")
     if p_value > 1e-6:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from specviz.core.drafters import spoken
 from specviz.core.metrics import count
+from specviz.core.numbers import localize
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.trace import Trace
@@ -41,9 +42,9 @@ class SweepSeries(DecodeSettings):
         formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
         with_formats = " (bfloat16)" if formats else ""
         only = f", top-k {self.top_k}" if self.top_k else ""
-        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        only += f", top-p {localize(self.top_p, 'g')}" if self.top_p and self.top_p < 1 else ""
         name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
-        return f"{name}, temperature {self.temperature:g}{only}{self.manner}"
+        return f"{name}, temperature {localize(self.temperature, 'g')}{only}{self.manner}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
@@ -54,7 +55,7 @@ def workload_title(name: str) -> str:
 
 
 def percent(rate: float | None) -> str:
-    return say("none_drafted") if rate is None or pd.isna(rate) else f"{100 * rate:.0f} %"
+    return say("none_drafted") if rate is None or pd.isna(rate) else f"{localize(100 * rate, '.0f')} %"
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:

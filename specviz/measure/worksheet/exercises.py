@@ -8,6 +8,7 @@ from string import Template
 
 from specviz.core import metrics, theory
 from specviz.core.languages import current_language
+from specviz.core.numbers import localize
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
@@ -57,7 +58,7 @@ def _make_rule(token: DraftedToken, greedy: bool) -> Exercise:
     rule = say("rule", token=quoted(token.shown), p=p, q=q)
     if greedy or not q:
         return Exercise(say("rule_greedy", rule=rule), say("rule_greedy_answer"))
-    drawn = f"{token.u:.4f}" if token.u is not None else say("not_recorded")
+    drawn = localize(token.u, ".4f") if token.u is not None else say("not_recorded")
     answer = say("rule_sampled_answer", p=p, q=q, chance=min(1.0, p / q))
     return Exercise(say("rule_sampled", rule=rule, drawn=drawn), answer)
 
@@ -75,7 +76,7 @@ def _make_counts(trace: Trace) -> Iterator[Exercise]:
     one = theory.expected_tokens(alpha, length)
     positions = theory.expected_tokens_by_position(position_rates(trace, length))
     raised = ["", *(str(power).translate(RAISED) for power in range(2, length + 1))]
-    powers = " + ".join(["1", *(f"{alpha:.3f}{power}" for power in raised)])
+    powers = " + ".join(["1", *(f"{localize(alpha, '.3f')}{power}" for power in raised)])
     answer = say("expected_answer", powers=powers, one=one, measured=tokens, positions=positions)
     yield Exercise(say("expected", length=length), answer)
 
@@ -154,4 +155,4 @@ def quoted(text: str) -> str:
 
 def _round_half_up(value: float) -> str:
     """Three decimals, a tie rounded up as by hand: 43 / 80 is 0.538."""
-    return f"{value + 1e-9:.3f}"
+    return localize(value + 1e-9, ".3f")

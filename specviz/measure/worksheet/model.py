@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from specviz.core import theory
 from specviz.core.judge import judge
+from specviz.core.numbers import localize, localize_text
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import RoundTerms, Terms
 from specviz.core.texts import Sentences
@@ -148,7 +149,8 @@ def agreeing(tokens: float, steps: float) -> tuple[str, str]:
     """Both with so many decimals that what is written down divides to the speedup that is said."""
     said = f"{tokens / steps:.2f}"
     pairs = [(f"{tokens:.{places}f}", f"{steps:.{places}f}") for places in (2, 3, 4)]
-    return next((pair for pair in pairs if f"{float(pair[0]) / float(pair[1]):.2f}" == said), pairs[-1])
+    found = next((pair for pair in pairs if f"{float(pair[0]) / float(pair[1]):.2f}" == said), pairs[-1])
+    return localize_text(found[0]), localize_text(found[1])
 
 
 def counts_sentence(drafted: int, accepted: int, counted_at: int, model: WorksheetModel) -> str:
@@ -176,7 +178,7 @@ def symbols(model: WorksheetModel) -> str:
         tokens=say("tokens_counted" if counted else "tokens_expected"),
         step=say("block_step" if model.block else "guess_step"),
         drafting=say("block_cost" if model.block else "guess_cost"),
-        needed=say("no_rate") if needed is None else f"{needed:.3f}",
+        needed=say("no_rate") if needed is None else localize(needed, ".3f"),
     )
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from specviz.core import metrics
 from specviz.core.names import pair_name
+from specviz.core.numbers import localize
 from specviz.core.terms import RoundTerms, Terms, terms_of
 from specviz.core.texts import Sentences
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
@@ -50,7 +51,7 @@ class Gap:
 
 
 def signed(change: float) -> str:
-    return f"{change:+.2f}".replace("-", "−")
+    return localize(change, "+.2f").replace("-", "−")
 
 
 def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:

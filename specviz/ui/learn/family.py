@@ -5,6 +5,7 @@ from html import escape
 import streamlit as st
 
 from specviz.core.drafters import READ_ON
+from specviz.core.numbers import localize
 from specviz.core.texts import Words
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
@@ -87,13 +88,15 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     figures = best.costs.tokens_per_target_call, best.costs.draft_step, best.speedup
-    written = tuple(NOT_MEASURED if figure is None else f"{figure:.2f}" for figure in figures)
+    written = tuple(NOT_MEASURED if figure is None else localize(figure, ".2f") for figure in figures)
     others = figures_of(beside) if beside else ()
     return tuple(f"{own} ({other})" for own, other in zip(written, others, strict=True)) if others else written
 
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
     trial = SAYS["trial"] if measured.trial and words == "technical" else ""
-    disturbed = SAYS[f"disturbed_{words}"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
+    disturbed = (
+        SAYS[f"disturbed_{words}"].format(times=localize(measured.slowdown, ".1f")) if measured.disturbed else ""
+    )
     said = SAYS[f"family_{words}"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
     return " ".join(filter(None, [trial, said, disturbed]))

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.metrics import costs
+from specviz.core.numbers import localize
 from specviz.core.readable import readable
 from specviz.core.rounds import known_seconds
 from specviz.core.texts import Words, fill
@@ -94,7 +95,11 @@ def _picture(word: GlossaryWord, trace: Trace) -> RoundPicture | TimesPicture | 
         alt = SAYS["round_alt"].format(statuses=statuses)
         return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
     bars = _bars(word, trace)
-    return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
+    return {
+        "kind": "times",
+        "bars": bars,
+        "alt": "; ".join(f"{name}: {localize(ms, '.2f')} ms" for name, ms, _ in bars),
+    }
 
 
 def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from specviz.core.names import short_name
+from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
 from specviz.core.texts import fill
 from specviz.core.verdict import Verdict
@@ -56,7 +57,7 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
     on: dict[str, list[str]] = {}
     looks = {kind.verdict.judgement.said: kind.verdict.judgement.look for kind in kinds}
     for kind in kinds:
-        title = f"{kind.title[0].lower()}{kind.title[1:]} ({kind.verdict.speedup:.2f}×)"
+        title = f"{kind.title[0].lower()}{kind.title[1:]} ({times(kind.verdict.speedup)})"
         on.setdefault(kind.verdict.judgement.said, []).append(title)
     return " ".join(
         SAYS["on_kinds"].format(
@@ -125,8 +126,8 @@ def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
         SAYS["column_speedup"]: show_interval(verdict),
         SAYS["column_quality"]: quality if greedy else SAYS["two_draws"],
         **_counts(laps),
-        SAYS["column_alone"]: f"{total('plain_latency'):.2f}",
-        SAYS["column_speculative"]: f"{total('speculative_latency'):.2f}",
+        SAYS["column_alone"]: localize(total("plain_latency"), ".2f"),
+        SAYS["column_speculative"]: localize(total("speculative_latency"), ".2f"),
         SAYS["column_alone_rate"]: total("plain_lengths") / total("plain_seconds"),
         SAYS["column_speculative_rate"]: total("speculative_lengths") / total("speculative_seconds"),
     }
@@ -153,14 +154,14 @@ def _columns() -> dict[str, Any]:
 
 def show_interval(verdict: Verdict) -> str:
     """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
-    between = " ({:.2f}–{:.2f})".format(*verdict.interval) if verdict.interval else ""
-    return f"{verdict.speedup:.2f}×{between}"
+    between = fill(" ({:.2f}–{:.2f})", {}, *verdict.interval) if verdict.interval else ""
+    return f"{times(verdict.speedup)}{between}"
 
 
 def show_spread(seconds: Sequence[float]) -> str:
     """ "0.61 (0.60–0.68)": the median, and fastest to slowest."""
-    spread = f" ({min(seconds):.2f}–{max(seconds):.2f})" if len(seconds) > 1 else ""
-    return f"{median(seconds):.2f}{spread}"
+    spread = fill(" ({:.2f}–{:.2f})", {}, min(seconds), max(seconds)) if len(seconds) > 1 else ""
+    return f"{localize(median(seconds), '.2f')}{spread}"
 
 
 def quality_cell(lap: Comparison) -> str:
@@ -212,7 +213,7 @@ def quality_sentence(lap: Comparison) -> str:
 def log_probability(found: LogProbability) -> str:
     """ "-1.23 (95 % interval -1.41 to -1.05)"."""
     if found.low is None or found.high is None:
-        return f"{found.mean:.2f}"
+        return localize(found.mean, ".2f")
     return SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
 
 
@@ -256,7 +257,7 @@ def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
 def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigurePart, list[FigurePart]]:
     """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
     speedup, look = verdict.speedup, verdict.judgement.look
-    text = f"{speedup:.2f}× {verdict.judgement.said}"
+    text = f"{times(speedup)} {verdict.judgement.said}"
     low, high = verdict.interval or (speedup, speedup)
     ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
     told = SAYS["hover" if verdict.interval else "hover_once"].format(said=text, low=low, high=high)

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from specviz.core.drafters import spoken
+from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, InterimLook, looks, place_looks
@@ -226,13 +227,13 @@ def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
 
     def p(look: InterimLook) -> str:
         value = look.p_value
-        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
+        return localize(value, ".3f") if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
     last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
-    yield (SAYS["axis_draws"], f"{last.draws:,}", SAYS["drawn"])
-    yield (SAYS["axis_distance"], f"{last.distance:.3f}", SAYS["distance"])
+    yield (SAYS["axis_draws"], localize(last.draws, ","), SAYS["drawn"])
+    yield (SAYS["axis_distance"], localize(last.distance, ".3f"), SAYS["distance"])
     yield (SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance), SAYS["chance"])
-    yield (SAYS["chi_squared_of"].format(degrees=last.degrees), f"{last.statistic:.1f}", SAYS["chi_squared"])
+    yield (SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f"), SAYS["chi_squared"])
     meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
     yield (SAYS["p_counts"], p(last), meaning)
     yield (SAYS["p_counts_alone"], p(alone), SAYS["control"])

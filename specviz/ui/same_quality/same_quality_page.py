@@ -9,6 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from specviz.core.names import short_name
+from specviz.core.numbers import localize
 from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
 from specviz.core.rounding import Judged, explain_limits
 from specviz.core.settings import DecodeSettings
@@ -115,7 +116,7 @@ def _sampling(state: SameQualityState) -> None:
     position, draws = st.columns([3, 2], gap="medium")
     chosen = bind_index("same_quality_position", records.POSITIONS) | {"format_func": POSITIONS.__getitem__}
     position.radio(SAYS["which_token"], records.POSITIONS, horizontal=True, **chosen)
-    more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
+    more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: localize(n, ",")}
     # the other section's button says it too
     draws.select_slider(SAYS["how_often"], same_quality_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
@@ -233,7 +234,8 @@ def _acceptance(state: SameQualityState) -> None:
 
     def row(rule: str, outcome: same_quality_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
         drawn, exact = (
-            SAYS["none_drafted"] if share is None else f"{share:.1%}" for share in (outcome.accepted_share, computed)
+            SAYS["none_drafted"] if share is None else localize(share, ".1%")
+            for share in (outcome.accepted_share, computed)
         )
         source = SAYS["from_recorded" if outcome.source == "recorded" else "from_here"]
         cells = {"rule": SAYS[f"rule_{rule}"], "computed": exact, "counted": counted or drawn, "from": source}

@@ -1,14 +1,16 @@
 """Parts that several pages draw: lines that come and go, headings, files, tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any, Literal
 
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.languages import ENGLISH, current_language
 from specviz.core.metrics import Counts
-from specviz.core.texts import percent
+from specviz.core.numbers import localize, localize_text, percent
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
 from specviz.data.texts import page_texts
@@ -120,7 +122,7 @@ def rate_of(counts: Counts) -> str:
 
 def per_call(counts: Counts) -> str:
     calls = counts.tokens_per_target_call
-    return NOT_MEASURED if calls is None else f"{calls:.2f}"
+    return NOT_MEASURED if calls is None else localize(calls, ".2f")
 
 
 def two_texts(speculative: str, plain_text: str) -> None:
@@ -155,6 +157,7 @@ TIMES = "%.2f×"
 PERCENT = "%.0f %%"  # of a share times 100
 NOT_MEASURED = "–"  # shown in place of a missing value
 ROWS_ON_PAPER = 300
+MOST_STYLED = 20_000  # cells: a sixth of a second
 LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
 
 TableRow = Mapping[str, Any]
@@ -183,7 +186,8 @@ def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **
     rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
     names = list(rows[0]) if rows else []
     config: dict[str, Any] = {name: {**formats.get(name, {}), "label": COLUMNS.get(name, name)} for name in names}
-    st.dataframe(shown, key=key, column_config=config, **(usual | options))
+    shown, written = localized_table(shown, config)
+    st.dataframe(shown, key=key, column_config=written, **(usual | options))
     st.html(f'<div class="on-paper">{html_table(rows, formats)}</div>')
 
 
@@ -204,8 +208,7 @@ def html_table(rows: Sequence[TableRow], column_config: Mapping[str, Any]) -> st
         if isinstance(value, str):
             kind, text = ' class="long"' if any(len(word) > LONG_WORD for word in value.split()) else "", value
         elif value is not None and value == value:  # a missing number is not equal to itself
-            number_format = ((config or {}).get("type_config") or {}).get("format") or "%s"
-            kind, text = ' class="number"', number_format % value
+            kind, text = ' class="number"', _written(_format_of(config) or "%s", value)
         return f"<td{kind}>{escape(text)}</td>"
 
     names = list(rows[0]) if rows else []
@@ -215,3 +218,29 @@ def html_table(rows: Sequence[TableRow], column_config: Mapping[str, Any]) -> st
     left_out = len(rows) - ROWS_ON_PAPER
     more = f"<p>{escape(SAYS['not_printed'].format(count=left_out))}</p>" if left_out > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def localized_table(rows: Any, columns: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """Streamlit writes numbers as English does. In another language the table brings each as it is written there."""
+    formats = {name: text for name, column in columns.items() if (text := _format_of(column))}
+    if current_language() == ENGLISH or not formats:
+        return rows, columns
+    from pandas import DataFrame  # st.dataframe needs it too; a page without a table is faster without it
+
+    frame = DataFrame(rows)
+    if frame.size > MOST_STYLED:
+        return rows, columns
+    written: dict[Any, str | Callable[[object], str] | None] = {
+        name: partial(_written, text) for name, text in formats.items() if name in frame
+    }
+    unformatted = {name: {**columns[name], "type_config": {"type": "number"}} for name in written}
+    return frame.style.format(written, na_rep=NOT_MEASURED), {**columns, **unformatted}
+
+
+def _format_of(column: Any) -> str | None:
+    found: str | None = ((column or {}).get("type_config") or {}).get("format")
+    return found
+
+
+def _written(number_format: str, value: object) -> str:
+    return localize_text(number_format % value)

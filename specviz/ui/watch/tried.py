@@ -13,6 +13,7 @@ import streamlit as st
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import machine_in_words, prompt_words, short_name
+from specviz.core.numbers import times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
@@ -219,7 +220,7 @@ ON_SCREEN: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
     ("run", lambda run: str(run.number)),
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
     *(column for column in COLUMNS if column[0] in ("draft length", "accepted %")),
-    ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
+    ("speedup", lambda run: f"{times(run.verdict.speedup)}{'?' * run.busy}" if run.verdict else None),
     ("95 %", lambda run: run.verdict and run.verdict.interval and SAYS["interval"].format(*run.verdict.interval)),
     ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
     *(column for column in COLUMNS if column[0] in ("tokens a round", "temperature", "prompt")),

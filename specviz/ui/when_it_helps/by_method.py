@@ -8,6 +8,7 @@ import streamlit as st
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
+from specviz.core.numbers import localize, percent
 from specviz.core.texts import spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
@@ -124,7 +125,7 @@ def show_by_method() -> None:
     st.caption(where(measured))
     if measured.trial:
         st.info(SAYS["trial"], icon=":material/info:")
-    parts = {f"{part.temperature:g}": part for part in measured.temperatures}
+    parts = {localize(part.temperature, "g"): part for part in measured.temperatures}
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
         if len(parts) > 1:
@@ -201,11 +202,11 @@ def division(methods: Sequence[Method], kind: str) -> str:
         return 0.0 if None in times else abs(best.costs.tokens_per_target_call / steps / best.speedup - 1)
 
     furthest = max(methods, key=apart)
-    return SAYS["division"].format(furthest=f"{apart(furthest):.0%}".replace("%", " %"), method=plain(furthest.title))
+    return SAYS["division"].format(furthest=percent(apart(furthest)), method=plain(furthest.title))
 
 
 def where(measured: MeasuredMethods) -> str:
-    disturbed = [SAYS["disturbed"].format(times=f"{measured.slowdown:.1f}")] * measured.disturbed
+    disturbed = [SAYS["disturbed"].format(times=localize(measured.slowdown, ".1f"))] * measured.disturbed
     figures = {"prompts": measured.prompts, "tokens": measured.tokens, "repeats": measured.repeats}
     names = (measured.machine.machine, measured.created, measured.target, measured.target_dtype)
     named = dict(zip(("machine", "day", "target", "dtype"), map(plain, names), strict=True))

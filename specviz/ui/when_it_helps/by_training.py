@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from specviz.core.numbers import localize, percent
 from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead, TrainingPoint, stored_chat_head
 from specviz.data.texts import page_texts
 from specviz.ui.shared import figures as plot
@@ -28,19 +29,19 @@ def growth(found: ChatHead) -> str:
     tenth = min(found.heads, key=lambda point: abs(10 * point.tokens_seen - last.tokens_seen))
     return SAYS["training"].format(
         target=found.target,
-        first=f"{_first_guess(first):.2f}",
-        tokens=f"{last.tokens_seen:,}",
-        last=f"{_first_guess(last):.2f}",
-        tenth=f"{tenth.tokens_seen:,}",
-        tenfold=f"{_first_guess(last) - _first_guess(tenth):.2f}",
-        words=f"{last.answers_in_words:.0%}".replace("%", " %"),
+        first=localize(_first_guess(first), ".2f"),
+        tokens=localize(last.tokens_seen, ","),
+        last=localize(_first_guess(last), ".2f"),
+        tenth=localize(tenth.tokens_seen, ","),
+        tenfold=localize(_first_guess(last) - _first_guess(tenth), ".2f"),
+        words=percent(last.answers_in_words),
     )
 
 
 def ways(found: ChatHead) -> str:
     last = found.heads[-1]
     every = {"lookup": found.lookup, "head": last.head, "both": last.both}
-    shown = {name: f"{way[SHOWN_AT][ALL].tokens_a_call:.2f}" for name, way in every.items()}
+    shown = {name: localize(way[SHOWN_AT][ALL].tokens_a_call, ".2f") for name, way in every.items()}
     return SAYS["training_ways"].format(length=SHOWN_AT, **shown)
 
 

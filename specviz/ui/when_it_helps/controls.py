@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.links.permalink import VARIED
@@ -158,7 +159,7 @@ def _how(_: WhenItHelpsState) -> None:
     )
     st.pills(SAYS["schedules_label"], DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
     chosen = bind_default("when_it_helps_temperatures")
-    st.pills(SAYS["temperatures_label"], TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
+    st.pills(SAYS["temperatures_label"], TEMPERATURES, format_func=lambda x: localize(x, "g"), **SEVERAL, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
     st.toggle(SAYS["constrain"], help=SAYS["constrain_help"], **bind_value("when_it_helps_constrain"))
     with st.expander(SAYS["more"]):

@@ -7,6 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
+from specviz.core.numbers import localize, times
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import best_points, break_even_line, round_steps
@@ -69,7 +70,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
 
 def _bar_label(word: VerdictWord, speedup: float, lengths: Sequence[int]) -> str:
     several = ", ".join(map(str, lengths)) if len(lengths) < 4 else describe_range(lengths)
-    return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
+    return f"{LOOKS[word].mark}{times(speedup)}<br>γ = {several}"
 
 
 def describe_range(lengths: Sequence[int]) -> str:
@@ -122,7 +123,7 @@ def _grid_marks(word: VerdictWord, its: pd.DataFrame) -> plot.FigurePart:
         _titles(its["workload"]),
         SAYS["hover_cell"],
         mode="markers+text",
-        text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
+        text=[f"{localize(speedup, '.1f')}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
         marker=plot.marker(mark.shape, MARK / WIDER.get(mark.shape, 1), mark.fill),
         customdata=[[point.speedup, _accepted(point.acceptance_rate), point.runs] for point in iterate_rows(its)],

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from specviz.core.numbers import localize
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
@@ -26,12 +28,13 @@ UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty un
 COUNTS = ("drafted", "accepted", "counted_at")
 COST_KEYS = ("worksheet_cost", "worksheet_overhead")
 KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
+_three_places = partial(localize, spec=".3f")
 WRITTEN: dict[str, Callable[[float], str]] = {  # how the first view writes the value of a term
-    "alpha": lambda value: f"{100 * value:.1f} %",
+    "alpha": lambda value: f"{localize(100 * value, '.1f')} %",
     "gamma": str,
-    "cost": "{:.3f}".format,
-    "verification": "{:.3f}".format,
-    "overhead": "{:.3f}".format,
+    "cost": _three_places,
+    "verification": _three_places,
+    "overhead": _three_places,
     "batch": str,
 }
 LIMITS = {"alpha": (0.0, 1.0), "cost": (0.0, terms.MOST_COST), "verification": (1.0, terms.MOST_VERIFICATION)}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from specviz.core.numbers import times
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
 from specviz.data.texts import page_texts
@@ -113,7 +114,7 @@ def gap_figure(gap: Gap) -> plot.Figure:
         "x": names,
         "y": [gap.ideal, *changes, gap.measured],
         "measure": ["absolute", *["relative"] * len(changes), "total"],
-        "text": [f"{gap.ideal:.2f}×", *map(signed, changes), f"{gap.measured:.2f}×"],
+        "text": [times(gap.ideal), *map(signed, changes), times(gap.measured)],
         "textposition": "outside",
         "increasing": {"marker": {"color": plot.BLUE}},
         "decreasing": {"marker": {"color": plot.ORANGE}},

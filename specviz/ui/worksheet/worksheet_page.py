@@ -11,8 +11,8 @@ from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
+from specviz.core.numbers import localize, percent, times
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.texts import percent
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
@@ -209,9 +209,9 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
         even = model.terms.break_even
         shown = [
-            ("speedup", f"{model.terms.speedup:.2f}×", "speedup_help"),
+            ("speedup", times(model.terms.speedup), "speedup_help"),
             ("pays_above", SAYS["no_rate"] if even is None else percent(even), "needed_help"),
-            ("best_length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help"),
+            ("best_length", f"{model.best} ({times(model.best_speedup)})", "best_help"),
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     show_words(sentence, "worksheet-verdict")
@@ -225,7 +225,7 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
     ahead = outlook(found)
     speeds = ("speedup", ahead.speeds, "range_help")
     if never_pays(found):
-        most = ("at_most", f"{ceiling(found):.2f}×", "most_help")
+        most = ("at_most", times(ceiling(found)), "most_help")
         return LOOKS[HURTS], never(), reasons(found, advice.counted_calls(found)), [most, speeds]
     below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
     shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
@@ -282,7 +282,7 @@ def _here(known: KnownFigures) -> Iterator[TableCells]:
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
         task = SAYS["task_calibrated"].format(interval=describe_interval(costs, model.draft_length))
-        alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
+        alpha, modelled = (localize(model.alpha, ".2f"), model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else SAYS["this_machine"]
         yield describe_pair(pair), task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
@@ -290,7 +290,7 @@ def _here(known: KnownFigures) -> Iterator[TableCells]:
 
 def _published() -> Iterator[TableCells]:
     for run in PUBLISHED:
-        alpha = f"{run.alpha:.2f}" if run.alpha is not None else f"({run.explaining_alpha:.2f})"
+        alpha = localize(run.alpha, ".2f") if run.alpha is not None else f"({localize(run.explaining_alpha, '.2f')})"
         shown = run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha
         yield *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
     for found in GPU_ROUNDS:

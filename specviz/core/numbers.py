@@ -1,0 +1,40 @@
+"""Figures as the reader's language writes them: 1.41 is 1,41 in Spanish. What a program reads keeps its point."""
+
+import re
+from functools import cache
+from numbers import Number
+
+from babel.numbers import get_decimal_symbol, get_group_symbol
+
+from specviz.core.languages import ENGLISH, current_language, locale
+
+_FOUR = re.compile(r"(?<![\d,])(\d),(?=\d{3}(?![\d,]))")  # digits that are not grouped: CLDR's rule for Spanish
+_SIGN = re.compile(r"[.,]|(?<=\d)%")
+
+
+def localize(value: float | Number, spec: str = "") -> str:
+    """As `format` does it. English decides the digits, so that no two languages round one figure differently."""
+    return localize_text(format(value, spec))
+
+
+def localize_text(english: str) -> str:
+    """A figure that is written already."""
+    code = current_language()
+    return english if code == ENGLISH else _SIGN.sub(lambda found: _signs(code)[found[0]], _FOUR.sub(r"\1", english))
+
+
+@cache
+def _signs(code: str) -> dict[str, str]:
+    """From the CLDR; a percent sign with the space that stands before it."""
+    reader = locale(code)
+    percent_sign: str = reader.percent_formats[None].suffix[0]
+    return {".": get_decimal_symbol(reader), ",": get_group_symbol(reader), "%": percent_sign}
+
+
+def times(ratio: float) -> str:
+    """A speedup: 1.41×."""
+    return f"{localize(ratio, '.2f')}×"
+
+
+def percent(share: float) -> str:
+    return f"{localize(100 * share, '.0f')} %"

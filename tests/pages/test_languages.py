@@ -1,0 +1,80 @@
+"""Pages in another language, by AppTest: figures as it writes them, and a link whose language is not there."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from specviz.core.languages import set_language
+from specviz.ui.shared.pages import PAGES
+from specviz.ui.shared.parts import localized_table, numbers
+from tests.support.app_pages import opened, opened_in_app, texts
+from tests.support.watch_page import stage_of
+
+POINT = re.compile(r"(?<![\w.])\d+\.\d{1,2}(?![\w.])")  # 1.41, and not the three digits of 12.345
+NUMBERED = re.compile(r"arXiv \S+|https?://\S+|teorema [\d.]+|theorem [\d.]+|vLLM [\d.]+|specviz [\d.]+")
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    yield
+    set_language("en")
+
+
+def texts_in(payload: Any) -> Iterator[str]:
+    if isinstance(payload, str):
+        yield payload
+    elif isinstance(payload, dict | list):
+        for each in payload.values() if isinstance(payload, dict) else payload:
+            yield from texts_in(each)
+
+
+def test_the_result_has_a_decimal_comma_and_english_its_point() -> None:
+    said = {code: stage_of(opened(lang=code))["result"] for code in ("en", "es", "zh-Hans")}
+    assert "1.53" in said["en"]["says"]
+    assert "1,53" in said["es"]["says"]
+    assert "1.53" in said["zh-Hans"]["says"]
+    assert POINT.findall(" ".join(texts_in(said["es"]))) == []
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES if page.in_menu])
+def test_no_sentence_of_a_spanish_page_has_a_decimal_point(name: str) -> None:
+    page = opened_in_app(name, lang="es")
+    assert not page.exception
+    shown = texts(page)
+    own = [line for line in shown.splitlines() if "](https://" not in line]  # what others published is still English
+    assert re.search(r"\d,\d", shown) or name in ("watch", "be_the_draft"), "there are figures"
+    assert [line for line in own if POINT.search(NUMBERED.sub("", line))] == []
+
+
+def test_a_table_shows_numbers_as_the_language_writes_them_and_still_holds_numbers() -> None:
+    rows, columns = {"speedup": [1.5, None], "name": ["a.b", "c"]}, numbers("%.2f×", "speedup")
+    assert localized_table(rows, columns) == (rows, columns)
+    set_language("es")
+    shown, config = localized_table(rows, columns)
+    assert (shown.data["speedup"][0], "format" in config["speedup"]["type_config"]) == (1.5, False)
+    assert [text in shown.to_html() for text in ("1,50×", "a.b", "–")] == [True] * 3
+
+
+def test_a_link_with_a_language_alone_shows_a_newcomer_little() -> None:
+    assert [stage_of(opened(**link))["view"] for link in ({}, {"lang": "es"}, {"lang": "es", "seed": "1"})] == [
+        "simple",
+        "simple",
+        "full",
+    ]
+
+
+def test_an_unknown_language_is_said_and_the_visitors_own_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    [line] = opened(lang="xx").warning
+    assert line.value == "lang=xx is not one of en, es, zh-Hans: using English."
+    monkeypatch.setenv("SPECVIZ_LANG", "es")
+    page = opened(lang="<b>xx")
+    assert [len(page.warning), page.selectbox(key="language").value] == [1, "es"]
+    assert page.selectbox(key="language").options == ["English", "Español", "中文 (简体)"]
+
+
+@pytest.mark.parametrize("code", ["en", "es"])
+def test_who_types_a_prompt_reads_that_the_models_know_english(code: str) -> None:
+    captions = [caption.value for caption in opened(lang=code, view="full").caption]
+    assert any("English" in caption or "inglés" in caption for caption in captions) == (code == "es")
