@@ -7,9 +7,8 @@ objects are made), so that every error has its line, and all errors of a file co
 import logging
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -19,7 +18,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
-from specviz.core.texts import node_at, repeated
+from specviz.core.languages import Entry, cache_by_language, current_language, translation
+from specviz.core.texts import node_at, repeated, translate
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
@@ -228,9 +228,14 @@ def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> L
     return parse_plan(content_of(path, MAX_BYTES), path.stem, known_models)
 
 
-def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> LessonPlan:
+def parse_plan(
+    data: bytes,
+    name: str,
+    known_models: Collection[str] | None = None,
+    translated: Mapping[str, Entry] | None = None,
+) -> LessonPlan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
-    node, content = _tree(data)
+    node, content = _tree(data, translated or {})
     found = [(_line(key), f"Line {_line(key)}: “{key.value[:30]}” is there twice.") for key in repeated(node)]
     try:
         read = _FILE.validate_python(content, context=known_models)
@@ -258,7 +263,7 @@ def _fill_figures(moment: Moment) -> Moment:
     return replace(moment, **texts)
 
 
-def _tree(data: bytes) -> tuple[yaml.Node, Any]:
+def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]:
     """The nodes of a file, and what is in them: every value is a text."""
     if len(data) > MAX_BYTES:
         raise PlanError([f"The file has more than {MAX_BYTES:,} bytes. A plan is a few kilobytes of text."])
@@ -270,6 +275,7 @@ def _tree(data: bytes) -> tuple[yaml.Node, Any]:
         _refuse_what_a_plan_has_not(text)
         loader = yaml.BaseLoader(text)
         node = loader.get_single_node()
+        translate(node, translated)
         content = loader.construct_document(node) if node else None
     except yaml.MarkedYAMLError as error:
         raise PlanError([_describe_yaml_error(error)]) from error
@@ -325,10 +331,15 @@ def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-@cache
+def _own_plan(name: str) -> LessonPlan:
+    translated = translation(TEXTS, f"lessons/{name}", current_language())
+    return parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
+
+
+@cache_by_language
 def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
-    plans = {name: read_plan_file(FOLDER / f"{name}.yaml") for name in OWN}
+    plans = {name: _own_plan(name) for name in OWN}
     folder = os.environ.get(VARIABLE)
     for path in sorted(Path(folder).glob("*.yaml"))[:MOST_PLANS] if folder else []:
         try:

@@ -189,7 +189,7 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
 
 
 def _caption(state: SameQualityState, rule: records.RuleText) -> str:
-    if rule is records.FORGETFUL:
+    if rule.name == records.FORGETFUL.name:
         row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
         if row is None:
             return "not compared yet"
@@ -210,14 +210,14 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
-    if rule is records.FORGETFUL:
+    if rule.name == records.FORGETFUL.name:
         compared = partial(_compare, state, "switch")
         _button(state, "Compare my prompt this way", "same_quality_forget", compared, icon="compare_arrows")
     else:
         label = f"Draw {held('same_quality_draws'):,} times this way"
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
-    if rule is records.FORGETFUL and state.forgotten_row:
+    if rule.name == records.FORGETFUL.name and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "same_quality_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "same_quality_switch", narrow=True)
