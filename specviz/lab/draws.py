@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.outside import MostItems, outside
+from specviz.core.problems import join_problems, problems_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, Position

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
 from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
@@ -18,17 +19,11 @@ from specviz.data.systems.serving_counters.records import JsonObject, Record, re
 from specviz.data.systems.serving_counters.rows import rows
 from specviz.data.systems.serving_counters.series import MetricSeries, name_of_line
 
-__all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
+say = Sentences("counters")
+
+__all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "ServingCounters", "read_counters", "say"]
 
 MAX_CHARACTERS = 1_000_000
-NOTHING_FOUND = (
-    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
-    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
-)
-ONLY_A_RATE = (
-    "The text names how much was accepted, but not the counts: paste also how many tokens were drafted and accepted, "
-    "and in how many passes of the target, under the names that the system itself gives them."
-)
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 ReadText = ServingCounters | None
 
@@ -172,7 +167,7 @@ def read_counters(text: str) -> ServingCounters:
     InputError, one sentence, where the text has no counters, or counters that contradict each other.
     """
     if len(text) > MAX_CHARACTERS:
-        raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
+        raise InputError(say("too_long", count=len(text), most=MAX_CHARACTERS))
     for written in dict.fromkeys((text, straight(text))):
         pasted = PastedText(written)
         for read in READERS:
@@ -180,4 +175,4 @@ def read_counters(text: str) -> ServingCounters:
                 drafter, block = reading.drafter_of(pasted.text)
                 convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
                 return replace(checked(counters), drafter=drafter, block=block, convention=convention)
-    raise InputError(ONLY_A_RATE if RATE.search(text) else NOTHING_FOUND)
+    raise InputError(say("no_counts" if RATE.search(text) else "nothing_found"))

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field, number, numbers
 from specviz.data.systems.serving_counters.names import FROM_WRITTEN, OWN
 from specviz.data.systems.serving_counters.pasted import MAX_LINE
 from specviz.data.systems.serving_counters.reconciled import count_from_written
+
+say = Sentences("counters")
 
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *([^\s)(/]+) *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
@@ -106,7 +109,7 @@ def _added(values: Sequence[float | None]) -> float | None:
 def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) -> ServingCounters:
     accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
     if not drafted:
-        raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
+        raise InputError(say("none_generated"))
     judged = [each for each in requests if each.judged]
     if all(each.rounds for each in judged):
         rounds = sum(each.rounds or 0 for each in judged)

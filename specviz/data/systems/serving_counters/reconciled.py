@@ -5,8 +5,11 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters
 from specviz.data.systems.serving_counters.records import Record, Total, added, latency, read_record
+
+say = Sentences("counters")
 
 ALL_CALLS = "Counted over all passes of the target, also those that had no draft."
 ONLY_DRAFTING = (
@@ -43,7 +46,7 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     nothing = total.drafted == 0 or total.rounds == 0
     if nothing or not (counted or total.length is not None or total.survival):
         name = next(iter(system.drafted or system.rounds or system.accepted or system.needs))
-        raise InputError(f"{name} of {system.engine} says that nothing was drafted, or a count is missing.")
+        raise InputError(say("nothing_drafted", name=name, engine=system.engine))
     counters = replace(
         _counted(total, system.engine),
         latency=latency(records),
@@ -52,10 +55,7 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     )
     most = max(counters.draft_length or 0.0, (counters.tokens_per_target_call or 1.0) - 1)
     if total.limit and most > total.limit + 0.01:
-        raise InputError(
-            f"{most:.2f} drafted tokens a round are impossible where it drafts at most {total.limit:.0f}: these "
-            "counters do not belong together."
-        )
+        raise InputError(say("over_limit", drafted=most, limit=total.limit))
     more = (
         IGNORED.format(total.ignored) if total.ignored else "",
         LAST.format(count) if count > 1 and not weighted else "",
@@ -99,10 +99,7 @@ def count_from_written(
         return read
     calls = written - requests - accepted
     if calls < 1:
-        raise InputError(
-            f"{accepted:,.0f} accepted tokens do not fit into {written:,.0f} written ones: they are counted past the "
-            "end of an answer, so the number of passes is unknown. Paste the counts of a longer answer."
-        )
+        raise InputError(say("past_the_end", accepted=accepted, written=written))
     length = 1 + accepted / calls
     each = drafted / calls if drafted is not None else None
     return replace(read, tokens_per_target_call=length, draft_length=each, over_all_calls=True, notes=(ALL_CALLS,))
@@ -133,10 +130,7 @@ def limit_to_written(
         cut = said.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, kept))
         return replace(counters, notes=(*counters.notes, cut))
     if room < 0:
-        raise InputError(
-            f"{total.rounds:,.0f} passes are counted, but only {total.written:,.0f} tokens were written: these "
-            "counters do not belong together."
-        )
+        raise InputError(say("too_few_written", rounds=total.rounds, written=total.written))
     note = BOUNDED.format(accepted=total.accepted, room=room)
     return replace(
         counters,

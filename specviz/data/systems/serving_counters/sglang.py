@@ -12,11 +12,14 @@ from functools import partial
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field
 from specviz.data.systems.serving_counters.names import SGLANG_ANSWER
 from specviz.data.systems.serving_counters.reconciled import LAST, limit_to_written
 from specviz.data.systems.serving_counters.records import JsonObject, Total, added, read_record, records_of
 from specviz.data.systems.serving_counters.series import MetricSeries
+
+say = Sentences("counters")
 
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
 IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line
@@ -54,7 +57,7 @@ def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
     lines = [line for line in every if not re.search(IDLE, line)] or every
     length = field(lines[-1], r"accept len: *([^\s,]+)")
     if length is None:
-        raise InputError("The SGLang log line has no number after “accept len”.")
+        raise InputError(say("accept_len_missing"))
     proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
     running = field(lines[-1], r"#running-req: *(\d+)")
     throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
@@ -93,7 +96,7 @@ def _length(total: Total) -> float:
         return total.length
     if total.rounds and total.written:
         return total.written / total.rounds  # as sglang's documentation explains it
-    raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
+    raise InputError(say("no_accept_length"))
 
 
 def _drafted(
@@ -113,7 +116,7 @@ def _drafted(
         note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
         return read(steps, checked=checked, notes=(note,))
     if steps and steps > 1:
-        raise InputError(f"{length:.2f} tokens per target call are impossible with {steps:.0f} draft steps.")
+        raise InputError(say("too_many_for_steps", length=length, steps=steps))
     if proposed is None:
         return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:
