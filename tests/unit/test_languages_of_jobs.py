@@ -59,13 +59,17 @@ def test_the_engine_says_why_a_job_failed_in_the_language_of_who_asked() -> None
     assert failed == {0: f"{ONE}: {DIED}", 1: f"{OTHER}: {DIED}", 2: DIED}
 
 
+def result_of(steps: Generator[object, None, str]) -> str:
+    try:
+        while True:
+            next(steps)
+    except StopIteration as ended:
+        return str(ended.value)
+
+
 def test_a_thread_of_a_job_speaks_its_language_and_the_servers_threads_too() -> None:
     set_language(ONE)
-    aside = run_in_thread(1, lambda: say("died"))
-    with pytest.raises(StopIteration) as ended:
-        while True:
-            next(aside)
-    assert ended.value.value == f"{ONE}: {DIED}"
+    assert result_of(run_in_thread(1, lambda: say("died"))) == f"{ONE}: {DIED}"
     job = Job(JobView(1), wire.Run(1, REQUEST, language=OTHER))
     fleet = Thread(target=job.fail, args=(lambda: say("died"),))
     fleet.start()

@@ -195,6 +195,6 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (lab_words, _parts),
     (setting_words, _parts),
     (methods, _parts),
-    *((AppTexts(f"tables/{name}", Any), _parts) for name in ("rules", "pieces", "pairs", "file_kinds")),
+    *((AppTexts(f"tables/{name}", Any), _parts) for name in ("rules", "pieces", "pairs", "file_kinds", "conventions")),
     *((AppTexts(f"lessons/{name}", Any), _parts) for name in OWN),
 )

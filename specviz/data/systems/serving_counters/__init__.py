@@ -12,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
-from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
+from specviz.data.systems.serving_counters.names import ASKED_LAST, SYSTEMS, USAGE, SystemNames, conventions
 from specviz.data.systems.serving_counters.pasted import log_records, objects, plain, select_keys, straight
 from specviz.data.systems.serving_counters.reconciled import counters_of
 from specviz.data.systems.serving_counters.records import JsonObject, Record, records_of
@@ -144,7 +144,7 @@ def read_llama_log(pasted: PastedText) -> ReadText:
     read = llama_cpp.from_log(pasted.log)
     if read is None:
         return None
-    statistics = (llama_cpp.KIND.pattern,) if llama_cpp.SINCE_START in read.notes else ()
+    statistics = (llama_cpp.KIND.pattern,) if say("since_start") in read.notes else ()
     also = (llama_cpp.WRITTEN.pattern, *statistics) if read.written else statistics
     return replace(read, reading=reading.describe_requests(pasted.log, "draft acceptance", also))
 
@@ -173,6 +173,7 @@ def read_counters(text: str) -> ServingCounters:
         for read in READERS:
             if (counters := read(pasted)) is not None:
                 drafter, block = reading.drafter_of(pasted.text)
-                convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
+                names = filter(None, (counters.convention, counters.rates))
+                convention = " ".join(conventions()[name] for name in names)
                 return replace(checked(counters), drafter=drafter, block=block, convention=convention)
     raise InputError(say("no_counts" if RATE.search(text) else "nothing_found"))

@@ -85,9 +85,7 @@ class ServingCounters:
         """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
         if self.tokens_per_target_call is not None:
             return self
-        note = (
-            f"Passes are not counted here: γ = {draft_length} is taken from the slider, and a round drafts that many."
-        )
+        note = say("not_counted", length=draft_length)
         tokens = 1 + self.accepted_per_call(draft_length)
         read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
         return replace(self, **read, notes=(*self.notes, note))

@@ -12,8 +12,7 @@ from dataclasses import replace
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field, numbers, whole
-from specviz.data.systems.serving_counters.names import OLD_LINE, OWN
-from specviz.data.systems.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.systems.serving_counters.reconciled import FIRST_TOKENS, drafting_share
 from specviz.data.systems.serving_counters.series import DRAFTING, MetricSeries
 
 say = Sentences("counters")
@@ -21,10 +20,6 @@ say = Sentences("counters")
 IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
 OLD_ROUNDING = 0.02  # k is whole: an efficiency of three decimals gives it within this
-PAST_THE_TEXT = (
-    "{rounds:,.0f} passes accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
-    "the end of a text is not counted."
-)
 
 
 def from_counters(series: MetricSeries) -> ServingCounters | None:
@@ -53,11 +48,11 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
         drafted,
         accepted,
         drafting_share=share,
-        notes=() if share is not None else (ONLY_DRAFTING,),
+        notes=() if share is not None else (say("only_drafting"),),
         latency=series.latency(),
         written=written,
         rates="marginal" if by_position else "",
-        convention=OWN,
+        convention="own",
     )
     return counters if written is None else _bound_by_text(counters, drafts, accepted, written - ended)
 
@@ -75,7 +70,7 @@ def _read_version_0(series: MetricSeries) -> ServingCounters:
     accepted = max(0.0, emitted - rounds)
     return ServingCounters(
         "vLLM", emitted / rounds, float(round(length)), (), series.mean("num_requests_running"), drafted, accepted,
-        notes=(ONLY_DRAFTING,), convention=OLD_LINE,
+        notes=(say("only_drafting"),), convention="old_line",
     )  # fmt: skip
 
 
@@ -86,7 +81,7 @@ def _bound_by_text(counters: ServingCounters, drafts: float, accepted: float, wr
     """
     if written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
         return counters
-    note = PAST_THE_TEXT.format(rounds=drafts, accepted=accepted, written=written)
+    note = say("past_the_text", rounds=drafts, accepted=accepted, written=written)
     tokens = written / drafts
     bounded = replace(counters, tokens_per_target_call=tokens, accepted=max(0.0, written - drafts), bounded=True)
     return replace(bounded, survival=(), rates="", notes=(*counters.notes, note))
@@ -116,9 +111,9 @@ def from_log(records: Sequence[str]) -> ServingCounters | None:
         field(running[-1], r"Running: *(\d+) reqs") if running else None,
         drafted,
         accepted,
-        notes=(ONLY_DRAFTING,),
+        notes=(say("only_drafting"),),
         rates="marginal" if survival else "",
-        convention=OWN,
+        convention="own",
     )
 
 
@@ -145,9 +140,9 @@ def from_tensorrt(series: MetricSeries) -> ServingCounters | None:
         tuple(count / drafted[0] for count in counts),
         drafted=sum(drafted),
         accepted=sum(counts),
-        notes=(ONLY_DRAFTING,),
+        notes=(say("only_drafting"),),
         rates="marginal",
-        convention=OWN,
+        convention="own",
     )
 
 
@@ -156,7 +151,7 @@ def _tensorrt_totals(series: MetricSeries) -> ServingCounters | None:
     drafted, accepted = series.total("num_draft_tokens"), series.total("num_accepted_tokens")
     if not drafted or accepted is None:
         raise InputError(say("trtllm_nothing"))
-    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention=OWN)
+    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention="own")
 
 
 def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
@@ -168,7 +163,7 @@ def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
     if rounds <= 0:
         raise InputError(say("emitted_few"))
     length = drafted / rounds if drafted else None
-    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)
+    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention="own")
 
 
 def from_text_generation_inference(series: MetricSeries) -> ServingCounters | None:
@@ -180,4 +175,6 @@ def from_text_generation_inference(series: MetricSeries) -> ServingCounters | No
     if requests is None or calls <= requests:
         raise InputError(say("tgi_missing"))
     length = 1 + skipped / (calls - requests)
-    return ServingCounters("TGI", length, accepted=skipped, over_all_calls=True, notes=(ALL_CALLS,), convention=OWN)
+    return ServingCounters(
+        "TGI", length, accepted=skipped, over_all_calls=True, notes=(say("all_calls"),), convention="own"
+    )
