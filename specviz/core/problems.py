@@ -40,10 +40,10 @@ def join_problems(kind: str, problems: Iterable[Problem]) -> str:
     while len("; ".join(shown)) > LONGEST:
         shown.pop()
     shown += [say("and_so_on")] if len(shown) < len(named) else []
-    said, problems = min(len(named), MOST_PROBLEMS), "; ".join(shown)
+    listed, file = "; ".join(shown), file_kinds()[kind]
     if len(named) > MOST_PROBLEMS:
-        return say("more", kind=file_kinds()[kind], count=said, problems=problems)
-    return say("several", kind=file_kinds()[kind], count=said, problems=problems)
+        return say("more", kind=file, count=MOST_PROBLEMS, problems=listed)
+    return say("several", kind=file, count=len(named), problems=listed)
 
 
 def _describe(problem: Problem) -> str:
