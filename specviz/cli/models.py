@@ -79,7 +79,8 @@ def calibrate(options: argparse.Namespace) -> None:
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
             lengths = range(1, calibration.LONGEST_PASS + 1)
-            result["dtypes"][role] = asdict(measure_dtypes(model.name, lengths)) if model else None
+            found = measure_dtypes(model.name, lengths) if model else None
+            result["dtypes"][role] = found and asdict(found) | {"reason": found.reason, "plain": found.plain}
     if write_json(options.json, json.dumps(result, indent=2)):
         print_costs(result)
 

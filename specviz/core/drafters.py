@@ -146,5 +146,5 @@ def exit_layers(draft: str) -> int | None:
         return None
     number = draft.removeprefix(EARLY_EXIT)
     if not re.fullmatch(r"[1-9][0-9]{0,2}", number):
-        raise InputError(f"An early exit takes a number of layers, like {EARLY_EXIT}2, not {number[:20]!a}.")
+        raise InputError(say("no_layers", example=f"{EARLY_EXIT}2", number=ascii(number[:20])))
     return int(number)

@@ -14,7 +14,11 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter
 
-from specviz.core.errors import WHOLE, InputError, Problem, join_problems
+from specviz.core.errors import InputError
+from specviz.core.problems import WHOLE, Problem, join_problems
+from specviz.core.texts import Sentences
+
+say = Sentences("problems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,9 @@ def values_in(raw: bytes, shape: JsonShape) -> Any:
     except InputError:
         raise
     except UnicodeDecodeError:
-        raise _refused(shape, "it is not UTF-8 text") from None
+        raise _refused(shape, say("no_utf8")) from None
     except (ValueError, RecursionError):  # a number of too many digits is a ValueError too
-        raise _refused(shape, "Invalid JSON") from None
+        raise _refused(shape, say("no_json")) from None
 
 
 MARKS = (b",", b'":', b"[", b"{")
@@ -92,7 +96,7 @@ TEXT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?')  # ends with its line at the 
 def check_density(raw: bytes, shape: JsonShape) -> None:
     """Refuse many values for the size, before any of them is made."""
     if _is_dense(raw, [raw.count(mark) for mark in MARKS], shape) and _is_dense(raw, _outside_of_texts(raw), shape):
-        raise _refused(shape, "it has too many values for its size")
+        raise _refused(shape, say("too_dense"))
 
 
 def _is_dense(raw: bytes, counts: Sequence[int], shape: JsonShape) -> bool:
@@ -116,7 +120,7 @@ def shape_hook(shape: JsonShape) -> Any:
 
     def small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(pairs) > shape.fields:
-            raise _refused(shape, f"an object in it has {len(pairs):,} fields")
+            raise _refused(shape, say("many_fields", count=len(pairs)))
         return dict(pairs)
 
     return small_object

@@ -94,7 +94,7 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
         if translated:
-            _translate(node, translated)
+            translate(node, translated)
         data = json.dumps(loader.construct_document(node)) if node else ""
     except yaml.MarkedYAMLError as error:
         mark, said = error.problem_mark or error.context_mark, (error.problem or "it cannot be read")
@@ -114,7 +114,7 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
     return TextFile(path, content, node)
 
 
-def _translate(node: yaml.Node | None, translated: Mapping[str, Entry]) -> None:
+def translate(node: yaml.Node | None, translated: Mapping[str, Entry]) -> None:
     for place, text in places(node):
         entry = translated.get(place)
         if entry and entry.text and not entry.outdated and entry.english == text.value:

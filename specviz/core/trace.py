@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.drafters import method_of
-from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.outside import JsonShape, MostItems, check_density, missing_fields, outside, values_in
+from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, join_problems, problems_of
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -28,6 +29,9 @@ from specviz.core.rounds import ResidualCandidate as ResidualCandidate
 from specviz.core.rounds import Round as Round
 from specviz.core.rounds import Status as Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
+from specviz.core.texts import Sentences
+
+say = Sentences("files")
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,14 +259,14 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
 
 def _check_size(raw: bytes, limits: TraceLimits) -> None:
     if len(raw) > limits.bytes:
-        raise InputError(f"The file is larger than {limits.megabytes} MB.")
+        raise InputError(say("too_large", most=limits.megabytes))
 
 
 def _check_consistency(trace: Trace, limits: TraceLimits) -> Trace:
     if len(trace.rounds) > limits.rounds:
-        raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
+        raise InputError(say("too_many_rounds", count=len(trace.rounds), most=limits.rounds))
     if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):
-        raise InputError(f"The trace contradicts itself: {'; '.join(contradictions)}.")
+        raise InputError(say("contradicts", problems="; ".join(contradictions)))
     return trace
 
 
@@ -270,7 +274,7 @@ def _check_outline(outline: object, *, small: bool) -> None:
     """The version first: the rest of another version's file may be anything."""
     schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
     if schema not in SCHEMAS:
-        raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schemas 1 and {SCHEMA}.")
+        raise InputError(say("other_schema", schema=repr(str(schema)[:40]), newest=SCHEMA))
     if isinstance(outline, dict) and (missing := list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))):
         absent = [Problem(path, "Field required") for path in missing if not small or "." not in path]
         others = islice(_every_problem(outline), MOST_PROBLEMS + 1) if small else ()

@@ -26,6 +26,15 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "system_checks": frozenset({"systems"}),
     "tables/settings": frozenset({"metavar", "option_help", "most_in_words"}),
     "tables/methods": frozenset({"kind", "module", "loads", "names", "colour", "symbol"}),
+    "tables/rules": frozenset({"name", "pieces", "position"}),
+    "tables/pairs": frozenset({"models", "target", "draft", "lesson", "place"}),
+    # of the exercises, a page shows what is said of a wrong rule of acceptance
+    "lab": frozenset(
+        {"acceptance_chance", "leftover", "expected_tokens", "best_draft_length", "prompt_lookup", "walk_tree"}
+    )
+    | {"speculative_decode", "title", "hints"},
+    "lessons/ten-minutes": frozenset({"link"}),
+    "lessons/fifty-minutes": frozenset({"link"}),
 }
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 

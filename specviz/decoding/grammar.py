@@ -9,12 +9,15 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences
 from specviz.data.prompts.grammars import Grammar, compile_grammar, shorten_message
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import Tokens
+
+say = Sentences("decoding")
 
 MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the draft has used in the same round
 
@@ -34,10 +37,10 @@ def make_constraint(
     token_ids = prompt_ids(target, prompt, vocabulary)
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     if not text.endswith(grammar.opened):
-        raise InputError(f"With the {grammar.name}, the prompt must end with {grammar.opened!r}.")
+        raise InputError(say("prompt_opens", grammar=grammar.name, opened=repr(grammar.opened)))
     ends = sorted(end for end in target.end_ids if end < vocabulary)
     if not ends:
-        raise InputError(f"{target.name} has no end-of-text token, so it cannot end an output with the {grammar.name}.")
+        raise InputError(say("no_end", target=target.name, grammar=grammar.name))
     return GrammarConstraint(source, _tokens_of(target, ends), ends, vocabulary, len(token_ids), grammar.opened)
 
 
@@ -69,7 +72,7 @@ class GrammarConstraint:
         self._masks: dict[int, Tensor] = {}  # the latest few, by the number of tokens of `_read` before them
         self._check()
         if not self._matcher.consume_tokens(tokens.tokenize_str(opened)):
-            raise InputError(f"An output of this grammar cannot begin with {opened!r}.")
+            raise InputError(say("cannot_begin", opened=repr(opened)))
 
     def allowed(self, token_ids: Sequence[int]) -> Tensor:
         output = list(token_ids[self._prompt_length :])
@@ -101,8 +104,9 @@ class GrammarConstraint:
     def _check(self) -> None:
         if self._matcher.is_error():
             error = shorten_message(self._matcher.get_error())
-            what = "the model has no token that it allows here" if error == "NoExtensionBias" else error
-            raise InputError(f"The grammar cannot be followed: {what}.")
+            raise InputError(
+                say("no_allowed_token") if error == "NoExtensionBias" else say("not_followed", problem=error)
+            )
 
 
 def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
@@ -114,8 +118,5 @@ def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
         try:
             known[key] = from_tokenizer(target.tokenizer, eos_token=list(ends))
         except (ValueError, TypeError, RuntimeError) as error:
-            raise InputError(
-                f"The output of {target.name} cannot be constrained, because llguidance cannot read its tokenizer: "
-                f"{shorten_message(str(error))}."
-            ) from error
+            raise InputError(say("not_constrained", target=target.name, error=shorten_message(str(error)))) from error
     return known[key]

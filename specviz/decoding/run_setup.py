@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 from specviz.core.conversation import read_messages
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings, PromptFormat
+from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
 from specviz.models.devices import describe_machine
-from specviz.models.forward import NO_TREES
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.models.memory import WORKING_ROOM, shortage
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
+
+say = Sentences("decoding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +66,25 @@ def set_up_run(
     token_ids = prompt_ids(target, prompt, vocabulary, settings.prompt_format)
     for loaded in (target, draft):
         if loaded and settings.tree and not loaded.forward.reads_trees:
-            raise InputError(NO_TREES.format(name=loaded.name))
+            raise InputError(say("no_trees", model=loaded.name))
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
             raise InputError(
-                f"The prompt ({len(token_ids)} tokens) and {settings.max_new_tokens} new tokens do not fit "
-                f"{loaded.name}'s context window of {loaded.context} tokens."
+                say(
+                    "no_fit",
+                    count=len(token_ids),
+                    new=settings.max_new_tokens,
+                    model=loaded.name,
+                    context=loaded.context,
+                )
             )
     # The target has two caches: both decoders may be at work at once. A full GPU is an error that the run reports.
     # A full main memory ends the process, so only that is checked.
     caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
     length = len(token_ids) + settings.max_new_tokens
     needed = length * sum(model.cache_bytes_per_token for model in caches)
-    what, of = f"Reading {len(token_ids)} tokens and writing {settings.max_new_tokens}", "memory for keys and values"
-    advice = "use a shorter prompt, fewer tokens, or smaller models"
-    if short := shortage(what, int(needed * WORKING_ROOM), of, advice):
-        raise InputError(short)
+    if short := shortage(int(needed * WORKING_ROOM)):
+        read, new = len(token_ids), settings.max_new_tokens
+        raise InputError(say("no_memory", read=read, new=new, needed=short[0], room=short[1]))
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])
     ends = target.end_ids if settings.stop_at_eos else frozenset[int]()
@@ -97,15 +103,12 @@ def prompt_ids(
     else:
         token_ids = [int(token_id) for token_id in prompt]
     if not token_ids:
-        raise InputError("The prompt is empty: type some text for the models to continue.")
+        raise InputError(say("empty_prompt"))
     wrong = next((token_id for token_id in token_ids if not 0 <= token_id < vocabulary), None)
     if wrong is not None:
         token = target.tokens.convert_ids_to_tokens(wrong) if 0 <= wrong < len(target.tokens) else None
-        written = f" ({token!r:.40})" if token else ""
-        raise InputError(
-            f"The prompt contains token id {wrong}{written}, which is outside 0 to {vocabulary - 1}, the tokens of "
-            f"{target.name}."
-        )
+        written = f"{wrong} ({token!r:.40})" if token else wrong
+        raise InputError(say("outside", token=written, most=vocabulary - 1, model=target.name))
     return token_ids
 
 

@@ -11,19 +11,19 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.outside import MostItems, outside
+from specviz.core.problems import join_problems, problems_of
 from specviz.core.request import RunRequest
+from specviz.core.texts import Sentences
 from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, Position
+
+say = Sentences("files")
 
 DRAFT_LENGTH = 2  # so that the third token is often the one after a whole draft
 TESTED: tuple[Position, ...] = ("first", "second", "third")
 PART = "same_quality"  # of the file
-NO_DRAWS = (
-    "This file has a run and no draws. One run cannot show with which probability a token comes: write the file with "
-    "“specviz lab run”."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def read_draws(content: bytes) -> tuple[RunRequest, LabDraws]:
     except ValidationError as error:
         raise InputError(join_problems("file", problems_of(error))) from None
     if found is None or not found.positions or trace.drafter is None:
-        raise InputError(NO_DRAWS)
+        raise InputError(say("no_draws"))
     if any(_problems(found)):
-        raise InputError("The draws in this file contradict themselves.")
+        raise InputError(say("draws_contradict"))
     settings = replace(trace.settings, draft_length=DRAFT_LENGTH)
     return RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, settings=settings), found
 

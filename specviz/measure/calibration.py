@@ -15,6 +15,7 @@ from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, parse_tree
 from specviz.core.steps import Steps, drop_pauses
+from specviz.core.texts import Sentences
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
@@ -22,13 +23,13 @@ from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import BLOCK, interleave
 
+say = Sentences("decoding")
+
 TREE_NODES = (2, 4, 6, 8, 12, 16, 20, 32, 48, MAX_NODES)
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
 TURNS = 9  # of blocks: the interval of a median leaves out the lowest and the highest of nine
 AGREE = 1.25  # high / low of the time of a round, as its repeats have it; chosen: a length or a draft is judged by less
 AGREE_AT = (1, 4, 16)  # drafted tokens of these rounds
-DISTURBED = "The costs of this pair were measured on a disturbed machine:"
-AGAIN = "Try again when it is quiet."
 DRAFT_LENGTH = 4  # of the rounds that c and o are taken from, unless the tree has its own depth
 PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
@@ -115,17 +116,11 @@ def check_costs(measured: Calibration) -> None:
     """DisturbedError where no quiet machine has such costs, or where their repeats do not agree."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
     if steps < least_check(measured.target_dtype):
-        raise DisturbedError(
-            f"{DISTURBED} reading {k} tokens at once seemed to take {steps:.2f} times as long as reading one. {AGAIN}"
-        )
+        raise DisturbedError(say("disturbed_pass", count=k, steps=steps))
     for drafted in AGREE_AT:
         interval = measured.costs.interval(partial(Costs.round_steps, drafted=drafted))
         if interval and interval[1] > AGREE * interval[0]:
-            guesses = "1 guess" if drafted == 1 else f"{drafted} guesses"
-            raise DisturbedError(
-                f"{DISTURBED} a round with {guesses} took {interval[0]:.2f} steps of the target in some repeats, and "
-                f"{interval[1]:.2f} in others. {AGAIN}"
-            )
+            raise DisturbedError(say("disturbed_round", count=drafted, least=interval[0], most=interval[1]))
 
 
 class _Times(NamedTuple):

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.errors import InputError
+from specviz.core.problems import join_problems, problems_of
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
+from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
 from specviz.measure.paired import Comparison, SampledRepeat
+
+say = Sentences("files")
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,12 +196,12 @@ def parse_race(text: str) -> list[Comparison]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("The race is not JSON.") from None
+        raise InputError(say("race_no_json")) from None
     if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
-        raise InputError(f"The race is not of schema {RACE_SCHEMA}.")
+        raise InputError(say("race_schema", schema=RACE_SCHEMA))
     laps = content.get("laps")
     if not isinstance(laps, list) or not laps:
-        raise InputError("The race holds no laps.")
+        raise InputError(say("race_no_laps"))
     return [load_lap(lap) for lap in laps]
 
 

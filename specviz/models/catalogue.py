@@ -8,14 +8,14 @@ from math import prod
 from pathlib import Path
 from typing import Literal
 
-import yaml
-from pydantic import TypeAdapter
-
 from specviz.core.drafters import LOOKUP_FIRST, MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS, TABLES
+from specviz.core.files import ASSETS
+from specviz.core.texts import AppTexts, Sentences
 from specviz.core.trace import Trace
 from specviz.models.gguf_folder import stored_files
+
+say = Sentences("catalogue")
 
 
 def find_folder(name: str) -> Path | None:
@@ -142,14 +142,13 @@ def check_heads(target: str, draft: str) -> None:
     """
     heads = {head.name: head for head in bundled_heads()}
     if target in heads:
-        raise InputError(f"{target} is a head: it drafts for {heads[target].target} and cannot be the target.")
+        raise InputError(say("is_head", head=target, target=heads[target].target))
     if draft in heads and target != heads[draft].target and not find_local(target):
         raise InputError(wrong_target(draft, heads[draft].target, target))
 
 
 def wrong_target(name: str, of: str, target: str) -> str:
-    same = "other weights of " if target == of else ""
-    return f"{name} drafts from the hidden states of {of}, so it cannot draft for {same}{target}."
+    return say("other_weights" if target == of else "other_target", head=name, own=of, target=target)
 
 
 BYTES_OF = {"float32": 4, "bfloat16": 2}
@@ -186,7 +185,7 @@ def changed_weights(trace: Trace) -> list[str]:
     if trace.drafter and trace.drafter.kind in (*kinds_that("model"), *kinds_that("head")):
         recorded.append((trace.drafter.name, trace.drafter.weights_hash or ""))
     return [
-        f"The weights of {name} on this machine differ from those in this trace."
+        say("weights_differ", name=name)
         for name, digest in recorded
         if name in (*bundled_names(), *head_names()) and weights_hash(head_folder(name)) != digest
     ]
@@ -219,8 +218,8 @@ class Pair:
     def basis(self) -> str:
         sources = " ".join(statement.source for statement in self.statements)
         if "assets/models/" in sources:
-            return f"measured on {CARDS_MACHINE}"
-        return "modelled" if LEVIATHAN in sources else "expected, not measured"
+            return say("measured_on", machine=CARDS_MACHINE)
+        return say("modelled") if LEVIATHAN in sources else say("expected")
 
     @property
     def models(self) -> tuple[KnownModel, KnownModel]:
@@ -235,14 +234,14 @@ LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
 
 
 @dataclass(frozen=True, slots=True)
-class _Catalogue:
+class Catalogue:
     models: tuple[KnownModel, ...]
     pairs: tuple[Pair, ...]
 
 
-FILE = TABLES / "pairs.yaml"
-_CATALOGUE = TypeAdapter(_Catalogue).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
-HUB_MODELS, PAIRS = _CATALOGUE.models, _CATALOGUE.pairs
+catalogue_texts = AppTexts("tables/pairs", Catalogue)
+_ENGLISH = catalogue_texts.read().content
+HUB_MODELS, PAIRS = _ENGLISH.models, _ENGLISH.pairs
 
 
 def known_models() -> dict[str, KnownModel]:

@@ -10,9 +10,12 @@ from pathlib import Path
 import torch
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import Machine
 from specviz.models.catalogue import bundled_names
 from specviz.models.memory import available_bytes, shortage
+
+say = Sentences("models")
 
 DEVICES = ("cpu", "cuda", "mps")
 VERSION_OF_TRANSFORMERS = version("transformers")  # read once: it takes milliseconds, which every run would wait for
@@ -29,7 +32,7 @@ def choose_device(name: str, needed: int) -> str:
         found = "cpu" if name in bundled_names() else accelerator()
         return found if needed <= free_bytes(found) else "cpu"
     if asked not in DEVICES or asked not in ("cpu", accelerator()):
-        raise InputError(f"SPECVIZ_DEVICE is {asked!r}, but there is no such device here: use cpu, or leave it unset.")
+        raise InputError(say("no_device", asked=repr(asked)))
     return asked
 
 
@@ -39,8 +42,9 @@ def memory_problem(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> st
     What runs on a GPU needs no memory of the machine. `reclaimable`: bytes in models that would be released for these.
     """
     on_cpu = sum(needed for name, needed in needs if choose_device(name, needed) == "cpu")
-    advice = "use smaller models, bfloat16 (half of float32), or a machine with more memory"
-    return shortage(" and ".join(name for name, _ in needs), on_cpu - reclaimable, "memory", advice)
+    if short := shortage(on_cpu - reclaimable):
+        return say("no_memory", models=join_choices([name for name, _ in needs], "and"), needed=short[0], room=short[1])
+    return None
 
 
 def check_memory(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> None:

@@ -16,6 +16,9 @@ from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
 from specviz.core.names import show_size
+from specviz.core.texts import Sentences
+
+say = Sentences("models")
 
 RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
 DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32
@@ -71,10 +74,7 @@ def check_room(name: str, size: int) -> None:
     """Refuse a model of this size in bytes that would not fit even if all others were removed."""
     limit, stored = limit_bytes(), _bytes(_model(name))
     if size > limit:
-        raise InputError(
-            f"{name} takes {show_size(size)} of disk, and this machine stores at most {show_size(limit)} of downloaded "
-            f"models: choose a smaller one, or set SPECVIZ_CACHE_GB higher."
-        )
+        raise InputError(say("larger_than_store", name=name, size=show_size(size), most=show_size(limit)))
     check_free(name, size - stored, folder(), sum(_bytes(model) for model in _removable(name)))
 
 
@@ -83,8 +83,13 @@ def check_free(name: str, needed: int, place: Path, removable: int = 0) -> None:
     room = _free(place) - RESERVE_BYTES + removable
     if needed > room:
         raise InputError(
-            f"The disk is too full for {name}: it needs {show_size(needed)}, but {show_size(max(0, room))} are "
-            f"free beside a reserve of {show_size(RESERVE_BYTES)}; free some space and load it again."
+            say(
+                "disk_too_full",
+                name=name,
+                needed=show_size(needed),
+                free=show_size(max(0, room)),
+                reserve=show_size(RESERVE_BYTES),
+            )
         )
 
 
@@ -97,7 +102,7 @@ def make_room(name: str, missing: int) -> None:
         stored = sum(_bytes(model) for model in folder().glob("models--*"))
         too_much = max(stored + missing - limit_bytes(), missing + RESERVE_BYTES - _free(folder()))
         if too_much > sum(_bytes(model) for model in unused):
-            raise InputError(f"There is no room for {name} beside the models that are in use: try again later.")
+            raise InputError(say("no_room", name=name))
         while too_much > 0:
             model = unused.pop(0)
             too_much -= _bytes(model)

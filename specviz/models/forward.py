@@ -15,8 +15,6 @@ from specviz.models.llama import Llama
 from specviz.models.packing import PackedLinear
 
 LIGHT, TRANSFORMERS = "light", "transformers"
-NO_TREES = "{name} is read by transformers' forward pass, which cannot read a tree here: draft a chain instead."
-NO_EARLY_EXIT = "{name} is read by transformers' forward pass, which cannot stop at an early layer here."
 
 
 class Reader(ABC):

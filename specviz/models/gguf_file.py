@@ -19,6 +19,9 @@ from gguf.quants import dequantize
 from torch import Tensor
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
+
+say = Sentences("models")
 
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 MOST_FIELDS, MOST_TENSORS, MOST_DIMENSIONS = 2_000, 20_000, 4
@@ -84,7 +87,7 @@ def read_gguf(path: Path) -> GgufFile:
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path.name} cannot be read as a GGUF file.") from error
+        raise InputError(say("no_gguf", name=path.name)) from error
 
 
 class _Head:
@@ -95,11 +98,11 @@ class _Head:
 
     def read(self) -> GgufFile:
         if self._bytes(4) != MAGIC:
-            raise self._wrong("is not a GGUF file: it begins with other bytes")
+            raise InputError(say("other_bytes", name=self._path.name))
         version = self._number("I")
         if version not in VERSIONS:
-            raise self._wrong(f"is GGUF of version {version}, and versions 2 and 3 load here")
-        tensors, fields = self._count("Q", MOST_TENSORS, "tensors"), self._count("Q", MOST_FIELDS, "fields")
+            raise InputError(say("gguf_version", name=self._path.name, version=version))
+        tensors, fields = self._count("Q", MOST_TENSORS), self._count("Q", MOST_FIELDS)
         read = dict(self._field() for _ in range(fields))
         stored = dict(self._tensor() for _ in range(tensors))
         return GgufFile(self._path, read, self._placed(stored, read.get("general.alignment", 32)))
@@ -113,47 +116,50 @@ class _Head:
         if kind in SCALARS:
             return self._number(SCALARS[kind])
         if kind != LIST:
-            raise self._wrong(f"has a field of type {kind}, which GGUF does not have")
-        kind, length = self._number("I"), self._count("Q", MOST_LISTED - self._listed, "entries in its lists")
+            raise InputError(say("field_type", name=self._path.name, kind=kind))
+        kind, length = self._number("I"), self._count("Q", MOST_LISTED - self._listed)
         self._listed += length
         if kind == TEXT:
             return [self._text() for _ in range(length)]
         if kind not in SCALARS:
-            raise self._wrong(f"has a list of type {kind}, which does not load here")
+            raise InputError(say("list_type", name=self._path.name, kind=kind))
         form = f"<{length}{SCALARS[kind]}"
         return list(struct.unpack(form, self._bytes(struct.calcsize(form))))
 
     def _tensor(self) -> tuple[str, StoredTensor]:
         """With its place among the weights, whose beginning is known only once all are read."""
         name = self._text()
-        shape = [self._number("Q") for _ in range(self._count("I", MOST_DIMENSIONS, "dimensions of one tensor"))]
+        shape = [self._number("Q") for _ in range(self._count("I", MOST_DIMENSIONS))]
         kind, place = self._number("I"), self._number("Q")
         packing = next((each for each in PACKINGS if each == kind), None)
         if packing is None:
             named = [each.name for each in GGMLQuantizationType if each == kind] or [f"type {kind}"]
             loads = ", ".join(each.name for each in PACKINGS)
-            raise self._wrong(f"has weights in {named[0]} ({name[:80]!r}), and these load here: {loads}")
+            raise InputError(
+                say("packing", name=self._path.name, packing=named[0], tensor=repr(name[:80]), known=loads)
+            )
         if not shape or not all(shape) or shape[0] % GGML_QUANT_SIZES[packing][0]:
-            raise self._wrong(f"has a tensor that cannot be {' × '.join(map(str, shape)) or 'empty'} ({name[:80]!r})")
+            size = " × ".join(map(str, shape)) or "0"
+            raise InputError(say("tensor_shape", name=self._path.name, shape=size, tensor=repr(name[:80])))
         return name, StoredTensor(tuple(reversed(shape)), packing, place)
 
     def _placed(self, stored: Mapping[str, StoredTensor], alignment: Any) -> Mapping[str, StoredTensor]:
         if not isinstance(alignment, int) or alignment < 1:
-            raise self._wrong("has an alignment that is no number of bytes")
+            raise InputError(say("alignment", name=self._path.name))
         begin = -(-self._at // alignment) * alignment
         placed = {name: replace(each, start=begin + each.start) for name, each in stored.items()}
         for name, each in placed.items():
             if each.start + prod(each.shape[:-1]) * each.row_bytes > len(self._content):
-                raise self._wrong(f"is cut off: it ends before its weights do ({name[:80]!r})")
+                raise InputError(say("weights_cut", name=self._path.name, tensor=repr(name[:80])))
         return placed
 
     def _text(self) -> str:
-        return self._bytes(self._count("Q", MOST_TEXT, "bytes in one text")).decode("utf-8", "replace")
+        return self._bytes(self._count("Q", MOST_TEXT)).decode("utf-8", "replace")
 
-    def _count(self, form: str, most: int, what: str) -> int:
+    def _count(self, form: str, most: int) -> int:
         count: int = self._number(form)
         if count > most:
-            raise self._wrong(f"states {count:,} {what}, and at most {most:,} are read")
+            raise InputError(say("large_count", name=self._path.name, count=count, most=most))
         return count
 
     def _number(self, form: str) -> Any:
@@ -161,12 +167,9 @@ class _Head:
 
     def _bytes(self, count: int) -> bytes:
         if self._at + count > MOST_HEAD:
-            raise self._wrong(f"has a head of more than {MOST_HEAD >> 20} MB")
+            raise InputError(say("large_head", name=self._path.name, most=MOST_HEAD >> 20))
         found = self._content[self._at : self._at + count]
         if len(found) < count:
-            raise self._wrong("is cut off: its head goes on beyond its end")
+            raise InputError(say("head_cut", name=self._path.name))
         self._at += count
         return found
-
-    def _wrong(self, what: str) -> InputError:
-        return InputError(f"{self._path.name} {what}.")

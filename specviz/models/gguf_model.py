@@ -16,6 +16,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
+from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import weights_hash
 from specviz.models.devices import check_memory, choose_device, device_name
@@ -25,6 +26,8 @@ from specviz.models.gguf_tokens import end_ids, read_tokens
 from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
 from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
+
+say = Sentences("models")
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -86,11 +89,10 @@ def configuration(file: GgufFile) -> dict[str, Any]:
     """What config.json would say. Raises InputError: its numbers and its tensors do not make a model that is read."""
     kind, name = file.fields.get("general.architecture"), file.path.name
     if kind not in ARCHITECTURES:
-        known = "Llama, Mistral, Qwen2 and Qwen3"
-        raise InputError(f"{name} is of the architecture {str(kind)[:40]!r}, and {known} load from GGUF here.")
+        raise InputError(say("other_architecture", name=name, kind=repr(str(kind)[:40])))
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
     if experts := file.fields.get(f"{kind}.expert_count"):
-        raise InputError(f"{name} is a mixture of {experts} experts, which does not load here.")
+        raise InputError(say("mixture", name=name, experts=experts))
     config = {
         "model_type": kind,
         "hidden_act": "silu",
@@ -110,7 +112,7 @@ def configuration(file: GgufFile) -> dict[str, Any]:
         "eos_token_id": file.fields.get("tokenizer.ggml.eos_token_id"),
     }
     if problem := explain_unsupported(config) or _unequal(file, config):
-        raise InputError(f"{name} does not load here: {problem}.")
+        raise InputError(say("does_not_load", name=name, problem=problem))
     _check_tensors(file, config)
     return config
 
@@ -119,13 +121,13 @@ def _number(file: GgufFile, kind: type, key: str, default: Any = None, most: int
     key = f"{file.fields['general.architecture']}.{key}"
     value = file.fields.get(key, default)
     if not (type(value) is kind and isinstance(value, int | float) and 0 < value <= most):
-        raise InputError(f"{file.path.name} says nothing that can be used as {key}: {value!r:.40}.")
+        raise InputError(say("bad_number", name=file.path.name, key=key, value=repr(value)))
     return value
 
 
 def _rows(file: GgufFile) -> int:
     if EMBEDDING not in file.tensors:
-        raise InputError(f"{file.path.name} has no {EMBEDDING}: it is no whole model.")
+        raise InputError(say("no_whole_model", name=file.path.name, tensor=EMBEDDING))
     return file.tensors[EMBEDDING].shape[0]
 
 
@@ -143,15 +145,15 @@ def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
         ours = frequencies(plain, 2 * len(divided)) / frequencies(scaled, 2 * len(divided))
         if torch.allclose(ours, divided, rtol=1e-3):
             return scaled
-    return {"rope_type": "one with factors of its own"}
+    return {"rope_type": say("own_factors")}
 
 
 def _unequal(file: GgufFile, config: Mapping[str, Any]) -> str | None:
     heads, shared, size = (config[key] for key in ("num_attention_heads", "num_key_value_heads", "head_dim"))
     if heads % shared:
-        return f"{heads} heads of queries cannot share {shared} of keys"
+        return say("unequal_heads", heads=heads, shared=shared)
     turned = file.fields.get(f"{config['model_type']}.rope.dimension_count", size)
-    return f"{turned} of a head's {size} numbers are turned by its place" if turned != size or size % 2 else None
+    return say("turned_part", turned=turned, size=size) if turned != size or size % 2 else None
 
 
 def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
@@ -160,13 +162,13 @@ def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
     for tensor, stored in file.tensors.items():
         shape = wanted.pop(tensor, None)
         if shape != stored.shape:
-            asked = "no such tensor" if shape is None else " × ".join(map(str, shape))
-            has = " × ".join(map(str, stored.shape))
-            raise InputError(
-                f"{file.path.name} has {tensor[:80]!r} with {has}, but its configuration asks for {asked}."
-            )
+            name, has = file.path.name, " × ".join(map(str, stored.shape))
+            if shape is None:
+                raise InputError(say("no_such_tensor", name=name, tensor=repr(tensor[:80]), has=has))
+            asked = " × ".join(map(str, shape))
+            raise InputError(say("other_shape", name=name, tensor=repr(tensor[:80]), has=has, asked=asked))
     if missing := [tensor for tensor in wanted if not tensor.endswith(".bias")]:
-        raise InputError(f"{file.path.name} is incomplete: {missing[0]} is missing.")
+        raise InputError(say("tensor_missing", name=file.path.name, tensor=missing[0]))
 
 
 def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -12,8 +12,11 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_
 from tokenizers.models import BPE
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.models.gguf_file import EMBEDDING, GgufFile
 from specviz.models.tokens import LightTokens
+
+say = Sentences("models")
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 BY_DIGITS = (
@@ -45,27 +48,27 @@ def read_tokens(file: GgufFile) -> LightTokens:
     fields, name = file.fields, file.path.name
     words = fields.get("tokenizer.ggml.tokens")
     if not (isinstance(words, list) and words and isinstance(words[0], str)):
-        raise InputError(f"{name} has no tokenizer: the tokens are missing.")
+        raise InputError(say("no_tokenizer", name=name))
     if EMBEDDING in file.tensors and len(words) > (rows := file.tensors[EMBEDDING].shape[0]):
-        raise InputError(f"{name} has {len(words)} tokens, but numbers for {rows} only.")
+        raise InputError(say("too_many_tokens", name=name, count=len(words), rows=rows))
     make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(fields.get("tokenizer.ggml.model")))
     if make is None:
         kind = f"{fields.get('tokenizer.ggml.model')!r:.40}"
-        raise InputError(f"{name} has a tokenizer of the kind {kind}, and those of gpt2 and llama load here.")
+        raise InputError(say("tokenizer_kind", name=name, kind=kind))
     try:
         made = make(fields, {word: number for number, word in enumerate(words)})
         kinds = fields.get("tokenizer.ggml.token_type") or []
         marks = [(word, kind == CONTROL) for word, kind in zip(words, kinds, strict=False) if kind in (CONTROL, USER)]
         made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
-        end, begin = _mark(fields, "eos", "end"), _mark(fields, "bos", "beginning") if _is_begun(fields) else None
+        end, begin = _mark(fields, "eos"), _mark(fields, "bos") if _is_begun(fields) else None
         if begin is not None:
             made.post_processor = processors.TemplateProcessing(
                 f"{words[begin]} $A", special_tokens=[(words[begin], begin)]
             )
     except InputError as error:
-        raise InputError(f"{name} {error}") from None
+        raise InputError(say("does_not_load", name=name, problem=error)) from None
     except Exception as error:  # tokenizers raises this class itself
-        raise InputError(f"{name} has a tokenizer that does not fit together: {str(error)[:120]!r}.") from error
+        raise InputError(say("tokenizer_broken", name=name, error=repr(str(error)[:120]))) from error
     return LightTokens(made, end)
 
 
@@ -82,11 +85,12 @@ def _is_begun(fields: Mapping[str, Any]) -> bool:
     return bool(fields.get("tokenizer.ggml.add_bos_token", is_usual))
 
 
-def _mark(fields: Mapping[str, Any], key: str, place: str) -> int | None:
+def _mark(fields: Mapping[str, Any], key: str) -> int | None:
     """The id of the token at the end or the beginning of a text; None without one."""
     mark, count = fields.get(f"tokenizer.ggml.{key}_token_id"), len(fields["tokenizer.ggml.tokens"])
     if mark is not None and not (isinstance(mark, int) and 0 <= mark < count):
-        raise InputError(f"says that the {place} of a text is no token that there is: {mark!r:.40}.")
+        is_end = key == "eos"
+        raise InputError(say("no_end" if is_end else "no_beginning", mark=f"{mark!r:.40}"))
     return mark
 
 
@@ -94,7 +98,7 @@ def _byte_level(fields: Mapping[str, Any], vocabulary: dict[str, int]) -> Tokeni
     rule = fields.get("tokenizer.ggml.pre", "")
     if rule not in RULES:
         loads = ", ".join(RULES)
-        raise InputError(f"cuts texts by a rule that is not known here ({rule!r:.40}); known are: {loads}.")
+        raise InputError(say("unknown_cuts", rule=repr(rule), known=loads))
     merges = [tuple(each.split(" ", 1)) for each in fields.get("tokenizer.ggml.merges", [])]
     made = Tokenizer(BPE(vocabulary, merges, ignore_merges=rule in WHOLE_WORDS))
     if RULES[rule] == (QWEN_2,):

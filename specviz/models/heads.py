@@ -37,6 +37,7 @@ from torch import Tensor
 
 from specviz.core.drafters import LOOKUP_FIRST
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import (
     HEAD_FILE,
@@ -53,6 +54,8 @@ from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, linear
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
 from specviz.models.packing import plain
+
+say = Sentences("models")
 
 UNIT_EPS = 1e-5
 
@@ -141,7 +144,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     """
     if folder is None:
         if name not in head_names():
-            raise InputError(f"There is no head named {name[:100]!r} here.")
+            raise InputError(say("no_head", name=repr(name[:100])))
         folder = head_folder(name)
     config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
     of, digest = config["target"], config["target_weights_hash"]
@@ -161,7 +164,7 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
     if not isinstance(target.forward, LightForward):
-        raise InputError(f"{name} needs the light forward pass of {target.name}, which hands over its hidden states.")
+        raise InputError(say("needs_light", name=name, target=target.name))
     return target.forward.llama
 
 

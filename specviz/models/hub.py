@@ -38,10 +38,13 @@ from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, v
 
 from specviz.core.errors import InputError
 from specviz.core.names import show_size
+from specviz.core.texts import Sentences
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.downloads import Progress as Progress
 from specviz.models.gguf_folder import SMOLLM2
+
+say = Sentences("models")
 
 SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"]
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
@@ -118,19 +121,23 @@ def _check_format(name: str, files: Collection[str]) -> None:
         for file in files:
             if file.endswith(".gguf"):
                 check_no_file(name, file)
-        raise InputError(f"{name} cannot be loaded: it has no config.json.")
+        raise InputError(say("no_config", name=name))
     if SINGLE not in files and INDEX not in files:
-        raise InputError(
-            f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
-        )
+        raise InputError(say("no_safetensors", name=name))
 
 
 def _make_room_for_small(name: str, sizes: list[int]) -> None:
     total = sum(sizes)
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         raise InputError(
-            f"{name} has {len(sizes)} files of configuration and vocabulary with {show_size(total)}, and at most "
-            f"{MOST_SMALL_FILES} with {show_size(MOST_SMALL_BYTES)} are downloaded: use another copy of the model."
+            say(
+                "too_many_files",
+                name=name,
+                count=len(sizes),
+                size=show_size(total),
+                most=MOST_SMALL_FILES,
+                most_size=show_size(MOST_SMALL_BYTES),
+            )
         )
     downloads.check_room(name, total)
     downloads.make_room(name, total)
@@ -165,7 +172,7 @@ def fetch(name: str) -> Iterator[Progress]:
                     for here in _stream(model, file):
                         yield Progress(name, done + here, total, number, len(model.weights))
             except TimeoutError as error:
-                sentence = f"{name} is being downloaded by another program on this machine: try again when it is done."
+                sentence = say("other_program", name=name)
                 raise InputError(sentence) from error
             done += file.size
             _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
@@ -180,20 +187,20 @@ def weights_in(folder: Path, name: str = "The model") -> list[str]:
     if (folder / SINGLE).is_file():
         return [SINGLE]
     if not (folder / INDEX).is_file():
-        raise InputError(f"{name} has no {SINGLE}, and no other weights in safetensors that belong to a model.")
+        raise InputError(say("no_weights", name=name, file=SINGLE))
     try:
         named = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{name} has a broken {INDEX}.") from error
+        raise InputError(say("broken_index", name=name, index=INDEX)) from error
     if not named or any(not isinstance(file, str) or Path(file).name != file for file in named):
-        raise InputError(f"{name} has an {INDEX} that names files outside the model.")
+        raise InputError(say("foreign_index", name=name, index=INDEX))
     return sorted(named)
 
 
 def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Iterator[WeightFile]:
     for file in [SINGLE] if SINGLE in files else weights_in(folder, name):
         if file not in files:
-            raise InputError(f"{name} is incomplete on the Hub: {file} is missing.")
+            raise InputError(say("incomplete_on_hub", name=name, file=file))
         sibling = files[file]
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
@@ -219,8 +226,7 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
             tries = RETRIES if got > before else tries - 1
             if not tries:
                 raise InputError(
-                    f"The download of {model.name} was interrupted after {show_size(got)} of {show_size(file.size)} of "
-                    f"{file.name}: load it again to continue from there."
+                    say("interrupted", model=model.name, got=show_size(got), size=show_size(file.size), file=file.name)
                 ) from error
             time.sleep(PAUSE_SECONDS)
 
@@ -247,7 +253,7 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
     if size != file.size:
         partial.unlink()
         raise InputError(
-            f"{file.name} of {model.name} has {show_size(size)} instead of {show_size(file.size)}: load it again."
+            say("other_size", file=file.name, model=model.name, size=show_size(size), wanted=show_size(file.size))
         )
     if file.sha256 is None:
         return
@@ -259,40 +265,37 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
                 yield size
     if found.hexdigest() != file.sha256.lower():
         partial.unlink()
-        raise InputError(f"{file.name} of {model.name} is not the file that the Hub lists (SHA-256): load it again.")
+        raise InputError(say("other_file", file=file.name, model=model.name))
 
 
 def check_no_file(name: str, file: str) -> None:
     """Refuse the name of a file of weights, and a model that has only GGUF files: those load by their path."""
     if file.lower().endswith(".gguf"):
         if file.startswith(name):
-            raise InputError(f"There is no GGUF file {name} here: give the path of one on this machine.")
-        raise InputError(f"{name} has a GGUF file, {file[:100]}: give the path of that file on this machine.")
+            raise InputError(say("no_gguf_here", name=name))
+        raise InputError(say("has_gguf", name=name, file=file[:100]))
     if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
-        raise InputError(f"{name} is a file: give its folder, which also has config.json and the tokenizer.")
+        raise InputError(say("is_file", name=name))
 
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
     if name == SMOLLM2:
-        raise InputError(f"{name} is not on this machine yet: `python -m specviz models get {name}` fetches it.")
+        raise InputError(say("not_yet_here", name=name))
     check_no_file(name[:100], name)
     with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
             return name
     known = ", ".join(bundled_names())
-    raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
+    raise InputError(say("no_model", name=repr(name[:100]), known=known))
 
 
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
 
 
 def _unreachable(name: str) -> str:
-    return (
-        f"The Hub cannot be reached from here, and {name} is not downloaded yet: connect to the network, or "
-        f"use a bundled model."
-    )
+    return say("hub_unreachable", name=name)
 
 
 @contextmanager
@@ -310,7 +313,7 @@ def hub_errors(name: str) -> Iterator[None]:
             _silent_since[:] = [monotonic()]
         raise InputError(_explain(name, error)) from error
     except errors.SafetensorsParsingError as error:
-        raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
+        raise InputError(say("broken_on_hub", name=name)) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable_answer(name) from error
     finally:
@@ -318,7 +321,7 @@ def hub_errors(name: str) -> Iterator[None]:
 
 
 def _unreadable_answer(name: str) -> InputError:
-    return InputError(f"The Hub's answer about {name} cannot be understood.")
+    return InputError(say("hub_unclear", name=name))
 
 
 def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
@@ -326,25 +329,19 @@ def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
         case errors.LocalEntryNotFoundError(__cause__=(httpx2.HTTPError() | OSError()) as cause):
             return _explain(name, cause)  # the client says "not in the cache", whatever the Hub answered
         case errors.GatedRepoError() | errors.RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
-            return (
-                f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
-                f"download others with `hf download {name}`."
-            )
+            return say("not_public", name=name)
         case errors.GatedRepoError():
-            return (
-                f"{name} is gated: accept its terms on https://huggingface.co/{name}, then log in with "
-                f"`hf auth login` or set HF_TOKEN, and try again."
-            )
+            return say("gated", name=name)
         case errors.RepositoryNotFoundError():
-            return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
+            return say("not_on_hub", name=name)
         case errors.RevisionNotFoundError():
-            return f"{name} was changed on the Hub: the version that this app knows is gone. Use another model."
+            return say("changed_on_hub", name=name)
         case errors.HfHubHTTPError():
-            return f"The Hub refuses {name}: it answered {error.response.status_code}."
+            return say("hub_refuses", name=name, status=error.response.status_code)
         case errors.FileMetadataError():
             return str(_unreadable_answer(name))
         case httpx2.HTTPError() | ConnectionError():
             return _unreachable(name)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
-            return f"The disk is full: free some space and load {name} again."
-    return f"{name} cannot be stored here: {error.strerror or type(error).__name__}."
+            return say("disk_full", name=name)
+    return say("cannot_store", name=name, problem=error.strerror or type(error).__name__)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from specviz.core.texts import Sentences
 from specviz.models.devices import processor
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.packing import PackedLinear, fits, packed
+
+say = Sentences("models")
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
     from transformers import PreTrainedModel
@@ -44,16 +47,16 @@ MakeLinear = Callable[[Tensor, Tensor | None], Linear]  # of a matrix and a bias
 
 def explain_unsupported(config: Config) -> str | None:
     if config.get("model_type") not in FAMILIES:
-        return f"the architecture is {config.get('model_type')}"
+        return say("because_architecture", kind=config.get("model_type"))
     if config.get("hidden_act") != "silu":
-        return f"the activation is {config.get('hidden_act')}"
+        return say("because_activation", kind=config.get("hidden_act"))
     if config.get("quantization_config"):
-        return "the weights are quantized"
+        return say("because_quantized")
     if _slides(config):
-        return "some layers have a sliding window"
+        return say("because_window")
     rope = config.get("rope_parameters") or {}
     if rope.get("rope_type") not in ("default", "llama3") or rope.get("partial_rotary_factor", 1.0) != 1.0:
-        return f"the rotary position embedding is {rope.get('rope_type')}"
+        return say("because_rotation", kind=rope.get("rope_type"))
     return None
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.forward import Forward
 from specviz.models.tokens import Tokens
+
+say = Sentences("models")
 
 if TYPE_CHECKING:  # importing transformers takes seconds, and bundled models need none of it
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -78,7 +81,7 @@ def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[in
     """
     tokenizer = model.tokenizer
     if not tokenizer.chat_template:
-        raise InputError(f"{model.name} has no chat template: its prompts must be texts, not messages.")
+        raise InputError(say("no_template", model=model.name))
     if not messages:
         return []
     conversation = [{"role": role, "content": text} for role, text in messages]
@@ -87,5 +90,5 @@ def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[in
             conversation, add_generation_prompt=True, sanitize_control_tokens=True, return_dict=True
         )
     except Exception as error:  # a template is a program that its author wrote: it may raise anything
-        raise InputError(f"The chat template of {model.name} cannot write these messages: {error}.") from error
+        raise InputError(say("template_fails", model=model.name, error=error)) from error
     return list(written["input_ids"])

@@ -5,7 +5,7 @@ measures the number format for "auto".
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
+from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models import downloads
 from specviz.models.catalogue import (
@@ -44,6 +45,8 @@ from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.tokens import LightTokens
 
+say = Sentences("models")
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -62,7 +65,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     Raises InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory.
     """
     if dtype not in (*DTYPES, "auto"):
-        raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
+        raise InputError(say("wrong_dtype", dtype=dtype))
     if dtype == "auto":
         if name not in bundled_names() and not find_gguf(name):
             prepare(name, "auto", progress)  # downloaded with progress, before anything is measured
@@ -176,7 +179,7 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
             progress(step)
     folder = find_cached(name)
     if folder is None:
-        raise InputError(f"{name} was downloaded but is not complete: remove it from the Hub's cache and try again.")
+        raise InputError(say("not_complete", name=name))
     return folder, parameters
 
 
@@ -204,9 +207,34 @@ def download(name: str) -> Iterator[Progress]:
 class DtypeChoice:
     model: str
     dtype: Dtype
-    seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty if nothing was measured
-    reason: str  # one sentence
-    plain: str = ""  # one more sentence, if plain decoding with this target is faster in the other format
+    # by dtype, then by tokens in one pass; empty if nothing was measured, as float32 does not fit into memory ...
+    seconds: dict[str, dict[int, float]]
+    paired: bool = False  # ... beside the pair's other model
+
+    @property
+    def other(self) -> Dtype:
+        return next(dtype for dtype in BOTH_DTYPES if dtype != self.dtype)
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        if not self.seconds:
+            return say("half_in_pair" if self.paired else "half", name=self.model)
+        ms, other_ms = (1000 * both_passes(self.seconds[dtype]) for dtype in (self.dtype, self.other))
+        return say("faster_dtype", name=self.model, dtype=self.dtype, ms=ms, other=self.other, other_ms=other_ms)
+
+    @property
+    def plain(self) -> str:
+        """One more sentence, if plain decoding with this target is faster in the other format."""
+        ms, other_ms = (1000 * self.seconds.get(dtype, {}).get(1, 0.0) for dtype in (self.dtype, self.other))
+        if other_ms >= ms:
+            return ""
+        speedup, dtype, other = 2 * other_ms / ms, self.dtype, self.other
+        return say("plain_slower", name=self.model, dtype=dtype, ms=ms, other=other, other_ms=other_ms, speedup=speedup)
+
+
+def both_passes(seconds: Mapping[int, float]) -> float:
+    return sum(seconds.get(k, 0.0) for k in CHOSEN_BY)
 
 
 @cache
@@ -218,9 +246,7 @@ def choose_dtype(name: str) -> DtypeChoice:
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
     if memory_problem([(name, needed)]):
-        return DtypeChoice(
-            name, "bfloat16", {}, f"{name} runs in bfloat16, because it does not fit into memory in float32."
-        )
+        return DtypeChoice(name, "bfloat16", {})
     return measure_dtypes(name, CHOSEN_BY)
 
 
@@ -232,15 +258,4 @@ def measure_dtypes(name: str, lengths: Iterable[int]) -> DtypeChoice:
         loaded = read_model(name, dtype)
         seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context])
         del loaded
-    total = {dtype: sum(seconds[dtype].get(k, 0.0) for k in CHOSEN_BY) for dtype in BOTH_DTYPES}
-    faster, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
-    reason = (
-        f"{name} is faster in {faster} here: a pass over one token and one over five take "
-        f"{1000 * total[faster]:.2f} ms together, but {1000 * total[slower]:.2f} ms in {slower}."
-    )
-    alone, other = (seconds[dtype].get(1, 0.0) for dtype in (faster, slower))
-    plain = (
-        f"For one token {name} needs {1000 * other:.2f} ms in {slower} and {1000 * alone:.2f} ms in {faster}: compared "
-        f"with plain decoding in {slower}, a speedup of 2 would be {2 * other / alone:.2f}."
-    )
-    return DtypeChoice(name, faster, seconds, reason, plain if other < alone else "")
+    return DtypeChoice(name, min(BOTH_DTYPES, key=lambda dtype: both_passes(seconds[dtype])), seconds)

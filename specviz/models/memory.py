@@ -29,12 +29,10 @@ def available_bytes() -> int:
     return machine if container is None else min(machine, container)
 
 
-def shortage(what: str, needed: int, of: str, advice: str) -> str | None:
-    """Why something that needs so many bytes `of` memory does not fit, and what would fit; None if it fits."""
+def shortage(needed: int) -> tuple[str, str] | None:
+    """How much so many bytes are, and how much is free, where that is less; None if they fit."""
     room = available_bytes()
-    if needed <= room:
-        return None
-    return f"{what} would take {show_size(needed)} of {of}, but {show_size(room)} are free here: {advice}."
+    return None if needed <= room else (show_size(needed), show_size(room))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

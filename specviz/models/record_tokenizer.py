@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
+from specviz.core.texts import Sentences
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, find_folder
 from specviz.models.draft_menu import is_allowed, offered_names
+
+say = Sentences("models")
 
 if TYPE_CHECKING:
     from specviz.models.tokens import Tokens
@@ -72,11 +75,8 @@ def tokenizer_here(name: str) -> RecordTokenizer:
 
     file = tokenizer_file(name)
     if file is None:
-        raise InputError(
-            f"The tokenizer of {short_name(name)[:100]} is not on this server: make a trace with "
-            "`specviz import … --tokenizer NAME` on your machine, and open that."
-        )
+        raise InputError(say("no_record_tokenizer", name=short_name(name)[:100]))
     try:
         return RecordTokenizer(LightTokens(Tokenizer.from_file(str(file)), NO_END))
     except Exception as error:  # tokenizers raises this class itself, for any fault of a file
-        raise InputError(f"The {FILE} of {short_name(name)[:100]} cannot be read.") from error
+        raise InputError(say("record_tokenizer_broken", file=FILE, name=short_name(name)[:100])) from error

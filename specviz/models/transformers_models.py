@@ -32,6 +32,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from transformers.utils import logging as transformers_logging
 
 from specviz.core.errors import InputError, hide_folders
+from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import bundled_heads, bundled_models, find_folder
 from specviz.models.devices import device_name
@@ -41,6 +42,8 @@ from specviz.models.llama_weights import build, explain_unsupported, linear, mem
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import available_bytes, is_out_of_memory
 from specviz.models.packing import packed_bytes
+
+say = Sentences("models")
 
 Shapes = dict[str, tuple[int, ...]]  # by tensor name
 MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
@@ -72,10 +75,10 @@ def explain_errors(name: str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise MemoryError from error
         if "ignore_mismatched_sizes" in str(error):
-            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
+            raise InputError(say("sizes_differ", name=name)) from error
         # Some messages of libraries are several paragraphs long, and name folders of this machine.
         why = shorten(hide_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
-        raise InputError(f"{name} is not a causal language model that can be loaded: {why}") from error
+        raise InputError(say("not_causal", name=name, why=why)) from error
 
 
 def inspect_configuration(name: str) -> Inspection:
@@ -89,7 +92,7 @@ def inspect_configuration(name: str) -> Inspection:
             expected = {key: weight.shape for key, weight in made.named_parameters()}
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if problem := disagreement(stored, expected, made.base_model_prefix):
-                raise InputError(f"{name} is inconsistent: {problem}.")
+                raise InputError(say("inconsistent", name=name, problem=problem))
         with explain_errors(name):
             tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
     text = config.get_text_config()
@@ -114,9 +117,9 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
             for file in folder.glob("*.gguf"):
                 check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
-            raise InputError(f"{name} is not a model: it has no config.json.")
+            raise InputError(say("no_model_config", name=name))
         if not any(folder.glob("*.safetensors")):
-            raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
+            raise InputError(say("only_safetensors", name=name))
     else:
         folder = find_cached(hub_id(name))
     if folder:
@@ -130,12 +133,12 @@ def shapes_in_folder(folder: Path, name: str) -> Shapes:
     shapes: Shapes = {}
     for file in weights_in(folder, name):
         if not (folder / file).is_file():
-            raise InputError(f"{name} is incomplete: {file} is missing, which {INDEX} names; download it again.")
+            raise InputError(say("file_missing", name=name, file=file, index=INDEX))
         try:
             with safe_open(folder / file, framework="pt") as opened:
                 shapes |= {key: tuple(opened.get_slice(key).get_shape()) for key in opened.keys()}  # noqa: SIM118
         except (OSError, SafetensorError) as error:
-            raise InputError(f"{name} is broken: {file} is not a safetensors file.") from error
+            raise InputError(say("broken_file", name=name, file=file)) from error
     return shapes
 
 
@@ -159,20 +162,17 @@ def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: 
         spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
         asked = next((wanted[spelling] for spelling in spellings if spelling in wanted), shape)
         if asked != shape:
-            has = f"makes {name} {_times(asked)}, but its weights have {_times(shape)}"
-            return f"its config.json {has}; download it again"
+            return say("other_sizes", tensor=name, asked=_times(asked), held=_times(shape))
     total, held = sum(map(prod, wanted.values())), sum(map(prod, stored.values()))
     if total <= held:
         return None
     bare = {name.removeprefix(f"{prefix}.") for name in stored}
     missing = [name for name in wanted if name.removeprefix(f"{prefix}.") not in bare]
     if missing and all(name.startswith(OUTPUTS) for name in missing):
-        return (
-            f"its config.json asks for {missing[0]}, which is not in its weights. If its output embedding is that of "
-            f'the input, set "tie_word_embeddings" to true in config.json; else use a complete copy of the model'
-        )
-    first = f", {missing[0]} for example, which is not in its weights" if missing else ""
-    return f"its config.json asks for {total:,} parameters{first}, but its weights have {held:,}; download it again"
+        return say("output_missing", tensor=missing[0])
+    if missing:
+        return say("too_few_with", total=total, tensor=missing[0], held=held)
+    return say("too_few", total=total, held=held)
 
 
 OUTPUTS = ("lm_head.", "embed_out.")  # the output embedding, as architectures call it
@@ -185,26 +185,20 @@ def check_kind(name: str, stored: Iterable[str], expected: Iterable[str], prefix
     """Refuse weights of another kind than a model's, with a tensor that shows it."""
     for tensor in sorted({*stored} - {spelling for name in expected for spelling in (name, name.removeprefix(prefix))}):
         if HEAD.search(tensor):
-            raise InputError(_is_head(name, f"its weights have {tensor}"))
+            raise InputError(
+                say("head_weights", name=name, tensor=tensor, own=_own_heads(), target=bundled_models()[0].name)
+            )
         if tensor.rpartition(".")[2] in QUANTIZED:
-            raise InputError(f"{name} is quantized: its weights have {tensor}. {UNQUANTIZED}")
+            raise InputError(say("quantized_weights", name=name, tensor=tensor))
 
 
-UNQUANTIZED = "Use the original model with floating-point weights."
-
-
-def _is_head(name: str, shown: str) -> str:
+def _own_heads() -> str:
     target = bundled_models()[0].name
-    own = " and ".join(head.name for head in bundled_heads() if head.target == target and head.is_stored)
-    return (
-        f"{name} is a head that drafts inside the model it was trained for, such as EAGLE or Medusa, and no model by "
-        f"itself: {shown}. Heads of other models do not load here: use a draft model, or {own} with "
-        f"{target}."
-    )
+    return join_choices([head.name for head in bundled_heads() if head.target == target and head.is_stored], "and")
 
 
 def _times(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) or "a number"
+    return " × ".join(map(str, shape)) or say("a_number")
 
 
 def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
@@ -212,7 +206,7 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     _check_architecture(name, config)
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
-        raise InputError(f"{name} cannot be used: its config.json asks for {layers!r:.40} layers.")
+        raise InputError(say("too_many_layers", name=name, layers=repr(layers)))
     with torch.device("meta"), explain_errors(name):
         made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
     croppable = "past_key_values" in signature(made.forward).parameters
@@ -220,10 +214,7 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
         with explain_errors(name):
             croppable = DynamicCache(config=config).is_croppable
     if not croppable:
-        raise InputError(
-            f"{name} ({config.model_type}) cannot be rolled back after a rejection: it has a recurrent state or "
-            f"no cache. Use a model with plain or sliding-window attention."
-        )
+        raise InputError(say("no_rollback", name=name, kind=config.model_type))
     return made
 
 
@@ -233,15 +224,14 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     assumed = config.model_type if is_encoder else causal
     named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
     if head := next((each for each in named if each and HEAD_NAMES.search(each)), None):
-        raise InputError(_is_head(name, f"its architecture is {head[:80]}"))
-    if causal is None or config.is_encoder_decoder or causal not in named:
         raise InputError(
-            f"{name} is not a causal language model ({', '.join(map(str, named))[:80]}): use one that writes text from "
-            f"left to right, such as GPT-2, Llama, Qwen or Pythia."
+            say("head_architecture", name=name, kind=head[:80], own=_own_heads(), target=bundled_models()[0].name)
         )
+    if causal is None or config.is_encoder_decoder or causal not in named:
+        raise InputError(say("wrong_kind", name=name, kinds=", ".join(map(str, named))[:80]))
     for key in ("quantization_config", "quantization"):  # the second is MLX's
         if getattr(config, key, None):
-            raise InputError(f"{name} is quantized: its config.json has {key}. {UNQUANTIZED}")
+            raise InputError(say("quantized_config", name=name, key=key))
 
 
 class TransformersForward:
@@ -265,7 +255,7 @@ class TransformersReader(Reader):
         self._length = 0
         self._cache = DynamicCache(config=model.config)
         if not self._cache.is_croppable:
-            raise InputError(f"{name} has a recurrent state that cannot be rolled back after a rejection.")
+            raise InputError(say("recurrent", name=name))
         if whole:  # store also what has left a sliding window, so that a crop may go back further than the last one
             self._cache = DynamicCache()
         self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
@@ -277,7 +267,7 @@ class TransformersReader(Reader):
         )
         self._length += len(ids)
         if self._cache.get_seq_length() != self._length:  # it ignores the cache: every pass would start from nothing
-            raise InputError(f"{self._name} does not use a key-value cache, which decoding needs here.")
+            raise InputError(say("no_cache", name=self._name))
         logits: Tensor = result.logits[0]
         return logits
 
@@ -342,9 +332,7 @@ def read_folder(
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
         if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
-            raise InputError(
-                f"{name} is incomplete: its config.json asks for {missing[0]}, which is not in its weights."
-            )
+            raise InputError(say("weight_missing", name=name, tensor=missing[0]))
         model.to(device)
     model.eval()
     model.requires_grad_(False)

@@ -9,14 +9,14 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from specviz.core.errors import InputError, hide_folders
+from specviz.core.languages import set_language
+from specviz.core.texts import Sentences
 from specviz.models.memory import is_out_of_memory
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 from specviz.service.schedule import end_turn
 
-NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
-BROKE = "The run failed because of an error in the engine; the server's log says more."
-
+say = Sentences("service")
 CROWD = 4  # jobs at once
 SILENT = 0.2  # seconds without a message after which the engine says that it is alive
 LOOK = 0.01  # seconds between two looks at what jobs wait for, where nothing else is to be done
@@ -140,13 +140,14 @@ class Bench:
         if not task.waits and self._said_of != task.job:
             self._send(wire.EngineAlive(task.job))  # should this step end the engine, the server knows whose it was
         began = self._clock()
+        set_language(task.command.language)  # of all sentences about this job
         try:
             if self._budget is None or task.seconds < self._budget:
                 event = next(task.steps)
             else:  # its time is over: it may send what it has, and ends
                 event = task.steps.throw(BudgetSpent(self._budget))
         except StopIteration:  # without its last word
-            self._end(task, wire.JobFailed(task.job, BROKE))
+            self._end(task, wire.JobFailed(task.job, say("broke")))
         except Exception as error:
             self._end(task, wire.JobFailed(task.job, _sentence(error)))
         else:
@@ -191,6 +192,6 @@ def _sentence(error: Exception) -> str:
             print(error, file=sys.stderr)
         return told
     if is_out_of_memory(error):
-        return NO_MEMORY
+        return say("no_memory")
     traceback.print_exc()
-    return BROKE
+    return say("broke")

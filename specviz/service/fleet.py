@@ -14,6 +14,8 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
 
+from specviz.core.languages import set_language
+from specviz.core.texts import Sentences
 from specviz.service import protocol as wire
 from specviz.service.child import Child, RunningEngine, StartEngine
 from specviz.service.job import Job, advance
@@ -22,9 +24,7 @@ from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions
 
 RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
-DIED = "The engine stopped twice while decoding this and was restarted; run again."
-KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
-BROKEN = "Something went wrong on the server while this ran; run again."
+say = Sentences("service")
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class Fleet:
         if self.restarts.allow_run(monotonic()):
             self.schedule.add(job, instead_of)
         else:
-            job.fail(KEEPS_DYING)
+            job.fail(lambda: say("keeps_dying"))
 
     def place(self, job: Job) -> int | None:
         """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait."""
@@ -134,7 +134,7 @@ class Fleet:
             self.restarts.died(monotonic())
         for job in self.schedule.jobs() if self.restarts.resting else ():
             self.schedule.remove(job)
-            job.fail(KEEPS_DYING)
+            job.fail(lambda: say("keeps_dying"))
         self.changed.notify_all()
 
 
@@ -198,7 +198,7 @@ class EngineDriver:
     def _give_up_engine(self) -> None:
         """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
         for job in self.running:
-            job.fail(BROKEN)
+            job.fail(lambda: say("broken"))
         self.running, self.ready, self._due = [], False, None  # it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
@@ -302,6 +302,7 @@ class EngineDriver:
             if isinstance(event, wire.JobStopped) and job.wanted == "later":
                 self._fleet.requeue(job, event.seconds)
             elif not job.view.finished:
+                set_language(job.command.language)
                 job.view = advance(job.view, event)
                 if job.view.state == "done":
                     self._fleet.on_done(job)
@@ -322,9 +323,9 @@ class EngineDriver:
         for job in list(self.running):
             blamed = job is self._at_work and job.wanted == "end"
             if self._fleet.restarts.resting:
-                job.fail(KEEPS_DYING)
+                job.fail(lambda: say("keeps_dying"))
             elif blamed and job.deaths >= RETRIES and not job.gets_on:
-                job.fail(DIED)
+                job.fail(lambda: say("died"))
             elif not job.view.finished:
                 job.deaths += blamed
                 self._fleet.requeue(job, job.command.seconds)

@@ -1,9 +1,12 @@
 """One job: who asked for it, and what is known of it so far."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
+from specviz.core.languages import set_language
 from specviz.core.replay import DraftGuesses
+from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 from specviz.models.catalogue import bundled_names, method_named
 from specviz.service import protocol as wire
@@ -15,7 +18,7 @@ LETTERS = 4  # of a prompt for each token, about
 LONGEST = 512  # tokens that the bundled models can read
 LARGER = 3  # times a bundled model's keys and values of a token; those of SmolLM2-135M take twice as much
 BEGUN, LONG = 64, 256  # tokens for what it writes: of a run that has shown its first rounds, and of a long job
-UNEXPECTED = "The engine sent something unexpected; run again."
+say = Sentences("service")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -142,10 +145,11 @@ class Job:
         """Whether it found something since it went back to waiting, if it ever did."""
         return self.found > self.left_found
 
-    def fail(self, message: str) -> None:
+    def fail(self, sentence: Callable[[], str]) -> None:
         """Nothing more will come; what there is stays. Does nothing to a job that is over."""
         if not self.view.finished:
-            self.view = replace(self.view, state="failed", message=message)
+            set_language(self.command.language)  # this may be a thread of the fleet's, which is no visitor's
+            self.view = replace(self.view, state="failed", message=sentence())
 
     def wait_again(self, seconds: float) -> None:
         """Go back to waiting, after so many seconds at work. A task that resumes keeps its items; others start over."""
@@ -181,7 +185,7 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             return replace(view, state="failed", message=message)
         case wire.JobStopped():
             return replace(view, state="cancelled")
-    return replace(view, state="failed", message=UNEXPECTED)
+    return replace(view, state="failed", message=say("unexpected"))
 
 
 def _run_after(run: RunResult, event: wire.Rounds) -> RunResult:

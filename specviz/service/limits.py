@@ -5,8 +5,10 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
+from specviz.core.texts import Sentences
+
 MOST_DIGITS = 9  # of what an operator sets: no job takes so many seconds, no machine has so many megabytes
-SPENT = "This server gives one job {seconds:,.0f} seconds, and they are over: what was found by then is shown."
+say = Sentences("service")
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +35,7 @@ class BudgetSpent(Exception):
     """Thrown into a job's steps once its time is over. A handler may send what it has, and raises it again."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(SPENT.format(seconds=seconds))
+        super().__init__(say("spent", seconds=seconds))
 
 
 def seconds_a_job() -> int | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
+from specviz.core.languages import ENGLISH
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import Precision, RunRequest
@@ -53,6 +54,7 @@ class JobCommand(JobMessage):
     done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
     seconds: float = field(default=0.0, kw_only=True)  # that an earlier part of the job was at work
     owners: Owners = field(default=(0, 0, 0), kw_only=True)
+    language: str = field(default=ENGLISH, kw_only=True)  # of who asked: sentences come back in it
 
     @property
     def task(self) -> "JobKind":

@@ -13,8 +13,10 @@ from typing import Literal
 
 from specviz.core.drafters import exit_layers, needs_nothing
 from specviz.core.errors import InputError
+from specviz.core.languages import current_language
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
+from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import (
     bundled_names,
@@ -37,10 +39,7 @@ from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
 MAX_PROMPT_CHARACTERS = 100_000
 FORMAT = 1  # of what is stored; a new one forgets what older versions stored
 FIRST_NUMBERS = 2**40
-STARTING = "The engine is starting and loading its models."
-RESTARTING = "The engine stopped and is starting again; this run comes after that."
-EXPIRED = "This run has expired."
-CROWDED = "{most} other visitors from your internet address have jobs here: try again when one of them is over."
+say = Sentences("service")
 
 
 def admit(command: wire.JobCommand) -> None:
@@ -50,7 +49,7 @@ def admit(command: wire.JobCommand) -> None:
     """
     length = max((len(text) for text in command.texts), default=0)
     if length > MAX_PROMPT_CHARACTERS:
-        raise InputError(f"The prompt has {length:,} characters; at most {MAX_PROMPT_CHARACTERS:,} are taken.")
+        raise InputError(say("too_long", length=length, most=MAX_PROMPT_CHARACTERS))
     for target, draft in command.pairs:
         check_heads(target, draft)
         exit_layers(draft)
@@ -62,7 +61,7 @@ def admit(command: wire.JobCommand) -> None:
     try:
         wire.dump_command(command)
     except ValueError:
-        raise InputError("The prompt holds characters that are not text.") from None
+        raise InputError(say("no_text")) from None
 
 
 def sharing_key(command: wire.JobCommand) -> str | None:
@@ -75,6 +74,8 @@ def sharing_key(command: wire.JobCommand) -> str | None:
     elif isinstance(command, wire.Calibrate):
         request = command.request
         asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
+        if request.precision == "fast":
+            asked["language"] = command.language  # sentences say why each model has its number format
     else:
         return None
     here = (*bundled_names(), *head_names())
@@ -129,7 +130,7 @@ class EngineService:
 
         What another session asked for and has, or is being made, is given to this one too; `fresh` measures again.
         """
-        command = make(next(self._numbers))
+        command = replace(make(next(self._numbers)), language=current_language())
         key = sharing_key(command)
         found = (
             None if fresh or key is None else self._find_result(key, command)
@@ -140,18 +141,20 @@ class EngineService:
         try:
             admit(command)
         except InputError as error:
-            job.fail(str(error))
+            problem = str(error)
+            job.fail(lambda: problem)
         with self._changed:
             self._sessions.hear(session)
             job.command = replace(command, owners=self._sessions.owners(session))
             if not job.view.finished:
                 under_way = self._sessions.shared(key) if key else []
                 # a job under way that will answer this one too; a fresh one joins only what has not begun
-                joined = next((other for other in under_way if not fresh or other.view.state == "waiting"), None)
+                alike = (other for other in under_way if other.command.language == command.language)
+                joined = next((other for other in alike if not fresh or other.view.state == "waiting"), None)
                 known = is_public(self._sessions.address(session))  # there each tab is a session
                 crowd = self._sessions.count_others_at_work(session) if known else 0
                 if not joined and crowd >= self._most_at_once:
-                    job.fail(CROWDED.format(most=self._most_at_once))
+                    job.fail(lambda: say("crowded", most=self._most_at_once))
                 job = joined or job
             self._replace(Ticket(command.job, session, slot, job))
             self._changed.notify_all()
@@ -197,7 +200,7 @@ class EngineService:
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
-        key = sharing_key(wire.Calibrate(0, request))
+        key = sharing_key(wire.Calibrate(0, request, language=current_language()))
         found = self._costs.get(key) if key else None
         return found.costs if found else None
 
@@ -248,11 +251,11 @@ class EngineService:
     def _snapshot(self, number: int) -> JobView:
         ticket = self._sessions.ticket(number)
         if ticket is None:
-            return JobView(number, state="lost", message=EXPIRED)
+            return JobView(number, state="lost", message=say("expired"))
         self._sessions.hear(ticket.session)
         view = ticket.view
         if view.state != "waiting":
             return view
-        why = RESTARTING if ticket.job.deaths or self._fleet.restarts.deaths else STARTING
-        message = "" if self._fleet.state == "ready" else why
+        again = ticket.job.deaths or self._fleet.restarts.deaths
+        message = "" if self._fleet.state == "ready" else say("restarting" if again else "starting")
         return replace(view, place=self._fleet.place(ticket.job), message=message)

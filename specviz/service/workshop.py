@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from threading import Thread
 from time import monotonic
@@ -20,6 +21,7 @@ from specviz.core.metrics import Costs
 from specviz.core.names import show_size
 from specviz.core.request import Precision, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
@@ -37,6 +39,8 @@ from specviz.models.memory import available_bytes
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
 from specviz.service.limits import number_set
+
+say = Sentences("service")
 
 LEAST_BUDGET = 400 * 10**6  # bytes
 PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
@@ -91,11 +95,8 @@ class ModelCache:
         least = "float32" if precision == "exact" else "bfloat16"
         needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
         if needed > self._budget:
-            raise InputError(
-                f"{' and '.join(sizes)} take {show_size(needed)} in {least}, and this server holds at most "
-                f"{show_size(self._budget)} of models in memory: choose smaller ones, or ask its operator to raise "
-                f"SPECVIZ_MODEL_MB."
-            )
+            models, most = join_choices([*sizes], "and"), show_size(self._budget)
+            raise InputError(say("too_large", models=models, size=show_size(needed), dtype=least, most=most))
 
     def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
         """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
@@ -131,8 +132,7 @@ class ModelCache:
             both = weight_bytes(self._parameters(name), "float32")
             in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
             if in_use + both > self._budget:
-                why = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
-                self._faster[name] = DtypeChoice(name, "bfloat16", {}, why)
+                self._faster[name] = DtypeChoice(name, "bfloat16", {}, paired=True)
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
                 self._faster[name] = choose_dtype(name)
@@ -192,7 +192,7 @@ def _begin(work: Callable[[], Value]) -> "Future[Value]":
         except BaseException as error:
             done.set_exception(error)
 
-    Thread(target=do, name="aside", daemon=True).start()
+    Thread(target=copy_context().run, args=(do,), name="aside", daemon=True).start()  # in the job's language
     return done
 
 

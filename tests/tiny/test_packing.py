@@ -16,8 +16,8 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
-from specviz.models.catalogue import bundled_names
 from specviz.models.cached_model import tree_mask
+from specviz.models.catalogue import bundled_names
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of

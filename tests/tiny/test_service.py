@@ -23,10 +23,10 @@ from specviz.service import protocol as wire
 from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
-from specviz.service.fleet import BROKEN, Restarts
-from specviz.service.job import UNEXPECTED, Items, advance
+from specviz.service.fleet import Restarts
+from specviz.service.job import Items, advance
 from specviz.service.run_store import RunStore
-from specviz.service.service import RESTARTING, sharing_key
+from specviz.service.service import say, sharing_key
 from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
 from tests.support.known import known
@@ -167,7 +167,7 @@ def test_a_tasks_items_add_up() -> None:
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
     assert advance(view, wire.JobFinished(1)).state == "done"
     broken = advance(JobView(1), wire.Rounds(1, [], Output([], "", None)))
-    assert (broken.state, broken.message) == ("failed", UNEXPECTED), "an engine that breaks the protocol"
+    assert (broken.state, broken.message) == ("failed", say("unexpected")), "an engine that breaks the protocol"
 
 
 # ---- visitors who ask for the same
@@ -448,7 +448,7 @@ def test_all_who_wait_are_told_that_the_engine_starts_again_and_all_runs_come(st
     until_state(service, jobs[0], "running")
     os.kill(engine, signal.SIGKILL)
     until(service, lambda: service.view(jobs[0]).state == "waiting")
-    assert {service.view(job).message for job in jobs} == {RESTARTING}
+    assert {service.view(job).message for job in jobs} == {say("restarting")}
     for job in jobs:
         until_state(service, job, "done")
 
@@ -505,7 +505,7 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     until_state(service, other, "done")
     if name != "_hand_over":
         view = service.view(held)
-        assert (view.state, view.message, view.rounds) == ("failed", BROKEN, 1)
+        assert (view.state, view.message, view.rounds) == ("failed", say("broken"), 1)
     assert service.engine_pids != first
     assert "injected" in caplog.text
 
@@ -531,7 +531,7 @@ def test_the_reader_goes_on_after_an_error_in_itself(
     first = service.engine_pids
     raises_once(monkeypatch, owner, name)
     view = until_state(service, run(service, "ada", prompt), "failed")
-    assert view.message == BROKEN
+    assert view.message == say("broken")
     until_state(service, run(service, "bob", "rounds 1"), "done")
     assert service.engine_pids != first
     assert "injected" in caplog.text
@@ -691,7 +691,7 @@ def test_an_engine_that_is_killed_with_many_jobs_at_once_loses_none(start: Start
     (engine,) = service.engine_pids
     os.kill(engine, signal.SIGKILL)
     until(service, lambda: service.view(jobs[-1]).state == "waiting")
-    assert service.view(jobs[-1]).message == RESTARTING
+    assert service.view(jobs[-1]).message == say("restarting")
     for job in jobs:
         until_state(service, job, "done")
     until(service, lambda: service.view(sweep).items >= 1)  # the next ones may come before we look
@@ -703,7 +703,7 @@ def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) 
     others = [measure_costs(service, f"visitor {number}", "hold") for number in range(2)]
     until(service, lambda: all(service.view(job).state == "running" for job in others))
     fatal = submit(service, "ada", RunRequest("die", target="EleutherAI/pythia-70m", draft="lookup"))
-    assert until_state(service, fatal, "failed").message == fleet.DIED
+    assert until_state(service, fatal, "failed").message == say("died")
     until(service, lambda: all(service.view(job).state == "running" for job in others))
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.service import EngineService, ServiceLimits
-from specviz.service.fleet import DIED, KEEPS_DYING
-from specviz.service.service import STARTING
+from specviz.service.service import say
 from specviz.service.stream import EngineAddress, StreamEngine
 from specviz.service.wanted import service_wanted, stream_limits
 from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
@@ -68,7 +67,7 @@ def test_a_stream_that_ends_is_tried_again(serve: Serve, server: StreamServer, o
 def test_a_stream_that_ends_or_falls_silent_twice_is_lost(serve: Serve, server: StreamServer, order: str) -> None:
     service = serve(silence=1.0 if order == "silent" else PATIENCE)
     view = until_state(service, run(service, "ada", order), "failed")
-    assert (view.message, view.rounds) == (DIED, 1), "what it found stays"
+    assert (view.message, view.rounds) == (say("died"), 1), "what it found stays"
     assert server.asked == [order, order]
 
 
@@ -110,7 +109,7 @@ def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
 
 def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     service = serve(token="another token, as long")
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == KEEPS_DYING
+    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == say("keeps_dying")
     assert "they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same" in caplog.text
 
 
@@ -131,9 +130,9 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
         partial(StreamEngine, EngineAddress("http://127.0.0.1:9", TOKEN, greetings=2, pause=0.01)), FAST
     )
     job = run(service, "ada", "rounds 1")
-    assert service.view(job).message == STARTING
+    assert service.view(job).message == say("starting")
     service.start()
-    assert until_state(service, job, "failed").message == KEEPS_DYING
+    assert until_state(service, job, "failed").message == say("keeps_dying")
     service.close()
 
 

@@ -21,7 +21,7 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import protocol as wire
 from specviz.service.bench import Bench, Mailbox
 from specviz.service.child import OnEnd, OnLine, RunningEngine
-from specviz.service.fleet import KEEPS_DYING, Fleet
+from specviz.service.fleet import Fleet, say
 from specviz.service.job import Items, Job, JobView, RunResult
 from specviz.service.limits import ServiceLimits
 from specviz.service.sessions import Sessions, Ticket
@@ -339,4 +339,4 @@ def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_on
     world.ask()
     world.fleet.restarts.died(monotonic())
     world.fleet.note_end(died=False)
-    assert world.jobs[0].view.message == KEEPS_DYING
+    assert world.jobs[0].view.message == say("keeps_dying")

@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
 from specviz.data.systems.importers import RecordOptions, open_run
-from specviz.data.systems.serving_counters import NOTHING_FOUND, read_counters
+from specviz.data.systems.serving_counters import read_counters, say
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
@@ -76,9 +76,9 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a table of short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, REFUSED["sweep-short-row.csv"]),
     "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
     "a prompt of nested lists": ("prompts", lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}", LONG_LINE),
-    "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),
-    "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
-    "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),
+    "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", say("nothing_found")),
+    "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, say("nothing_found")),
+    "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, say("nothing_found")),
 }
 
 

@@ -25,8 +25,11 @@ from specviz.core.languages import (
 )
 from specviz.core.names import machine_in_words
 from specviz.core.texts import AppTexts, Parts, fill, spell_count
+from specviz.data.lessons import plans
 from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
 from specviz.data.texts import PageText, asset, pages
+from specviz.data.translating import texts_to_translate
+from specviz.measure.proof.rows import rule_texts
 from specviz.player.html_file import bundle
 
 ROOT = Path(__file__).parents[2]
@@ -256,3 +259,33 @@ def test_the_browsers_modules_say_what_their_table_says() -> None:
     script = bundle(BROWSER / "stage/component.js")
     assert '"no_film":"This browser cannot record a film.' in script
     assert "[[" not in asset("stage/stage.html")
+
+
+def test_tables_and_ready_lesson_plans_are_in_the_language_of_who_reads_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = "Accept all in the target’s top {TOP_ACCEPTED}"
+    translate(folder, "tables/rules", ("top-k/title", english, "Os {TOP_ACCEPTED} primeiros"))
+    titles = [rule.title for rule in rule_texts.read(folder, CODE).content]
+    assert titles[:1] + titles[4:5] == ["The real rule", "Os 10 primeiros"]
+    translate(folder, "lessons/ten-minutes", ("title", "Ten minutes", "Dez minutos"))
+    monkeypatch.setattr(plans, "TEXTS", folder)
+    assert plans.all_plans.__wrapped__()[0].title == "Ten minutes"  # type: ignore[attr-defined]
+    set_language(CODE)
+    ready, *_ = plans.all_plans.__wrapped__()  # type: ignore[attr-defined]
+    assert (ready.title, ready.moments[0].title) == ("Dez minutos", "The draft guesses")
+
+
+def test_each_language_has_the_ready_lesson_plans() -> None:
+    """A text that is too long for a plan would end every page that lists the plans."""
+    for code in languages():
+        set_language(code)
+        assert [plan.name for plan in plans.all_plans()][: len(plans.OWN)] == [*plans.OWN]
+
+
+def test_the_programs_own_names_in_a_table_are_not_translated() -> None:
+    tables = {texts.name: texts_to_translate(texts.read(), texts.name) for texts in all_texts()}
+    assert {*tables["tables/pairs"].values()} >= {"not measured here"}
+    assert {place.partition("/")[2] for place in tables["tables/rules"]} == {"title", "does", "why"}
+    assert not any("link" in place for place in tables["lessons/fifty-minutes"])
+    assert {place.rpartition("/")[0] for place in tables["lab"]} == {"judge/kinds"}

@@ -17,7 +17,7 @@ from specviz.measure.proof.algebra import BONUS, Probs, distance, to_probs, writ
 from specviz.measure.proof.enumeration import enumerated
 from specviz.measure.proof.own_rule import judge_pieces
 from specviz.measure.proof.pieces import BonusName, Pieces, judging
-from specviz.measure.proof.rows import PIECES, RULES, DrawBatch, RuleName, recorded_proof, rule_text
+from specviz.measure.proof.rows import RULES, DrawBatch, RuleName, piece_titles, recorded_proof, rule_text
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 
@@ -74,7 +74,7 @@ def test_the_exact_values_by_hand(rule: RuleName, p: list[float], accepted: floa
 
 def test_every_piece_has_a_name_and_every_wrong_one_a_sentence() -> None:
     found = known(known(recorded_proof()).enumerated)
-    assert {group: list(titles) for group, titles in PIECES.items()} == {
+    assert {group: list(titles) for group, titles in piece_titles().items()} == {
         name: list(get_args(Pieces.__annotations__[name])) for name in ("accept", "replace", "bonus")
     }
     for pieces in EVERY:

@@ -31,7 +31,7 @@ from tests.support.doors import FILES, ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
 
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-SHAPE = JsonShape("note", value=7, field=14, bracket=14, braces=32, fields=4)
+SHAPE = JsonShape("record", value=7, field=14, bracket=14, braces=32, fields=4)
 
 
 class Point(NamedTuple):
@@ -99,7 +99,6 @@ OWN = {
     "game/game.py": "the engine's turns",
     "measure/proof/rows.py": "a file of the app",
     "measure/race.py": "the engine's laps, and a file of the app",
-    "models/catalogue.py": "a file of the app",
     "player/data.py": "reads nothing: it writes what the stage is sent",
     "service/protocol.py": "the engine and the server among themselves",
     "service/run_store.py": "the operator's folder of runs",
@@ -118,10 +117,10 @@ def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
 def test_json_is_measured_before_it_is_read() -> None:
     assert values_in(b"[1,2]", SHAPE) == [1, 2]
     for raw, sentence in (
-        (b"[[]," + b"[]," * 9_000 + b"1]", "The note is not valid at the file: it has too many values for its size."),
-        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "The note is not valid at the file: an object in it has 5 fields."),
-        (b"[1", "The note is not valid at the file: Invalid JSON."),
-        (b"\xff", "The note is not valid at the file: it is not UTF-8 text."),
+        (b"[[]," + b"[]," * 9_000 + b"1]", "The record is not valid at the file: it has too many values for its size."),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "The record is not valid at the file: an object in it has 5 fields."),
+        (b"[1", "The record is not valid at the file: Invalid JSON."),
+        (b"\xff", "The record is not valid at the file: it is not UTF-8 text."),
     ):
         with pytest.raises(InputError) as refused:
             values_in(raw, SHAPE)

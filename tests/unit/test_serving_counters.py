@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.systems.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, ServingCounters, pasted, read_counters
+from specviz.data.systems.serving_counters import MAX_CHARACTERS, ServingCounters, pasted, read_counters, say
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
@@ -179,8 +179,8 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", NOTHING_FOUND),
-        ("vllm:num_requests_running 3", NOTHING_FOUND),
+        ("", say("nothing_found")),
+        ("vllm:num_requests_running 3", say("nothing_found")),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
         ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
@@ -237,7 +237,7 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
             "43 passes are counted, but only 20 tokens",
         ),
         (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
-        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), NOTHING_FOUND),
+        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say("nothing_found")),
         ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
         (OLD_PAGE, "does not count its rounds"),
@@ -246,7 +246,7 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         ("| run | A | B |\n|---|---|---|\n| num_drafts | 10 | 20 |", "num_drafts is “10???20”, which is not a number"),
         ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "but not the counts"),
         ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "but not the counts"),
-        *((text, NOTHING_FOUND) for text in HOSTILE),
+        *((text, say("nothing_found")) for text in HOSTILE),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:

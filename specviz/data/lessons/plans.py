@@ -7,9 +7,8 @@ objects are made), so that every error has its line, and all errors of a file co
 import logging
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -19,7 +18,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
-from specviz.core.texts import node_at, repeated
+from specviz.core.languages import Entry, cache_by_language, current_language, translation
+from specviz.core.texts import Sentences, node_at, repeated, translate
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
@@ -28,6 +28,8 @@ from specviz.data.links.page_link import shown
 from specviz.data.links.page_names import PAGES, page_name
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.first_run import first_trace
+
+say = Sentences("plans")
 
 WATCH = "watch"
 FIRST = "first"  # the recorded run of the first screen, in links
@@ -52,17 +54,11 @@ PLAN_FIELDS = "title, minutes, goals, moments"
 FIGURE = re.compile(r"\{(\w+)\}")
 WITH_FIGURES = ("question", "answer", "mistakes", "do")  # a moment's texts that may name one
 MOMENT_FIELDS = "title, minutes, link, question, answer, mistakes, do"
-FIELDS = "write fields here: {fields}."
-UNKNOWN = "“{name}” is not a field of a plan here. The fields are {fields}."
-SAID = {
-    "missing": "“{name}” is missing.",
-    "extra_forbidden": UNKNOWN,
-    "unexpected_keyword_argument": UNKNOWN,
-    "dataclass_type": FIELDS,
-    "string_type": "write a text here, not a list and not fields.",
-    "string_too_short": "it is empty.",
-    "string_too_long": "the text has {length:,} characters, and {max_length:,} is the most.",
-}
+NAMES_A_FIELD = (
+    "missing",
+    "extra_forbidden",
+    "unexpected_keyword_argument",
+)  # problems that are of the place around it
 
 _log = logging.getLogger(__name__)
 
@@ -74,23 +70,23 @@ class Screen:
 
     @classmethod
     def from_link(cls, link: str) -> Self:
-        """The screen that a link of this app opens. The message of a ValueError is the end of a sentence."""
+        """The screen that a link of this app opens. The message of a ValueError is a sentence."""
         if len(link) > MAX_LINK:
-            raise ValueError(f"is longer than {MAX_LINK:,} characters")
+            raise ValueError(say("long_link", most=MAX_LINK))
         if any(character.isspace() or not character.isprintable() or character == "\\" for character in link):
-            raise ValueError("has a space, a backslash or an invisible character: write %20 for a space")
+            raise ValueError(say("space_in_link"))
         try:
             parts = urlsplit(link)
             settings = tuple(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
         except ValueError as error:
-            raise ValueError("cannot be read as a link") from error
+            raise ValueError(say("no_link_here")) from error
         if parts.scheme or parts.netloc or link.startswith("//"):
-            raise ValueError("leads out of this app: write what follows the host's name, such as ./?run=first&step=4")
+            raise ValueError(say("leads_out"))
         page = page_name(parts.path.removeprefix("./").removeprefix("/") or WATCH)
         if page is None:
-            raise ValueError(f"names no page of this app: the pages are ./ (Watch), {', '.join(PAGES[1:])}")
+            raise ValueError(say("no_page", pages=", ".join(PAGES[1:])))
         if parts.fragment:
-            raise ValueError("has a part after #, which no page reads")
+            raise ValueError(say("fragment"))
         return cls(page, settings)
 
     @property
@@ -130,7 +126,7 @@ class Screen:
 
     def problems(self, known_models: Collection[str] | None = None) -> list[str]:
         """One sentence for each setting that Watch could not use; no `known_models`: any name of a model is taken."""
-        named = [f"{name} is not for a moment's link: leave it out." for name in OF_A_WALK if self.last(name)]
+        named = [say("not_for_a_moment", name=name) for name in OF_A_WALK if self.last(name)]
         if self.page != WATCH:
             return named
         params = self.params
@@ -138,9 +134,9 @@ class Screen:
         problems = [*named, *request_from_link(params, models).problems]
         view, run = self.last("view"), self.last("run")
         if view is not None and view not in VIEWS:
-            problems.append(f"view={shown(view)} is not one of {', '.join(VIEWS)}.")
+            problems.append(say("no_view", view=shown(view), known=", ".join(VIEWS)))
         if run is not None and not run[:1].isdecimal() and self.run is None and not STORED.fullmatch(run):
-            problems.append(f"run={shown(run)} is not a recorded run.")
+            problems.append(say("no_run", run=shown(run)))
         unknown = hidden_in(params.get(PARAMETER, []))[1]
         return [*problems, unknown_line(unknown)] if unknown else problems
 
@@ -152,17 +148,17 @@ def _join_lines(given: object) -> object:
 def _whole_minutes(given: object) -> int:
     if isinstance(given, str) and re.fullmatch("[0-9]{1,3}", given) and 1 <= int(given) <= MAX_MINUTES:
         return int(given)
-    raise ValueError(f"write a whole number from 1 to {MAX_MINUTES}.")
+    raise ValueError(say("minutes", most=MAX_MINUTES))
 
 
 def _opened(link: object, info: ValidationInfo) -> Screen:
     """The screen of a link in a file; the context has the names of the known models."""
     if not isinstance(link, str) or not link.strip():
-        raise ValueError("write a link here, such as ./?run=first&step=4.")
+        raise ValueError(say("write_link"))
     try:
         screen = Screen.from_link(link.strip())
     except ValueError as error:
-        raise ValueError(f"the link {error}.") from error
+        raise ValueError(str(error)) from error
     if problems := screen.problems(info.context):
         raise ValueError("\n".join(problems))
     return screen
@@ -187,7 +183,7 @@ class Moment:
 class PlanError(InputError):
     def __init__(self, problems: list[str]) -> None:
         more = len(problems) - MAX_PROBLEMS
-        self.problems = problems[:MAX_PROBLEMS] + ([f"There are {more} more problems."] if more > 0 else [])
+        self.problems = problems[:MAX_PROBLEMS] + ([say("more_problems", count=more)] if more > 0 else [])
         super().__init__("\n".join(self.problems))
 
 
@@ -196,9 +192,9 @@ def _limit_items(most: int) -> BeforeValidator:
 
     def counted(items: object) -> object:
         if not isinstance(items, list) or not items:
-            raise ValueError("write a list here: each item on lines of its own, after a hyphen.")
+            raise ValueError(say("write_list"))
         if len(items) > most:
-            raise ValueError(f"the list has {len(items)} items, and {most} is the most.")
+            raise ValueError(say("long_list", count=len(items), most=most))
         return items
 
     return BeforeValidator(counted)
@@ -228,10 +224,15 @@ def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> L
     return parse_plan(content_of(path, MAX_BYTES), path.stem, known_models)
 
 
-def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> LessonPlan:
+def parse_plan(
+    data: bytes,
+    name: str,
+    known_models: Collection[str] | None = None,
+    translated: Mapping[str, Entry] | None = None,
+) -> LessonPlan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
-    node, content = _tree(data)
-    found = [(_line(key), f"Line {_line(key)}: “{key.value[:30]}” is there twice.") for key in repeated(node)]
+    node, content = _tree(data, translated or {})
+    found = [(_line(key), say("twice", line=_line(key), name=key.value[:30])) for key in repeated(node)]
     try:
         read = _FILE.validate_python(content, context=known_models)
     except ValidationError as error:
@@ -240,8 +241,7 @@ def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = No
         raise PlanError([said for _, said in sorted(found, key=lambda problem: problem[0])])
     together = sum(moment.minutes for moment in read.moments)
     if together > read.minutes:
-        said = f"The moments take {together} minutes together, and the plan's “minutes” says {read.minutes}."
-        raise PlanError([said])
+        raise PlanError([say("too_many_minutes", count=together, minutes=read.minutes)])
     return LessonPlan(read.title, read.minutes, read.goals, tuple(map(_fill_figures, read.moments)), name)
 
 
@@ -258,27 +258,28 @@ def _fill_figures(moment: Moment) -> Moment:
     return replace(moment, **texts)
 
 
-def _tree(data: bytes) -> tuple[yaml.Node, Any]:
+def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]:
     """The nodes of a file, and what is in them: every value is a text."""
     if len(data) > MAX_BYTES:
-        raise PlanError([f"The file has more than {MAX_BYTES:,} bytes. A plan is a few kilobytes of text."])
+        raise PlanError([say("too_large", most=MAX_BYTES)])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PlanError(["The file is not text in UTF-8. Save it with that encoding."]) from error
+        raise PlanError([say("no_utf8")]) from error
     try:
         _refuse_what_a_plan_has_not(text)
         loader = yaml.BaseLoader(text)
         node = loader.get_single_node()
+        translate(node, translated)
         content = loader.construct_document(node) if node else None
     except yaml.MarkedYAMLError as error:
         raise PlanError([_describe_yaml_error(error)]) from error
     except PlanError:
         raise
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: "\UFFFFFFFF"
-        raise PlanError(["The file has a character that YAML does not allow."]) from error
+        raise PlanError([say("no_yaml_character")]) from error
     if node is None:
-        raise PlanError(["The file is empty."])
+        raise PlanError([say("empty")])
     return node, content
 
 
@@ -289,46 +290,71 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 0
         if depth > MAX_DEPTH:
-            raise PlanError([f"Line {line}: lists are nested too deeply for a plan."])
+            raise PlanError([say("too_deep", line=line)])
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise PlanError([f"Line {line}: a plan has no anchors (&) and aliases (*). Put such a text into quotes."])
+            raise PlanError([say("no_anchors", line=line)])
         if not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
-            raise PlanError([f"Line {line}: a plan has no tags (!)."])
+            raise PlanError([say("no_tags", line=line)])
 
 
 def _describe_yaml_error(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
-    where = f"Line {mark.line + 1}" if mark else "The file"
-    said = (error.problem or "it cannot be read").splitlines()[0][:120]
-    return f"{where}: this is not YAML ({said}). A text that holds a colon or begins with a sign needs quotes."
+    said = (error.problem or "?").splitlines()[0][:120]
+    return say("no_yaml_at", line=mark.line + 1, problem=said) if mark else say("no_yaml", problem=said)
 
 
 def _problems(node: yaml.Node, error: Any) -> list[tuple[int, str]]:
     """What pydantic found at one place: the line, and a sentence for each problem there."""
     loc, line = error["loc"], _line(node_at(node, error["loc"]))
-    fields = MOMENT_FIELDS if len(loc) > 1 else PLAN_FIELDS
-    said = SAID.get(error["type"], "")
-    place = ", ".join(filter(None, (f"Line {line}", *_place(loc[:-1] if "{name}" in said else loc))))
-    if not said:
-        return [(line, f"{place}: {one}") for one in error["msg"].removeprefix("Value error, ").split("\n")]
-    known = {"name": str(loc[-1])[:30] if loc else "", "fields": fields, "length": len(error["input"] or "")}
-    return [(line, f"{place}: {said.format(**known, **error.get('ctx', {}))}")]
+    place = _place(line, loc[:-1] if error["type"] in NAMES_A_FIELD else loc)
+    said = _sentence(error, str(loc[-1])[:30] if loc else "", MOMENT_FIELDS if len(loc) > 1 else PLAN_FIELDS)
+    return [(line, f"{place}: {one}") for one in said.split("\n")]
 
 
-def _place(loc: Sequence[Any]) -> tuple[str, str]:
+def _sentence(error: Any, name: str, fields: str) -> str:
+    match error["type"]:
+        case "missing":
+            return say("missing", name=name)
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return say("unknown_field", name=name, fields=fields)
+        case "dataclass_type":
+            return say("write_fields", fields=fields)
+        case "string_type":
+            return say("write_text")
+        case "string_too_short":
+            return say("empty_text")
+        case "string_too_long":
+            return say("long_text", count=len(error["input"]), most=error["ctx"]["max_length"])
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _place(line: int, loc: Sequence[Any]) -> str:
     """Whose field, and which: ("moments", 0, "link") is “link” of moment 1."""
-    whose = f"{loc[0].removesuffix('s')} {loc[1] + 1}" if len(loc) > 1 else ""
-    return whose, f"“{loc[-1]}”" if len(loc) in (1, 3) else ""
+    match loc:
+        case (str(field),):
+            return say("at_field", line=line, field=field)
+        case ("moments", int(at)):
+            return say("at_moment", line=line, number=at + 1)
+        case ("moments", int(at), field):
+            return say("at_moments_field", line=line, number=at + 1, field=field)
+        case (_, int(at)):
+            return say("at_goal", line=line, number=at + 1)
+    return say("at", line=line)
 
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-@cache
+def _own_plan(name: str) -> LessonPlan:
+    translated = translation(TEXTS, f"lessons/{name}", current_language())
+    return parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
+
+
+@cache_by_language
 def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
-    plans = {name: read_plan_file(FOLDER / f"{name}.yaml") for name in OWN}
+    plans = {name: _own_plan(name) for name in OWN}
     folder = os.environ.get(VARIABLE)
     for path in sorted(Path(folder).glob("*.yaml"))[:MOST_PLANS] if folder else []:
         try:

@@ -23,6 +23,7 @@ from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.lab_words import lab_words
+from specviz.data.lessons.plans import OWN
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
@@ -54,8 +55,8 @@ def texts_missing(folder: Path = TEXTS) -> Iterator[str]:
 
 
 def all_texts(folder: Path = TEXTS) -> list[AppTexts[Any]]:
-    """What is translated: all but the texts of the command line."""
-    return [texts for texts, _ in _all_checks(folder) if texts != lab_words]
+    """What is translated."""
+    return [texts for texts, _ in _all_checks(folder)]
 
 
 def _all_checks(folder: Path) -> list[tuple[AppTexts[Any], TextCheck]]:
@@ -194,4 +195,6 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (lab_words, _parts),
     (setting_words, _parts),
     (methods, _parts),
+    *((AppTexts(f"tables/{name}", Any), _parts) for name in ("rules", "pieces", "pairs", "file_kinds", "conventions")),
+    *((AppTexts(f"lessons/{name}", Any), _parts) for name in OWN),
 )

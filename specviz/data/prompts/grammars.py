@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
+
+say = Sentences("grammars")
 
 GrammarKind = Literal["json_schema", "regex"]
 MAX_GRAMMAR_CHARACTERS = 20_000
@@ -15,7 +18,6 @@ _ONE_SPELLING = {"x-guidance": {"whitespace_flexible": False, "item_separator": 
 # If only one text can follow, llguidance would allow only one way to cut it into tokens. The mask would then forbid
 # tokens that the grammar allows, and so change the target's distribution.
 _NO_FORCING = '%llguidance {"no_forcing": true}'
-_NAMES = {"json_schema": "JSON schema", "regex": "regular expression"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +30,17 @@ class Grammar:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(GrammarKind):
-            raise InputError(f"A grammar is json_schema or regex, not {self.kind}.")
+            raise InputError(say("wrong_kind", kind=self.kind))
         if len(self.text) > MAX_GRAMMAR_CHARACTERS:
-            raise InputError(
-                f"The {self.name} is too large: {len(self.text):,} characters, and at most "
-                f"{MAX_GRAMMAR_CHARACTERS:,} are taken."
-            )
+            raise InputError(say("too_large", grammar=self.name, count=len(self.text), most=MAX_GRAMMAR_CHARACTERS))
         if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise InputError(f"The {self.name} holds half a character (a lone surrogate) and cannot be read as text.")
+            raise InputError(say("half", grammar=self.name))
         if self.kind == "json_schema":
             _parsed(self.text)
 
     @property
     def name(self) -> str:
-        return _NAMES[self.kind]
+        return say("json_schema" if self.kind == "json_schema" else "regex")
 
 
 def compile_grammar(grammar: Grammar) -> str:
@@ -55,7 +54,7 @@ def compile_grammar(grammar: Grammar) -> str:
     source = f"{_NO_FORCING}\nstart: {start}"
     failed, messages = LLMatcher.validate_grammar_with_warnings(source)
     if failed:
-        raise InputError(f"The {grammar.name} cannot be used: {shorten_message(messages[0])}.")
+        raise InputError(say("unusable", grammar=grammar.name, problem=shorten_message(messages[0])))
     return source
 
 
@@ -69,10 +68,11 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         schema = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        where = f": {error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"The JSON schema is not JSON{where}.") from None
+        if isinstance(error, json.JSONDecodeError):
+            raise InputError(say("no_json_at", problem=error.msg, line=error.lineno)) from None
+        raise InputError(say("no_json")) from None
     if not isinstance(schema, dict):
-        raise InputError("The JSON schema is not a JSON object.")
+        raise InputError(say("no_object"))
     return schema
 
 

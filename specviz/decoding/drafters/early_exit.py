@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from specviz.core.drafters import exit_layers
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.models.forward import NO_EARLY_EXIT, LightForward
+from specviz.models.forward import LightForward
 from specviz.models.llama_weights import tensors_of
 from specviz.models.loaded_model import Dtype, LoadedModel
+
+say = Sentences("decoding")
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
     from transformers import PreTrainedModel
@@ -25,13 +28,11 @@ if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120
 def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
     """The target's first layers under this name, as a model whose weights are the target's."""
     if not isinstance(target.forward, LightForward):
-        raise InputError(NO_EARLY_EXIT.format(name=target.name))
+        raise InputError(say("no_early_exit", model=target.name))
     whole = target.forward.llama
     count = len(whole.layers)
     if not 1 <= layers < count:
-        raise InputError(
-            f"{target.name} has {count} layers: an early exit takes 1 to {count - 1} of them, not {layers}."
-        )
+        raise InputError(say("wrong_layers", target=target.name, count=count, most=count - 1, layers=layers))
     first = replace(whole, layers=whole.layers[:layers])  # with the norm and the output embedding of the whole
     left_out = sum(each.numel() for layer in whole.layers[layers:] for each in tensors_of(layer))
     info = replace(target.info, name=name, parameters=target.info.parameters - left_out)
@@ -59,7 +60,7 @@ class EarlyExitDrafter(ModelDrafter):
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         if target.info.weights_hash != self.info.weights_hash:
-            raise InputError(f"{self.info.name} are layers of another model, so they cannot draft for {target.name}.")
+            raise InputError(say("other_layers", draft=self.info.name, target=target.name))
         return set_up_run(target, self._model, prompt, settings)
 
 

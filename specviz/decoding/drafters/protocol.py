@@ -18,12 +18,15 @@ from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps
+from specviz.core.texts import Sentences
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import texts_of
+
+say = Sentences("decoding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ class Drafter(Protocol):
     def check_tree(self, settings: DecodeSettings) -> None:
         """Refuse to draft a tree if the drafter cannot."""
         if settings.tree and not self.grows_trees:
-            raise InputError(f"{self.info.name} guesses one continuation at a time: it drafts a chain, not a tree.")
+            raise InputError(say("no_tree", draft=self.info.name))
 
     @abstractmethod
     def begin(self, context: DraftContext) -> Proposer:

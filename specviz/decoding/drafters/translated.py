@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler
@@ -18,6 +19,8 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
 from specviz.models.tokens import Tokens, TokenTexts
+
+say = Sentences("decoding")
 
 LOOK_BACK = 200  # characters tokenized again to see how a text continues: longer than any word
 UNFINISHED = 3  # most tokens that can hold the start of a character: UTF-8 has up to four bytes a character
@@ -80,15 +83,12 @@ class TranslatedDrafter(Drafter):
 
     def check(self, settings: DecodeSettings) -> None:
         if not settings.greedy:
-            raise InputError(
-                f"{self._model.name} can draft for {self._target.name} at temperature 0 only, because their tokenizers "
-                "differ; to sample, use a draft with the target's tokenizer or prompt lookup."
-            )
+            raise InputError(say("greedy_only", draft=self._model.name, target=self._target.name))
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         """Also in the draft's tokenizer."""
         if not same_tokens(target.tokens, self._target.tokens):
-            raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
+            raise InputError(say("other_target", draft=self._model.name, own=self._target.name, target=target.name))
         self.check(settings)
         self.check_tree(settings)
         setup = set_up_run(target, None, prompt, settings)
@@ -96,8 +96,7 @@ class TranslatedDrafter(Drafter):
         length, room = len(self._draft_tokens.open(text)), self._model.context
         if length + settings.max_new_tokens > room:
             raise InputError(
-                f"The prompt ({length} tokens in {self._model.name}'s tokenizer) and {settings.max_new_tokens} new "
-                f"tokens do not fit its context window of {room} tokens."
+                say("no_fit_draft", length=length, draft=self._model.name, new=settings.max_new_tokens, room=room)
             )
         return setup
 

@@ -11,8 +11,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.outside import JsonShape, MostItems, outside, values_in
+from specviz.core.problems import join_problems, problems_of
+from specviz.core.texts import Sentences
+
+say = Sentences("files")
 
 SCHEMA: Literal[1] = 1
 MAX_PROMPTS = 200
@@ -156,20 +160,20 @@ def dump_result(result: BenchResult) -> str:
 def read_result(content: bytes) -> BenchResult:
     """The result in a bench file; InputError, one sentence, where it is none or contradicts itself."""
     if len(content) > MOST_MEGABYTES * 10**6:
-        raise InputError(f"The bench file is larger than {MOST_MEGABYTES} MB.")
+        raise InputError(say("bench_too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
     outline = values_in(raw, SHAPE)
     if not isinstance(outline, dict) or "answers" not in outline or "prompts" not in outline:
-        raise InputError("This is no bench file: make one with “python -m specviz bench --json FILE”.")
+        raise InputError(say("no_bench"))
     if outline.get("schema") != SCHEMA:
-        raise InputError(f"The bench file's schema is {json.dumps(outline.get('schema'))[:40]}; this version reads 1.")
+        raise InputError(say("bench_schema", schema=json.dumps(outline.get("schema"))[:40]))
     del outline
     try:
         result = _RESULT.validate_json(raw, strict=True)
     except ValidationError as error:
         raise InputError(join_problems("bench file", problems_of(error))) from None
     if problem := next(_contradictions(result), None):
-        raise InputError(f"The bench file contradicts itself: {problem}.")
+        raise InputError(say("bench_contradicts", problem=problem))
     return result
 
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.names import first_words
 from specviz.core.outside import MostItems, outside
+from specviz.core.problems import join_problems, problems_of
 from specviz.data.systems.importers.record import pieces_of
 from specviz.measure.endpoints.result import MAX_ANSWERS, MAX_POSITIONS, MAX_TOKENS, Accepted
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.decoding import DraftContext, Proposer, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
@@ -33,16 +34,12 @@ from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts
 
+say = Sentences("decoding")
+
 MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
 PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
 PATIENCE = 20  # most runs for each draw that is wanted
 NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
-NEVER_REJECTED = (
-    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
-    "Choose another prompt, draft or draft length."
-)
-
-NOTHING_DRAFTED = "The draft guesses nothing here, so there is nothing to judge. Choose another prompt or draft."
 
 
 class Passes:
@@ -190,7 +187,7 @@ class Draws:
         position: Position,
     ) -> None:
         if settings.greedy:
-            raise InputError("At temperature 0 nothing is drawn by chance: choose a temperature above 0.")
+            raise InputError(say("no_chance"))
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
         whole = not isinstance(rule, str) or rule_text(rule).joint or settings.verification == "block"
@@ -281,7 +278,7 @@ class Draws:
         draft = self._begin(RememberingModel(self._target)).propose(text, self._setup.settings.draft_length)
         guesses = draft.token_ids
         if not guesses:
-            raise InputError(NOTHING_DRAFTED)
+            raise InputError(say("nothing_drafted"))
         p = to_probs(self._sampler.scores(self._target.rows([*text, *guesses], len(guesses) + 1)))
         q = [guess_probs(draft, i, p.shape[1]) for i in range(len(guesses))]
         return enumerated(p, q, guesses, self.text_of)
@@ -324,7 +321,7 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
             p = draws.probabilities(drawn.history)
             total = p if total is None else total + p
     if total is None:
-        raise InputError(NEVER_REJECTED)
+        raise InputError(say("never_rejected"))
     top = total.topk(min(CLASSES, len(total) - 1))
     return [token_id for token_id, p in zip(top.indices.tolist(), top.values.tolist(), strict=True) if p > 0]
 
@@ -347,7 +344,7 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
     tries = proposed = accepted = 0
     while sum(speculative.classes) < each:
         if tries >= PATIENCE * each:
-            raise InputError(NEVER_REJECTED)
+            raise InputError(say("never_rejected"))
         drawn, first_accepted = draws.try_one()
         tries += 1
         proposed += first_accepted is not None

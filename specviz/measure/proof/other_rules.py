@@ -12,6 +12,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import (
@@ -26,6 +27,8 @@ from specviz.decoding.verification import (
 from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, Probs, one_hot, to_probs
 from specviz.measure.proof.pieces import Pieces
 from specviz.measure.proof.rows import CLASSES, RULES, RuleName
+
+say = Sentences("decoding")
 
 
 class PiecesRule(SamplingRule):
@@ -106,7 +109,7 @@ _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
 def chain_only(settings: DecodeSettings) -> DecodeSettings:
     """The same settings; InputError: they grow trees."""
     if settings.tree:
-        raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
+        raise InputError(say("chain_only"))
     return settings
 
 
@@ -119,5 +122,5 @@ def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Gen
         return _OTHERS[name](generator)
     pieces = next((rule.pieces for rule in RULES if rule.name == name), None)
     if pieces is None:
-        raise InputError(f"There is no rule named {name!r}.")
+        raise InputError(say("no_rule", name=repr(name)))
     return PiecesRule(generator, pieces)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from specviz.core.texts import Sentences
 from specviz.data.lessons.lab_words import lab_words
 from specviz.measure.proof.pieces import PieceName, Pieces
-from specviz.measure.proof.rows import RULES, EnumeratedRules, TokenShare, WrittenPlaces, judged_key
+from specviz.measure.proof.rows import EnumeratedRules, TokenShare, WrittenPlaces, judged_key, rule_texts
 
 say = Sentences("own_rule")
 SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities
@@ -50,5 +50,5 @@ def _refuted(places: WrittenPlaces, rules: EnumeratedRules, *, after: bool) -> s
 
 def _mistake(name: PieceName) -> str:
     kinds = lab_words()["judge"].kinds
-    lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in RULES if rule.pieces}
+    lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in rule_texts() if rule.pieces}
     return kinds.get(name) or lossy.get(name) or say("without_rejected")

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
 
-import yaml
-from pydantic import AliasChoices, Field, TypeAdapter
+from pydantic import AfterValidator, AliasChoices, Field, TypeAdapter
 
-from specviz.core.files import ASSETS, TABLES, read_once
+from specviz.core.files import ASSETS, read_once
 from specviz.core.outside import MostItems
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
+from specviz.core.texts import AppTexts, NonEmptyText
 from specviz.measure.proof.pieces import (
     ENSEMBLE_WEIGHT,
     LENIENCE,
@@ -56,15 +56,17 @@ LIMITS = {
 }
 PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
 
+LimitText = Annotated[NonEmptyText, AfterValidator(lambda text: text.format(**LIMITS))]
+
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
     """What the page says about a rule; assets/texts/tables/rules.yaml explains the fields."""
 
     name: RuleName
-    title: str
-    does: str
-    why: str
+    title: LimitText
+    does: LimitText
+    why: LimitText
     lossless: bool = False
     position: Position = "first"
     joint: bool = False
@@ -72,25 +74,13 @@ class RuleText:
     pieces: Pieces | None = None  # None: its parts are none of a choice of pieces
 
 
-FILE = TABLES / "rules.yaml"
-*RULES, FORGETFUL = TypeAdapter(list[RuleText]).validate_python(
-    [
-        {key: value.format(**LIMITS) if isinstance(value, str) else value for key, value in each.items()}
-        for each in yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    ]
-)
-
-
-PIECES: dict[str, dict[PieceName, str]] = TypeAdapter(dict[str, dict[PieceName, str]]).validate_python(
-    {
-        group: {name: title.format(**LIMITS) for name, title in titles.items()}
-        for group, titles in yaml.safe_load((TABLES / "pieces.yaml").read_text(encoding="utf-8")).items()
-    }
-)  # what each is called, by the fields of `Pieces`
+rule_texts = AppTexts("tables/rules", tuple[RuleText, ...])
+*RULES, FORGETFUL = rule_texts.read().content  # in English: what people read is `rule_text`
+piece_titles = AppTexts("tables/pieces", dict[str, dict[PieceName, LimitText]])  # by the fields of `Pieces`
 
 
 def rule_text(name: RuleName) -> RuleText:
-    return next(rule for rule in (*RULES, FORGETFUL) if rule.name == name)
+    return next(rule for rule in rule_texts() if rule.name == name)
 
 
 # A student's file has batches too, so each part of them has a bound.

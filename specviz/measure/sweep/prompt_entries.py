@@ -6,7 +6,10 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.request import prompt_problem
+from specviz.core.texts import Sentences
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
+
+say = Sentences("prompt_files")
 
 MAX_NAME = 40  # characters of a name or a workload
 MAX_MESSAGES = 64  # of a conversation
@@ -15,8 +18,6 @@ KEYS = {*CONTENTS, "name", "workload"}
 # What vLLM, Spec-Bench and other sets of prompts have besides. It is not used: all prompts have the same settings.
 FURTHER = {"output_tokens", "output_len", "expected_output_len", "max_tokens", "max_new_tokens", "prompt_len"}
 FURTHER |= {"id", "question_id", "task_id", "category", "reference"}
-UNDERSTOOD = '"prompt" (a text), "messages" (each with a "role" and a "content") or "turns" (texts)'
-FIRST_TURN = 'Only the first text of "turns" is used: each prompt is measured by itself.'
 SHOWN = 4  # keys of an entry that are named in a sentence
 
 
@@ -30,15 +31,14 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     if is_conversation(found):
         found = {"messages": found}
     if not isinstance(found, dict):
-        raise InputError(f"it is {_kind(found)}, and not an object with {UNDERSTOOD}.")
+        raise InputError(say("no_object", found=_kind(found), understood=say("understood")))
     contents = [key for key in CONTENTS if key in found]
     if not contents:
-        raise InputError(f"it has {_named(found)}, but not {UNDERSTOOD}.")
+        raise InputError(say("other_keys", found=_named(found), understood=say("understood")))
     if len(contents) > 1:
-        raise InputError(f'it has "{contents[0]}" and "{contents[1]}": it can have only one of them.')
+        raise InputError(say("two_contents", first=contents[0], second=contents[1]))
     if unknown := sorted(found.keys() - KEYS - FURTHER):
-        known = "prompt, messages or turns, name and workload"
-        raise InputError(f"it has {plain(unknown[0])!r}, but a line can only have {known}.")
+        raise InputError(say("unknown_key", key=repr(plain(unknown[0]))))
     name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
     match contents[0]:
         case "messages":
@@ -48,9 +48,9 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
         case "turns":
             return text_prompt(_first_turn(found["turns"]), name, workload)
     if is_conversation(found["prompt"]):
-        raise InputError('its "prompt" is a list of messages: such a list is called "messages".')
+        raise InputError(say("prompt_is_messages"))
     if not isinstance(found["prompt"], str):
-        raise InputError('it has no "prompt" with a text.')
+        raise InputError(say("no_prompt_text"))
     return text_prompt(found["prompt"], name, workload)
 
 
@@ -58,9 +58,9 @@ def notes_on(found: object) -> list[str]:
     """What of an entry is not used, one sentence for each kind."""
     if not isinstance(found, dict):
         return []
-    notes = [f'"{key}" is not used.' for key in found if key in FURTHER]
+    notes = [say("key_unused", key=key) for key in found if key in FURTHER]
     turns = found.get("turns")
-    return [*notes, FIRST_TURN] if isinstance(turns, list) and len(turns) > 1 else notes
+    return [*notes, say("first_turn")] if isinstance(turns, list) and len(turns) > 1 else notes
 
 
 def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepPrompt:
@@ -72,7 +72,7 @@ def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepProm
 def word(found: dict[str, Any], key: str, default: str) -> str:
     text = found.get(key, default)
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_NAME or text != plain(text):
-        raise InputError(f'its "{key}" is not a text of 1 to {MAX_NAME} plain characters.')
+        raise InputError(say("no_name", key=key, most=MAX_NAME))
     return text.strip()
 
 
@@ -82,27 +82,28 @@ def plain(text: str) -> str:
 
 def _messages(found: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
-        raise InputError(f'its "messages" are not a list of 1 to {MAX_MESSAGES} messages.')
+        raise InputError(say("no_messages", most=MAX_MESSAGES))
     for message in found:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            has = f": {_named(message)}" if isinstance(message, dict) else ""
-            raise InputError(f'one of its "messages" has other keys than "role" and "content"{has}.')
+            if isinstance(message, dict):
+                raise InputError(say("message_keys", found=_named(message)))
+            raise InputError(say("no_message"))
         word(message, "role", "")
         if not isinstance(content := message["content"], str):
-            raise InputError(f'one of its "messages" has a "content" that is not a text: it is {_kind(content)}.')
+            raise InputError(say("no_content", kind=_kind(content)))
     return tuple((message["role"].strip(), message["content"]) for message in found)
 
 
 def _first_turn(turns: object) -> str:
     if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
-        raise InputError('its "turns" are not a list of texts.')
+        raise InputError(say("no_turns"))
     return str(turns[0])
 
 
 def _named(found: dict[str, Any]) -> str:
     """The keys of an object, for a sentence."""
     names = [f'"{plain(key)}"' for key in found][:SHOWN]
-    return ", ".join(names) + (" and more" if len(found) > SHOWN else "") if names else "no keys"
+    return ", ".join(names) + (say("and_more") if len(found) > SHOWN else "") if names else say("no_keys")
 
 
 def _kind(found: object) -> str:
@@ -110,11 +111,11 @@ def _kind(found: object) -> str:
         case None:
             return "null"
         case bool():
-            return "true or false"
+            return say("a_truth")
         case str():
-            return "a text"
+            return say("a_text")
         case list():
-            return "a list"
+            return say("a_list")
         case dict():
-            return "an object"
-    return "a number"
+            return say("an_object")
+    return say("a_number")

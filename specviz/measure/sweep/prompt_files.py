@@ -13,6 +13,7 @@ from pathlib import Path
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.request import MAX_PROMPT_CHARACTERS
+from specviz.core.texts import Sentences
 from specviz.measure.sweep.plan import SweepPrompt
 from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
@@ -25,6 +26,8 @@ from specviz.measure.sweep.prompt_entries import (
     prompt_of,
     text_prompt,
 )
+
+say = Sentences("prompt_files")
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
@@ -62,7 +65,7 @@ class FilePrompt:
         """What of it is not used."""
         if self.is_plain:
             return []
-        return [*(f"The column {plain(name)!r} is not used." for name in self.unused), *notes_on(self.found)]
+        return [*(say("column_unused", column=repr(plain(name))) for name in self.unused), *notes_on(self.found)]
 
     def prompt(self) -> SweepPrompt:
         if self.problem:
@@ -85,23 +88,22 @@ def read_prompts(content: bytes) -> PromptFile:
     notes: dict[str, None] = {}  # in their order, each once
     for entry in _entries(_text(content)):
         if len(prompts) == MAX_PROMPTS:
-            left = f"Line {entry.line} and those after it are left out"
-            problems.append(f"{left}: at most {MAX_PROMPTS} prompts are used.")
+            problems.append(say("most_prompts", line=entry.line, most=MAX_PROMPTS))
             break
         if len(problems) == MAX_PROBLEMS:
-            problems.append(f"Line {entry.line} and those after it are not read: {MAX_PROBLEMS} lines cannot be used.")
+            problems.append(say("most_problems", line=entry.line, count=MAX_PROBLEMS))
             break
         try:
             prompt = entry.prompt()
             if prompt.name in prompts:
-                raise InputError(f"an earlier line has the same name, {prompt.name!r}.")
+                raise InputError(say("same_name", name=repr(prompt.name)))
         except InputError as error:
-            problems.append(f"Line {entry.line} is left out: {error}")
+            problems.append(say("left_out", line=entry.line, problem=error))
         else:
             prompts[prompt.name] = prompt
             notes |= dict.fromkeys(entry.notes)
     if not prompts:
-        raise InputError(problems[0] if problems else "The file holds no prompt: write one on each line.")
+        raise InputError(problems[0] if problems else say("no_prompt"))
     return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes))
 
 
@@ -127,13 +129,12 @@ def read_prompt_file(path: Path) -> PromptFile:
 
 def _text(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
-        raise InputError(f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: prompts are a few lines each.")
+        raise InputError(say("too_large", most=MAX_FILE_BYTES // 10**6))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        is_what = ", but begins as UTF-16 does: save it again as UTF-8." if utf16 else "."
-        raise InputError(f"The file is not UTF-8 text{is_what}") from None
+        raise InputError(say("utf16" if utf16 else "no_utf8")) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
 
 
@@ -163,15 +164,15 @@ def _entries(text: str) -> Iterator[FilePrompt]:
 
 def _plain_line(number: int, line: str) -> FilePrompt:
     is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
-    problem = "it is JSON, but the file's first line is a plain prompt: use one form for all lines." if is_json else ""
+    problem = say("json_after_text") if is_json else ""
     return FilePrompt(number, f"line-{number}", line, is_plain=True, problem=problem)
 
 
 def _json_line(number: int, line: str) -> FilePrompt:
     found = _json(line)
-    problem = "" if found is not None else "it is not JSON."
+    problem = "" if found is not None else say("no_json")
     if len(line) > MAX_LINE:
-        problem = f"it is longer than {MAX_LINE:,} characters."
+        problem = say("too_long", most=MAX_LINE)
     return FilePrompt(number, f"line-{number}", found, problem=problem)
 
 
@@ -222,14 +223,14 @@ def _value(text: str, line: int, *, whole: bool) -> tuple[object, int]:
         return json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
         if not whole and (error.msg.startswith("Unterminated") or error.pos >= len(text) - 1):
-            raise InputError(f"Line {line} begins a value of more than {MAX_LINE:,} characters.") from None
+            raise InputError(say("long_value", line=line, most=MAX_LINE)) from None
         raise _broken(line + text.count("\n", 0, error.pos)) from None
     except (ValueError, RecursionError):
         raise _broken(line) from None
 
 
 def _broken(line: int) -> InputError:
-    return InputError(f"Line {line} breaks the JSON that the file begins: use one prompt a line, or valid JSON.")
+    return InputError(say("breaks_json", line=line))
 
 
 def _line(text: str, at: int) -> int:
@@ -275,12 +276,12 @@ def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
                 cells = dict(zip(columns, row, strict=False))
                 found = {"prompt": ""} | {name: cells[name] for name in COLUMNS if cells.get(name)}
                 fits = len(row) == len(columns)
-                problem = "" if fits else f"it has {len(row)} cells, but the header has {len(columns)}."
+                problem = "" if fits else say("cells", count=len(row), columns=len(columns))
                 yield FilePrompt(line, f"line-{line}", found, problem=problem, unused=unused)
             has_header = has_header or bool(row)
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"Line {line} breaks the CSV that the file begins: {error}.") from None
+        raise InputError(say("breaks_csv", line=line, error=error)) from None
 
 
 def _check_no_table(text: str, first: str) -> None:
@@ -298,4 +299,4 @@ def _check_no_table(text: str, first: str) -> None:
             continue
         if lengths.keys() == {len(columns)} and lengths.total() > 1:
             named = ", ".join(f'"{plain(name)}"' for name in columns[:SHOWN] if name)
-            raise InputError(f'The file looks like a CSV with {named}: call the column of the prompts "prompt".')
+            raise InputError(say("other_columns", columns=named))

@@ -16,7 +16,10 @@ from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.outside import MostItems, outside
 from specviz.core.settings import SETTINGS
+from specviz.core.texts import Sentences
 from specviz.measure.sweep.rows import COLUMNS, NEEDED, SERIES, SweepRow
+
+say = Sentences("sweep_files")
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
@@ -87,13 +90,13 @@ def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
 def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     """The rows of an uploaded CSV, checked; `name` stands for the file in the sentence of an InputError."""
     if len(content) > UPLOAD_MEGABYTES * 10**6:
-        raise InputError(f"{name} is larger than {UPLOAD_MEGABYTES} MB.")
+        raise InputError(say("too_large", name=name, most=UPLOAD_MEGABYTES))
     try:
         rows = parse_rows(content.decode("utf-8-sig"), name, UPLOAD)
     except UnicodeDecodeError:
-        raise InputError(f"{name} is not UTF-8 text.") from None
+        raise InputError(say("no_utf8", name=name)) from None
     if not rows:
-        raise InputError(f"{name} holds no rows.")
+        raise InputError(say("no_rows", name=name))
     return frame_of(rows)
 
 
@@ -109,14 +112,11 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
         workloads.add(row.workload)
         series.add(_series_of(row))
         if number > most.rows:
-            raise InputError(f"{name} has more than {most.rows:,} rows, which is the most that can be read.")
+            raise InputError(say("too_many_rows", name=name, most=most.rows))
         if len(workloads) > most.workloads:
-            raise InputError(f"{name} has more than {most.workloads} workloads, which is the most that can be shown.")
+            raise InputError(say("too_many_workloads", name=name, most=most.workloads))
         if len(series) > most.series:
-            raise InputError(
-                f"{name} has more than {most.series} combinations of models, machine and temperature, which is the "
-                "most that can be shown."
-            )
+            raise InputError(say("too_many_series", name=name, most=most.series))
     return rows
 
 
@@ -129,7 +129,7 @@ def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str 
         while line := text.readline(left + 1):
             left -= len(line)
             if left < 0:
-                raise InputError(f"{name} is not valid: a row has more than {MAX_ROW:,} characters.")
+                raise InputError(say("long_row", name=name, most=MAX_ROW))
             yield line
 
     reader = csv.reader(short_lines(), delimiter=header.separator, strict=True)
@@ -139,32 +139,32 @@ def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str 
         for values in reader:
             left = MAX_ROW
             if values and len(values) != len(columns):
-                fewer = "more" if len(values) > len(columns) else "fewer"
-                raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
+                raise InputError(say("more_values" if len(values) > len(columns) else "fewer_values", name=name))
             if values:
                 yield {
                     column: header.value(column, cell) for column, cell in zip(columns, values, strict=True) if column
                 }
     except csv.Error as error:
-        raise InputError(f"{name} cannot be read as a table: {error}.") from None
+        raise InputError(say("no_table", name=name, error=error)) from None
 
 
 def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
     for column, value in values.items():
         if value is None and TYPES[column] == "str" and column not in OPTIONAL:
-            why = "pandas loses a name such as NA: read the file with keep_default_na=False, then save it again"
-            raise InputError(f"{name} is not valid in row {number}: {column} is empty ({why}).")
+            raise InputError(say("empty_cell", name=name, number=number, column=column))
     try:
         row = _ONE_ROW.validate_python([values])[0]
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InputError(f"{name} is not valid in row {number}, column {first['loc'][-1]}: {first['msg']}.") from None
+        raise InputError(
+            say("wrong_cell", name=name, number=number, column=first["loc"][-1], problem=first["msg"])
+        ) from None
     for column, setting in SETTINGS.items():
         value = getattr(row, column)
         if column != "seed" and not setting.allows(value):
-            raise InputError(f"{name} is not valid in row {number}, column {column}: it must be {setting.rule}.")
+            raise InputError(say("wrong_setting", name=name, number=number, column=column, rule=setting.rule))
         if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
-            raise InputError(f"{name} is not valid in row {number}, column {column}: it is larger than {LARGEST:,}.")
+            raise InputError(say("too_large_number", name=name, number=number, column=column, most=LARGEST))
     _check_counts(row, name)
     return row
 
@@ -172,13 +172,9 @@ def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
 def _check_counts(row: SweepRow, name: str) -> None:
     """Refuse counts that cannot be of one run: every figure is computed from them."""
     if row.accepted + row.rejected + row.discarded != row.drafted:
-        raise InputError(
-            f"{name} is not valid: accepted, rejected and discarded of {row.preset!r} do not add up to drafted."
-        )
+        raise InputError(say("wrong_sum", name=name, preset=repr(row.preset)))
     if (row.acceptance_rate is None) != (row.drafted == 0):
-        raise InputError(
-            f"{name} is not valid: {row.preset!r} drafted {row.drafted} tokens, but its acceptance rate says otherwise."
-        )
+        raise InputError(say("wrong_acceptance", name=name, preset=repr(row.preset), drafted=row.drafted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,18 +212,14 @@ def _header(content: str, name: str) -> Header:
     known = {*columns} & {*COLUMNS}
     missing = [column for column in NEEDED if column not in known]
     if missing and len(missing) < len(NEEDED) / 2:
-        raise InputError(
-            f"{name} is a sweep of another version: it has no column {missing[0]}; measure into a new file."
-        )
+        raise InputError(say("other_version", name=name, column=missing[0]))
     if missing:
-        raise InputError(f"{name} is not a sweep: it has other columns, and no {missing[0]}.")
+        raise InputError(say("no_sweep", name=name, column=missing[0]))
     for column in columns:
         if column and column not in known:
-            raise InputError(
-                f"{name} has a column {_quote(column)}, which no sweep has: remove it, or measure into a new file."
-            )
+            raise InputError(say("unknown_column", name=name, column=_quote(column)))
         if columns.count(column) > 1:
-            raise InputError(f"{name} has the column {_quote(column)} twice.")
+            raise InputError(say("column_twice", name=name, column=_quote(column)))
     return Header(columns, separator)
 
 

@@ -13,6 +13,7 @@ from itertools import groupby
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
 from specviz.measure.compare import PairedRuns, comparison_of
@@ -29,6 +30,8 @@ from specviz.models.loading import load_model
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
+
+say = Sentences("service")
 
 
 def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
@@ -71,7 +74,7 @@ def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt],
         try:
             drafter.set_up(target, prompt.text, settings)
         except InputError as error:
-            raise InputError(f"{prompt.name}: {error}") from None
+            raise InputError(say("of_prompt", prompt=prompt.name, problem=error)) from None
 
 
 def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:
@@ -117,7 +120,9 @@ def _progress(job: int, cell: SweepCell, total: int) -> wire.JobProgress:
 
 def _problems(job: int, cells: Iterable[SweepCell], error: InputError) -> wire.JobSteps:
     for cell in cells:
-        yield wire.JobItem(job, "sweep", hide_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
+        yield wire.JobItem(
+            job, "sweep", hide_folders(say("of_cell", prompt=cell.prompt.name, draft=cell.pair.draft, problem=error))
+        )
 
 
 def prove_steps(command: wire.Prove, workshop: Workshop) -> wire.JobSteps:
@@ -149,11 +154,11 @@ def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wir
     job, request = command.job, command.request
     prompts = [find_preset(name) for name in command.presets] or [Preset(request.prompt)]
     if None in prompts:
-        raise InputError("One of the prompts is not among those that come with the app.")
+        raise InputError(say("no_preset"))
     target, draft = yield from workshop.load_pair(job, request)
     if command.half:
         if request.target not in bundled_names():
-            raise InputError("The near-tie example is offered for the bundled models only.")
+            raise InputError(say("bundled_only"))
         target = workshop.models.bundled(request.target, "bfloat16")
 
     @cache

@@ -15,6 +15,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings, PromptFormat
 from specviz.core.steps import Steps
+from specviz.core.texts import Sentences
 from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.decoding import (
     Draft,
@@ -37,7 +38,8 @@ from specviz.models.tokens import TokenTexts
 from specviz.service import protocol as wire
 from specviz.service.workshop import Workshop
 
-FREE = "Try again: it costs you nothing."
+say = Sentences("service")
+
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
 MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its own shuffle
@@ -181,7 +183,7 @@ def guess_ids(
         raise InputError(problem)
     tokens = target.tokens
     if any(mark in guess for mark in tokens.all_special_tokens):
-        raise InputError(f"That is a mark the models use inside, not something a story says: type words. {FREE}")
+        raise InputError(say("model_mark"))
     before = _spelled(target, text_ids)
     added = joined(before, tidy(guess), inside_word)
     whole = list(tokens(before + added, split_special_tokens=True, add_special_tokens=not answers)["input_ids"])
@@ -190,7 +192,7 @@ def guess_ids(
     else:
         token_ids = list(tokens(added, split_special_tokens=True, add_special_tokens=False)["input_ids"])
     if not token_ids or _spelled(target, [*text_ids, *token_ids]) != before + added:
-        raise InputError(f"The target has no tokens that spell this: type it in other words. {FREE}")
+        raise InputError(say("no_tokens"))
     return token_ids
 
 

@@ -7,6 +7,7 @@ from time import monotonic
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
+from specviz.core.texts import Sentences
 from specviz.core.trace import Autoregressive, Round
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, alternate, fit_drafter
@@ -14,6 +15,8 @@ from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
 from specviz.service import protocol as wire
 from specviz.service.workshop import MESSAGE_SECONDS, Workshop
+
+say = Sentences("service")
 
 
 def run_steps(command: wire.Run, workshop: Workshop) -> wire.JobSteps:
@@ -67,7 +70,7 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
     """
     job, drafts, settings = command.job, command.drafts, command.request.settings
     if not settings.greedy:
-        raise InputError("Only a greedy output can be replayed: at a temperature above 0 every run is another text.")
+        raise InputError(say("greedy_only"))
     for draft in drafts[command.done :]:
         asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
@@ -77,7 +80,7 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
         drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
-            raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
+            raise InputError(say("other_tokenizer", draft=draft, target=target.name))
         place = ""
         try:
             costs = yield from workshop.costs_of(target, loaded)

@@ -8,7 +8,7 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
 from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceName
-from specviz.measure.proof.rows import PIECES, RULES, rule_text
+from specviz.measure.proof.rows import piece_titles, rule_text, rule_texts
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
@@ -33,15 +33,15 @@ def choose_pieces() -> DeltaGenerator:
     with right:
         columns, found = st.columns(2, gap="medium"), st.container()
     for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
-        key, titles = f"same_quality_{group}", PIECES[group]
+        key, titles = f"same_quality_{group}", piece_titles()[group]
         chosen = bind_index(key, names) | {"key": fresh_key(key), "format_func": titles.__getitem__}
         store_value(key, column.radio(SAYS[f"piece_{group}"], names, **chosen))
     return found
 
 
 def _start_from() -> None:
-    rules = {rule.name: rule.title for rule in RULES if rule.pieces}
-    shown = next((rule.name for rule in RULES if rule.pieces == held_pieces()), None)
+    rules = {rule.name: rule.title for rule in rule_texts() if rule.pieces}
+    shown = next((rule.name for rule in rule_texts() if rule.pieces == held_pieces()), None)
     key = f"same_quality_named-{shown}"
 
     def begin() -> None:

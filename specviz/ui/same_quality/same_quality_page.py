@@ -190,7 +190,7 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
 
 
 def _caption(state: SameQualityState, rule: records.RuleText) -> str:
-    if rule is records.FORGETFUL:
+    if rule.name == records.FORGETFUL.name:
         if (row := state.forgotten_row) is None:
             return SAYS["not_compared"]
         said = "row_fails" if _state(row) == "fails" else "row_same"
@@ -213,14 +213,14 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption(SAYS["after_rejection"])
-    if rule is records.FORGETFUL:
+    if rule.name == records.FORGETFUL.name:
         compared = partial(_compare, state, "switch")
         _button(state, SAYS["compare_this_way"], "same_quality_forget", compared, icon="compare_arrows")
     else:
         label = SAYS["draw_this_way"].format(draws=held("same_quality_draws"))
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
-    if rule is records.FORGETFUL and state.forgotten_row:
+    if rule.name == records.FORGETFUL.name and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "same_quality_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "same_quality_switch", narrow=True)

@@ -23,7 +23,6 @@ from specviz.measure.proof.rows import (
     Position,
     RuleName,
     recorded_proof,
-    rule_text,
 )
 from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
@@ -168,7 +167,7 @@ ONE_OF_EACH: dict[PromptFormat, list[str]] = {
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
 SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 FIRST_SWITCH: RuleName = "no-residual"
-FIRST_PIECES = rule_text(FIRST_SWITCH).pieces or REAL
+FIRST_PIECES = next(rule.pieces or REAL for rule in RULES if rule.name == FIRST_SWITCH)
 
 
 @dataclass(frozen=True, slots=True)

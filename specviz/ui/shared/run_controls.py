@@ -26,6 +26,7 @@ from specviz.models.catalogue import (
     PAIRS,
     KnownModel,
     Pair,
+    catalogue_texts,
     weight_bytes,
 )
 from specviz.models.draft_menu import (
@@ -323,7 +324,7 @@ def pair_menu(measured_here: str | None) -> None:
     for group in draft_groups():
         if asked[1] in group.names:
             st.caption(_about(group))
-    for pair in PAIRS:
+    for pair in catalogue_texts().pairs:
         if (pair.target, pair.draft) == asked:
             st.markdown(SAYS["pair"].format(pair=pair_label(pair)))
             if measured_here:

@@ -8,10 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
 from specviz.data.systems.importers import llama_cpp, lm_studio, sglang, transformers, vllm
 from specviz.data.systems.importers.assembling import RecordOptions, SystemReport, trace_of
 from specviz.data.systems.importers.record import pieces_of
+
+say = Sentences("records")
 
 __all__ = ["SYSTEMS", "RecordOptions", "import_run", "open_run", "system_of"]
 
@@ -32,7 +35,7 @@ MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larg
 def import_run(content: bytes, system: str, given: RecordOptions | None = None, limits: TraceLimits = FILE) -> Trace:
     """The run that a system's record describes, see docs/traces.md; InputError, one sentence, where it is none."""
     if system not in READERS:
-        raise InputError(f"Records are read from {', '.join(SYSTEMS)}, not from {system[:40]!r}.")
+        raise InputError(say("other_system", systems=", ".join(SYSTEMS), system=repr(system[:40])))
     known = given or RecordOptions()
     read, _ = READERS[system]
     return check_trace(trace_of(read(pieces_of(content), known), known, limits), limits)
@@ -49,5 +52,5 @@ def open_run(content: bytes, given: RecordOptions | None = None) -> Trace:
     if system is None:
         return parse_trace(content, UPLOAD)
     if len(content) > MOST_UPLOADED:
-        raise InputError(f"A record of another system may have {MOST_UPLOADED // 10**6} MB here.")
+        raise InputError(say("upload_too_large", most=MOST_UPLOADED // 10**6))
     return import_run(content, system, given, UPLOAD)

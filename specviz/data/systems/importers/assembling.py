@@ -12,6 +12,7 @@ from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
@@ -24,6 +25,8 @@ from specviz.core.trace import (
     Trace,
     TraceLimits,
 )
+
+say = Sentences("records")
 
 T = TypeVar("T")
 CUT = (
@@ -67,29 +70,28 @@ PROMPT_PASS = RecordStep(0, 0)  # the pass over the prompt, which writes the fir
 def check_size(steps: Sequence[RecordStep], limits: TraceLimits) -> None:
     """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
     if len(steps) > limits.rounds:
-        raise InputError(f"The record has {len(steps):,} steps; at most {limits.rounds:,} can be shown here.")
+        raise InputError(say("too_many_steps", count=len(steps), most=limits.rounds))
     drafted = sum(step.drafted for step in steps)
     if drafted > limits.drafted:
-        raise InputError(f"The record drafts {drafted:,} tokens in all; at most {limits.drafted:,} can be shown here.")
+        raise InputError(say("too_many_drafted", drafted=drafted, most=limits.drafted))
 
 
 def rounds_of(steps: Sequence[RecordStep], written: Sequence[WrittenToken]) -> list[Round]:
     """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
-        raise InputError("The record has no tokens.")
+        raise InputError(say("no_tokens"))
     rounds, at = list[Round](), 0
     for number, step in enumerate(steps):
         if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
             raise InputError(
-                f"Step {number + 1} of the record accepts {step.accepted} of {step.drafted} drafted tokens; "
-                f"a step drafts at most {MAX_NODES} and accepts no more than it drafts."
+                say("wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES)
             )
         if at == len(written):
-            raise InputError(f"The record has {len(steps)} steps, but its output ends in step {number}.")
+            raise InputError(say("ends_early", count=len(steps), number=number))
         rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
         at += rounds[-1].emits
     if at < len(written):
-        raise InputError(f"The steps of the record write {at} tokens, but its output has {len(written)}.")
+        raise InputError(say("other_output", written=at, count=len(written)))
     return rounds
 
 
@@ -156,10 +158,7 @@ def tokens_of(
 def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[WrittenToken], str]:
     ids = tokenizer.encode(text)
     if len(ids) != count and not (ended and len(ids) == count - 1):
-        raise InputError(
-            f"The tokenizer makes {len(ids):,} tokens of the text, but the record counts {count:,}: it is another "
-            "model’s, or the text is not whole."
-        )
+        raise InputError(say("other_tokenizer", count=len(ids), counted=count))
     note = "The ids are not in the record: the tokenizer made the tokens again from the text."
     return written_of([*tokenizer.texts(ids), ""][:count]), note
 
@@ -237,7 +236,7 @@ def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSet
         "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH)),
     }
     if allowed["max_new_tokens"] < written:
-        raise InputError(f"The record writes {written} tokens, more than its limit of {allowed['max_new_tokens']}.")
+        raise InputError(say("over_limit", written=written, most=allowed["max_new_tokens"]))
     return DecodeSettings(**allowed)
 
 

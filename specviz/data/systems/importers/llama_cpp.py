@@ -21,6 +21,7 @@ from pydantic import Field
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_SEED
+from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.systems.importers.assembling import (
     CUT,
@@ -45,10 +46,8 @@ from specviz.data.systems.importers.record import (
     reader,
 )
 
-HOW = (
-    "ask the server for a stream with its counters: “stream”: true and “timings_per_token”: true (and "
-    "“return_tokens”: true for ids). Totals alone can be pasted on the page Worksheet"
-)
+say = Sentences("records")
+
 MARKS = "The rounds are where the server’s counters grow. The first token, and any other outside a round, has no draft."
 ENDED = (
     "llama.cpp counts the end of a text as the target’s own token, also where the draft had guessed it: whether the "
@@ -131,9 +130,9 @@ def steps_of(pieces: Sequence[RecordPiece]) -> list[RecordStep]:
 def _counted(parts: Sequence[LlamaCppChunk]) -> list[Timings]:
     counted = [part.timings for part in parts if part.timings]
     if len(counted) < 2:
-        raise InputError(f"The record does not say when the counters grew: {HOW}.")
+        raise InputError(say("counters_unknown"))
     if not counted[-1].draft_n:
-        raise InputError("The record says that nothing was drafted (draft_n is missing).")
+        raise InputError(say("no_draft_n"))
     return counted
 
 
@@ -142,12 +141,12 @@ def _steps(counted: Sequence[Timings]) -> list[RecordStep]:
     for now in counted:
         drafted, accepted = now.draft_n - before.draft_n, now.draft_n_accepted - before.draft_n_accepted
         if min(drafted, accepted, now.predicted_n - before.predicted_n) < 0:
-            raise InputError("A counter of the record becomes smaller: it holds more than one answer, or parts of one.")
+            raise InputError(say("counter_smaller"))
         if now.predicted_n == before.predicted_n:
             continue  # a last part without a token
         if drafted or accepted:
             if covered >= now.predicted_n:
-                raise InputError("The counters of the record grow before the round before has written its tokens.")
+                raise InputError(say("counters_early"))
             plain = max(0, before.predicted_n - covered)
             steps += [RecordStep(0, 0)] * plain + [RecordStep(drafted, accepted)]
             covered += plain + accepted + 1

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
+from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.systems.importers.assembling import (
     RecordOptions,
@@ -28,7 +29,8 @@ from specviz.data.systems.importers.assembling import (
 )
 from specviz.data.systems.importers.record import Count, Id, RecordPiece, TokenCount, reader
 
-TOTALS = "The statistics alone can be pasted on the page Worksheet"
+say = Sentences("records")
+
 READING = (
     "LM Studio does not report rounds. Each fragment is taken for one, because the sums agree with its statistics."
 )
@@ -77,9 +79,9 @@ read_prediction = reader(Prediction)
 
 def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     if len(pieces) > 1:
-        raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
+        raise InputError(say("lm_studio_object"))
     if "fragments" not in pieces[0].value:
-        raise InputError(f"The record has no “fragments”, which only LM Studio’s SDKs hand out. {TOTALS}.")
+        raise InputError(say("no_fragments"))
     found = read_prediction([RecordPiece(piece.place, to_camel_case(piece.value)) for piece in pieces])[0]
     fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
     drafted = _drafted(fragments, found.stats)
@@ -118,16 +120,17 @@ def _drafted(fragments: Sequence[Fragment], stats: LmStudioStatistics) -> int:
     written = sum(fragment.tokensCount for fragment in fragments)
     if (written, accepted) != (stats.predictedTokensCount, stats.acceptedDraftTokensCount):
         raise InputError(
-            f"The fragments hold {written} tokens, {accepted} of them accepted if each fragment is a round, but the "
-            f"statistics say {stats.predictedTokensCount} and {stats.acceptedDraftTokensCount}: the rounds are not "
-            f"known. {TOTALS}."
+            say(
+                "other_fragments",
+                written=written,
+                accepted=accepted,
+                counted=stats.predictedTokensCount,
+                counted_accepted=stats.acceptedDraftTokensCount,
+            )
         )
     sent = stats.totalDraftTokensCount - stats.ignoredDraftTokensCount
     if not drafting or sent % len(drafting):
-        raise InputError(
-            f"{sent} drafted tokens in {len(drafting)} rounds: LM Studio does not report how many each round drafted, "
-            f"and they cannot all be equal. {TOTALS}."
-        )
+        raise InputError(say("unequal_rounds", drafted=sent, count=len(drafting)))
     return sent // len(drafting)
 
 

@@ -8,9 +8,13 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import MOST_PROBLEMS, InputError, Problem, join_problems, problems_of
+from specviz.core.errors import InputError
 from specviz.core.outside import JsonShape, MostItems, check_density, outside, shape_hook
+from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, join_problems, problems_of
+from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
+
+say = Sentences("records")
 
 MOST_BYTES = 32 * 10**6
 MOST_PIECES = 200_000  # of a stream
@@ -41,26 +45,26 @@ class RecordPiece:
 def pieces_of(content: bytes) -> list[RecordPiece]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
-        raise InputError(f"The record is larger than {MOST_BYTES // 10**6} MB.")
+        raise InputError(say("too_large", most=MOST_BYTES // 10**6))
     check_density(content, SHAPE)
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
-        raise InputError("The record is not UTF-8 text.") from None
+        raise InputError(say("no_utf8")) from None
     whole = _json(text)
     if isinstance(whole, list):
         found = [_piece(str(number), value) for number, value in enumerate(whole)]
     else:
         found = list(_lines(text)) if whole is None else [_piece("", whole)]
     if not found:
-        raise InputError("The record is empty.")
+        raise InputError(say("empty"))
     return found
 
 
 def _lines(text: str) -> Iterator[RecordPiece]:
     lines = text.split("\n")  # not splitlines: a string in JSON may hold other separators
     if len(lines) > MOST_PIECES:
-        raise InputError(f"The record has more than {MOST_PIECES:,} lines.")
+        raise InputError(say("too_many_lines", most=MOST_PIECES))
     ended = False
     for number, line in enumerate(lines, start=1):
         data = line.strip().removeprefix("data:").strip()
@@ -68,12 +72,10 @@ def _lines(text: str) -> Iterator[RecordPiece]:
             ended = ended or data == "[DONE]"
             continue
         if ended:  # two equal answers would else be read as one: no counter becomes smaller
-            raise InputError(f"Line {number} of the record follows “[DONE]”: it holds more than one answer.")
+            raise InputError(say("after_done", number=number))
         value = _json(data)
         if value is None:
-            raise InputError(
-                f"Line {number} of the record is not JSON: it must be an answer, lines of JSON or a stream."
-            )
+            raise InputError(say("line_no_json", number=number))
         yield _piece(f"line {number}", value)
 
 
@@ -83,7 +85,7 @@ ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "pro
 
 def _piece(place: str, value: Any) -> RecordPiece:
     if not isinstance(value, dict):
-        raise InputError(f"The record is not valid at {place or 'the file'}: it must be a JSON object.")
+        raise InputError(join_problems("record", [Problem(place or WHOLE, say("no_object"))]))
     inner = value.get(ENVELOPE)
     if isinstance(inner, dict) and not ANSWERS & set(value):
         return _piece(f"{place}.{ENVELOPE}".lstrip("."), inner)

@@ -16,6 +16,7 @@ from typing import Annotated
 
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
+from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.systems.importers.assembling import (
     PROMPT_PASS,
@@ -29,10 +30,8 @@ from specviz.data.systems.importers.assembling import (
 )
 from specviz.data.systems.importers.record import Count, Ids, RecordPiece, TokenCount, reader
 
-HOW = (
-    "ask /generate for a stream (“stream”: true), with the server’s --stream-interval 1. Totals alone can be pasted on "
-    "the page Worksheet"
-)
+say = Sentences("records")
+
 MARKS = "Each part of the stream is one step: their sizes agree with the histogram that SGLang reports."
 CHAIN = "SGLang counts drafted tokens a run; each step is taken to have drafted as many, {} in a chain."
 
@@ -81,7 +80,7 @@ read_parts = reader(SglangChunk)
 def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     """Raises InputError: a field is wrong, or the parts are not the steps."""
     if any("choices" in piece.value and "meta_info" not in piece.value for piece in pieces):
-        raise InputError(f"This is an answer in OpenAI’s format, in which SGLang reports totals only: {HOW}.")
+        raise InputError(say("openai_totals"))
     parts = read_parts(pieces)
     end = parts[-1].meta_info
     sizes = _sizes(parts)
@@ -108,36 +107,33 @@ def _sizes(parts: Sequence[SglangChunk]) -> list[int]:
     totals = [0, *(part.meta_info.completion_tokens for part in parts)]
     sizes = [after - before for before, after in pairwise(totals)]
     if min(sizes) < 0:
-        raise InputError("completion_tokens becomes smaller: the record holds more than one answer.")
+        raise InputError(say("completion_smaller"))
     return [size for size in sizes if size]
 
 
 def _drafted(end: SglangMeta) -> int:
     if not end.spec_verify_ct:
-        raise InputError("The record does not say how many checks were made (spec_verify_ct in its last part).")
+        raise InputError(say("no_checks"))
     if end.proposed is None:
-        raise InputError("The record does not say how many tokens were drafted (spec_num_proposed_drafts).")
+        raise InputError(say("no_proposed"))
     if end.proposed % end.spec_verify_ct:
-        raise InputError("Its steps drafted different numbers of tokens, and SGLang does not report which: no rounds.")
+        raise InputError(say("different_steps"))
     return end.proposed // end.spec_verify_ct
 
 
 def _accepted_last(sizes: Sequence[int], end: SglangMeta, drafted: int) -> int:
     """What the last step accepted before the output's end cut it; InputError: the parts are not the steps."""
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
-        raise InputError(
-            f"The stream has {len(sizes)} parts with tokens, but the prompt’s pass and {end.spec_verify_ct} "
-            f"checks wrote them, so its parts are not the steps: {HOW}."
-        )
+        raise InputError(say("other_parts", count=len(sizes), checks=end.spec_verify_ct))
     if max(sizes) > drafted + 1:
-        raise InputError(f"A part of the stream has {max(sizes)} tokens, more than a draft of {drafted} gives.")
+        raise InputError(say("large_part", count=max(sizes), drafted=drafted))
     if end.histogram is None:
-        raise InputError("The record has no histogram (spec_correct_drafts_histogram) to compare its parts with.")
+        raise InputError(say("no_histogram"))
     counted = Counter({correct: steps for correct, steps in enumerate(end.histogram) if steps})
     whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
     last = max(counted - whole, default=-1)
     if whole - counted or counted.total() != len(sizes) - 1 or last < sizes[-1] - 1:
-        raise InputError(f"The sizes of the stream’s parts contradict the histogram, so they are not the steps: {HOW}.")
+        raise InputError(say("sizes_contradict"))
     return last
 
 

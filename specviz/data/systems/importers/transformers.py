@@ -17,6 +17,7 @@ from pydantic import Field
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_NODES
+from specviz.core.texts import Sentences
 from specviz.data.systems.importers.assembling import (
     RecordOptions,
     RecordStep,
@@ -28,11 +29,7 @@ from specviz.data.systems.importers.assembling import (
 )
 from specviz.data.systems.importers.record import Count, Id, Ids, RecordPiece, reader
 
-NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
-ADDED = "Round {} of the record: added_ids must be the accepted candidate_ids and one more."
-NO_TEXTS = (
-    "The record has token ids and no texts: give the target’s tokenizer (--tokenizer, a name or a folder) to read them."
-)
+say = Sentences("records")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +56,16 @@ read_heads, read_rounds = reader(Head), reader(JudgedToken)
 
 def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     if "prompt_ids" not in pieces[0].value:
-        raise InputError(NO_HEAD)
+        raise InputError(say("no_head"))
     if len(pieces) < 2:
-        raise InputError("The record has no rounds.")
+        raise InputError(say("no_rounds"))
     head, rounds = read_heads(pieces[:1])[0], read_rounds(pieces[1:])
     if given.tokenizer is None:
-        raise InputError(NO_TEXTS)
+        raise InputError(say("no_texts"))
     for number, round in enumerate(rounds, start=1):
         accepted = round.candidate_ids[: round.num_matches]
         if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
-            raise InputError(ADDED.format(number))
+            raise InputError(say("added_ids", number=number))
     written = _add_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
     steps = [
         RecordStep(len(each.candidate_ids), each.num_matches, _add_texts(each.candidate_ids, given.tokenizer))

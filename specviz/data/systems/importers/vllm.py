@@ -14,6 +14,7 @@ from typing import Annotated
 
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
+from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.systems.importers.assembling import (
     PROMPT_PASS,
@@ -29,12 +30,8 @@ from specviz.data.systems.importers.assembling import (
 )
 from specviz.data.systems.importers.record import MOST_CHOICES, Count, Ids, RecordPiece, ResponseChoice, Usage, reader
 
-HOW = (
-    "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "
-    "stream_options.include_usage. Totals alone can be pasted on the page Worksheet"
-)
-SILENT = f"The record has no {{}}, so it does not say what each step drafted and accepted: {HOW}."
-NOTHING = "The record says that nothing was drafted (num_spec_steps is 0)."
+say = Sentences("records")
+
 FIRST = "Round 1 is the pass over the prompt: it writes the first token without a draft."
 
 
@@ -70,7 +67,7 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     answers = read_answers(pieces)
     choices = [choice for answer in answers for choice in answer.choices or []]
     if any(choice.index for choice in choices):
-        raise InputError("The record has several answers (n > 1): vLLM then reports no steps.")
+        raise InputError(say("several_answers"))
     speculation = _speculation(answers)
     text = "".join(choice.written for choice in choices)
     stopped_by = _stopped_by(choices)
@@ -93,14 +90,14 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
 def _speculation(answers: Sequence[VllmAnswer]) -> Speculation:
     known = first(answer.metrics.speculative_decoding for answer in reversed(answers) if answer.metrics)
     if known is None:
-        raise InputError(SILENT.format("metrics.speculative_decoding"))
+        raise InputError(say("no_metrics", field="metrics.speculative_decoding"))
     if known.num_spec_steps == 0:  # then there are no lists of steps
-        raise InputError(NOTHING)
+        raise InputError(say("no_spec_steps"))
     for name in ("per_step_accepted", "per_step_drafted"):
         if getattr(known, name) is None:
-            raise InputError(SILENT.format(f"metrics.speculative_decoding.{name}"))
+            raise InputError(say("no_metrics", field=f"metrics.speculative_decoding.{name}"))
     if len(known.per_step_accepted or []) != len(known.per_step_drafted or []):
-        raise InputError("per_step_accepted and per_step_drafted differ in length.")
+        raise InputError(say("per_step_lengths"))
     return known
 
 
@@ -110,10 +107,7 @@ def _steps(known: Speculation, written: int) -> list[RecordStep]:
     steps = [PROMPT_PASS, *(RecordStep(d, a) for d, a in zip(drafted, accepted, strict=True))]
     most = sum(step.accepted + 1 for step in steps)
     if written > most:
-        raise InputError(
-            f"{written - most} of {written} tokens were written in steps without a draft, as is usual with n-gram "
-            "drafting, and vLLM does not report which steps those were: the rounds of this run are not known."
-        )
+        raise InputError(say("steps_without_draft", count=written - most, written=written))
     return steps
 
 
@@ -139,15 +133,11 @@ def _written(
     count = usage.completion_tokens if usage else len(ids)
     texts = [piece for choice in choices if choice.logprobs for piece in choice.logprobs.texts]
     if not count:
-        raise InputError("The record does not say how many tokens were written (usage.completion_tokens).")
+        raise InputError(say("no_completion_tokens"))
     if ids and len(ids) != count:
-        raise InputError(f"token_ids has {len(ids)} tokens, but usage.completion_tokens is {count}.")
+        raise InputError(say("token_ids_count", count=len(ids), counted=count))
     if not ids and not texts and not text:
-        raise InputError(
-            f"The record counts {count} tokens and has no text of them (choices, with message or text, and its "
-            "content): it is the last part of a stream alone. Give the whole stream, or paste these totals on the page "
-            "Worksheet."
-        )
+        raise InputError(say("no_text_of_tokens", count=count))
     if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
     return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")

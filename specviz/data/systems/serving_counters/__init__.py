@@ -9,26 +9,21 @@ from dataclasses import replace
 from functools import cached_property
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
-from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
+from specviz.data.systems.serving_counters.names import ASKED_LAST, SYSTEMS, USAGE, SystemNames, conventions
 from specviz.data.systems.serving_counters.pasted import log_records, objects, plain, select_keys, straight
 from specviz.data.systems.serving_counters.reconciled import counters_of
 from specviz.data.systems.serving_counters.records import JsonObject, Record, records_of
 from specviz.data.systems.serving_counters.rows import rows
 from specviz.data.systems.serving_counters.series import MetricSeries, name_of_line
 
-__all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
+say = Sentences("counters")
+
+__all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "ServingCounters", "read_counters", "say"]
 
 MAX_CHARACTERS = 1_000_000
-NOTHING_FOUND = (
-    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
-    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
-)
-ONLY_A_RATE = (
-    "The text names how much was accepted, but not the counts: paste also how many tokens were drafted and accepted, "
-    "and in how many passes of the target, under the names that the system itself gives them."
-)
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 ReadText = ServingCounters | None
 
@@ -149,7 +144,7 @@ def read_llama_log(pasted: PastedText) -> ReadText:
     read = llama_cpp.from_log(pasted.log)
     if read is None:
         return None
-    statistics = (llama_cpp.KIND.pattern,) if llama_cpp.SINCE_START in read.notes else ()
+    statistics = (llama_cpp.KIND.pattern,) if say("since_start") in read.notes else ()
     also = (llama_cpp.WRITTEN.pattern, *statistics) if read.written else statistics
     return replace(read, reading=reading.describe_requests(pasted.log, "draft acceptance", also))
 
@@ -172,12 +167,13 @@ def read_counters(text: str) -> ServingCounters:
     InputError, one sentence, where the text has no counters, or counters that contradict each other.
     """
     if len(text) > MAX_CHARACTERS:
-        raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
+        raise InputError(say("too_long", count=len(text), most=MAX_CHARACTERS))
     for written in dict.fromkeys((text, straight(text))):
         pasted = PastedText(written)
         for read in READERS:
             if (counters := read(pasted)) is not None:
                 drafter, block = reading.drafter_of(pasted.text)
-                convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
+                names = filter(None, (counters.convention, counters.rates))
+                convention = " ".join(conventions()[name] for name in names)
                 return replace(checked(counters), drafter=drafter, block=block, convention=convention)
-    raise InputError(ONLY_A_RATE if RATE.search(text) else NOTHING_FOUND)
+    raise InputError(say("no_counts" if RATE.search(text) else "nothing_found"))

@@ -13,7 +13,10 @@ from dataclasses import field as field_of
 from typing import Any, Literal
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.core.theory import alpha_from_acceptance_rate
+
+say = Sentences("counters")
 
 MAX_POSITIONS = 64
 LONGEST = 400  # characters
@@ -82,9 +85,7 @@ class ServingCounters:
         """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
         if self.tokens_per_target_call is not None:
             return self
-        note = (
-            f"Passes are not counted here: γ = {draft_length} is taken from the slider, and a round drafts that many."
-        )
+        note = say("not_counted", length=draft_length)
         tokens = 1 + self.accepted_per_call(draft_length)
         read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
         return replace(self, **read, notes=(*self.notes, note))
@@ -94,23 +95,20 @@ def checked(counters: ServingCounters) -> ServingCounters:
     """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
     if tokens is not None and tokens < 1:
-        raise InputError(f"{tokens:.2f} tokens per target call is impossible: every pass writes at least one.")
+        raise InputError(say("less_than_one", tokens=tokens))
     if rate is not None and rate > 1.001:
-        raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+        raise InputError(say("more_accepted"))
     if counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted:
-        raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+        raise InputError(say("more_accepted"))
     positions = len(counters.survival)
     if tokens is not None and positions and tokens > positions + 1.01:
-        raise InputError(f"{tokens:.2f} tokens per target call are impossible with {positions} drafted positions.")
+        raise InputError(say("too_many_for_positions", tokens=tokens, positions=positions))
     if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
-        raise InputError(
-            f"{counters.draft_length:.2f} drafted tokens a round are impossible: a round that drafts has at least one. "
-            "These counters do not belong together."
-        )
+        raise InputError(say("short_draft", length=counters.draft_length))
     if max(len(counters.survival), counters.draft_length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
-        raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
+        raise InputError(say("long_draft", most=MAX_POSITIONS))
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
-        raise InputError("A later position is accepted more often than the one before it, which is impossible.")
+        raise InputError(say("rising"))
     return counters
 
 
@@ -122,7 +120,7 @@ def number(value: object, name: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found <= MOST:  # written so that nan fails
-        raise InputError(f"{name[:60]} is {shown(str(value))}, which is not a number from 0 to 10¹⁵.")
+        raise InputError(say("no_number", name=name[:60], value=shown(str(value))))
     return found
 
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field, number, numbers
-from specviz.data.systems.serving_counters.names import FROM_WRITTEN, OWN
 from specviz.data.systems.serving_counters.pasted import MAX_LINE
 from specviz.data.systems.serving_counters.reconciled import count_from_written
+
+say = Sentences("counters")
 
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *([^\s)(/]+) *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
@@ -20,8 +22,6 @@ WRITTEN = re.compile(r"(?<!prompt )eval time = *([\d.]{1,20}) ms */ *(\d{1,15}) 
 KIND = re.compile(r"statistics +([\w-]{1,40}): ")
 COUNTS = {"drafts": "#gen drafts", "drafted": "#gen tokens", "accepted": "#acc tokens"}
 CALLS = re.compile(r"#calls\(b,g,a\) = *\d+ +(\d+) ")
-OVER_ALL = "Over all passes of the target, also those that had no draft, it is {:.2f} tokens."
-SINCE_START = "The statistics count all requests since the server started."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ def _added(values: Sequence[float | None]) -> float | None:
 def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) -> ServingCounters:
     accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
     if not drafted:
-        raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
+        raise InputError(say("none_generated"))
     judged = [each for each in requests if each.judged]
     if all(each.rounds for each in judged):
         rounds = sum(each.rounds or 0 for each in judged)
         survival = _weighted(judged, rounds)
         return ServingCounters(
             "llama.cpp", 1 + accepted / rounds, drafted / rounds, survival, None, drafted, accepted,
-            rates="marginal" if survival else "", convention=OWN,
+            rates="marginal" if survival else "", convention="own",
         )  # fmt: skip
     if statistics and statistics.drafts and statistics.drafted == drafted and statistics.accepted in (None, accepted):
         return _count_by_statistics(statistics, accepted, drafted)
@@ -122,7 +122,7 @@ def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) ->
         return _count_by_statistics(statistics, statistics.accepted, statistics.drafted)
     counters = count_from_written("llama.cpp", drafted, accepted, written, len(requests))
     survival = judged[0].survival if len(judged) == 1 else ()
-    return replace(counters, survival=survival, rates="marginal" if survival else "", convention=FROM_WRITTEN)
+    return replace(counters, survival=survival, rates="marginal" if survival else "", convention="from_written")
 
 
 def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
@@ -137,7 +137,7 @@ def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
 def _count_by_statistics(statistics: DraftStatistics, accepted: float, drafted: float | None) -> ServingCounters:
     drafts = statistics.drafts or 1.0
     share = drafts / statistics.calls if statistics.calls and statistics.calls >= drafts else None
-    over_all = () if share is None or share == 1 else (OVER_ALL.format(1 + share * accepted / drafts),)
+    over_all = () if share is None or share == 1 else (say("over_all", tokens=1 + share * accepted / drafts),)
     return ServingCounters(
         "llama.cpp",
         1 + accepted / drafts,
@@ -145,6 +145,6 @@ def _count_by_statistics(statistics: DraftStatistics, accepted: float, drafted: 
         drafted=drafted,
         accepted=accepted,
         drafting_share=share,
-        notes=(SINCE_START, *over_all),
-        convention=OWN,
+        notes=(say("since_start"), *over_all),
+        convention="own",
     )

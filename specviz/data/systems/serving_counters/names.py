@@ -6,15 +6,10 @@ names that its records need. Sources are the systems' own files, named beside ea
 
 from dataclasses import dataclass, fields, replace
 
-OWN = "The tokens of a pass include the target’s own token; the accepted ones do not."
-RATES = {
-    "marginal": "Rates of positions are marginal: accepted at this position / rounds.",
-    "conditional": "Rates of positions are conditional in the text: accepted here / accepted before.",
-}
-FROM_WRITTEN = (
-    "The text counts tokens, not passes. A pass writes its accepted tokens and one more; the pass over the prompt "
-    "writes the first token."
-)
+from specviz.core.texts import AppTexts, NonEmptyText
+
+conventions = AppTexts("tables/conventions", dict[str, NonEmptyText])
+
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
 
 
@@ -26,7 +21,7 @@ class SystemNames:
     needs: Names  # a record of this system has one of them …
     with_all: Names = ()  # … and all of these,
     without: Names = ()  # and none of these
-    convention: str = OWN
+    convention: str = "own"  # the name of a text, as `rates` are
     limit: Names = ("num_spec_tokens", "num_speculative_tokens")  # the most that a round may draft
     rounds: Names = ()  # calls of the target that checked a draft
     drafted: Names = ()
@@ -68,10 +63,6 @@ BENCH = SystemNames(
 )
 EMITTED = ("number of emitted tokens", "number of emitted tokens tokens")
 DRAFTED = ("number of draft tokens", "number of draft tokens tokens")
-OLD_LINE = (
-    "The counts are since the server started. Its accepted tokens include those after a rejection, so its emitted "
-    "tokens are read instead: they include the target’s own token."
-)
 SYSTEMS = (
     # TensorRT-LLM: tensorrt_llm/serve/openai_protocol.py
     SystemNames(
@@ -140,7 +131,7 @@ SYSTEMS = (
         drafted=DRAFTED,
         emitted=EMITTED,
         running_totals=True,
-        convention=OLD_LINE,
+        convention="old_line",
     ),
     # vLLM 0.8, whose lines have no calls
     SystemNames(
@@ -186,7 +177,7 @@ SYSTEMS = (
         lengths=("acceptance_length_histogram",),
         marginal=("marginal_accept_rates",),
         conditional=("conditional_accept_rates",),
-        convention=f"{OWN} The file gives both kinds of rates; the marginal ones are read.",
+        convention="both_rates",
     ),
     # PaddlePaddle FastDeploy: fastdeploy/engine/request.py, SpeculateMetrics
     SystemNames(
@@ -195,10 +186,7 @@ SYSTEMS = (
         emitted=("accepted_tokens",),
         rejected=("rejected_tokens",),
         heads=("accepted_tokens_per_head",),
-        convention=(
-            "FastDeploy’s accepted_tokens include the target’s own tokens, which are subtracted here. Its rates of "
-            "heads are conditional (accepted here / accepted before), so its counts are read instead."
-        ),
+        convention="fastdeploy",
     ),
     # mlx-vlm has llama.cpp's names and counts its rounds.
     SystemNames(
@@ -221,7 +209,7 @@ SYSTEMS = (
         written=("predicted_n",),
         total_milliseconds=("predicted_ms",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # LM Studio: its TypeScript client, and its REST answers and Python client
     SystemNames(
@@ -233,7 +221,7 @@ SYSTEMS = (
         written=("predictedTokensCount", *ANSWER),
         per_second=("tokensPerSecond",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     SystemNames(
         "LM Studio",
@@ -244,7 +232,7 @@ SYSTEMS = (
         written=("predicted_tokens_count", *ANSWER),
         per_second=("tokens_per_second",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # llama.cpp: examples/speculative, as printed. “n_draft” is the most that a round drafts.
     SystemNames(
@@ -256,7 +244,7 @@ SYSTEMS = (
         accepted=("n_accept",),
         limit=(),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # llama.cpp: the sum of a table of runs
     SystemNames(
@@ -268,7 +256,7 @@ SYSTEMS = (
         accepted=("total_draft_accepted",),
         requests=("n_requests",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # llama.cpp: a table of runs, “pred= 192 draft= 180 acc= 146”
     SystemNames(
@@ -280,7 +268,7 @@ SYSTEMS = (
         accepted=("acc",),
         per_second=("tok/s",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # ik_llama.cpp: the table of its speculation benchmark
     SystemNames(
@@ -315,7 +303,7 @@ SYSTEMS = (
         accepted=("last_draft_success",),
         per_second=("last_eval_speed",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
     # Spec-Bench: evaluation/speed.py, as printed, and its files of answers
     SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
@@ -337,7 +325,7 @@ SYSTEMS = (
         accepted=("Draft",),
         per_second=("Generate",),
         by_written=True,
-        convention=FROM_WRITTEN,
+        convention="from_written",
     ),
 )
 # Asked last: counts that other readers know better, and a length without the counts that it comes from.
@@ -368,7 +356,7 @@ USAGE = SystemNames(
     rejected=("rejected_prediction_tokens",),
     written=ANSWER,
     by_written=True,
-    convention=FROM_WRITTEN,
+    convention="from_written",
 )
 # The names that lines and tables are searched for.
 NAMES = {
@@ -388,5 +376,5 @@ SGLANG_ANSWER = SystemNames(
     histogram=("spec_correct_drafts_histogram", "spec_accept_histogram"),
     length=("spec_accept_length", "avg_spec_accept_length"),
     written=ANSWER,
-    convention="SGLang’s “accept” counts the target’s own token, “correct” does not.",
+    convention="sglang",
 )

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import quoted
 from specviz.data.systems.serving_counters.pasted import MAX_LINE
 from specviz.data.systems.serving_counters.records import JsonObject
 from specviz.data.systems.serving_counters.series import name_of_line
+
+say = Sentences("counters")
 
 NAMED = 12  # names that are listed at most
 # Methods that write a whole block in one step, and methods that write one token a step.
@@ -31,7 +34,8 @@ def describe_names(found: Sequence[JsonObject], used: Iterable[str]) -> str:
     used = set(used)
     keys = list(dict.fromkeys(key for each in found for key, value in each.items() if key in used or _is_plain(value)))
     left = [key for key in keys if key not in used]
-    return f"Read: {_listed(key for key in keys if key in used)}.{f' Not used: {_listed(left)}.' if left else ''}"
+    read = say("read", names=_listed(key for key in keys if key in used))
+    return f"{read} {say('not_used', names=_listed(left))}" if left else read
 
 
 def _is_plain(value: object) -> bool:
@@ -43,7 +47,7 @@ def describe_lines(text: str, names: Sequence[str], also: Sequence[str] = ()) ->
     lines = _lines(text)
     more = {place for pattern in also for place in places(lines, pattern)}
     left = [line for place, line in enumerate(lines) if name_of_line(line) not in names and place not in more]
-    return f"Read: {_listed(names)}.{_describe_unused(left)}"
+    return say("read", names=_listed(names)) + _describe_unused(left)
 
 
 def describe_records(lines: Sequence[str], names: Iterable[str]) -> str:
@@ -54,7 +58,7 @@ def describe_records(lines: Sequence[str], names: Iterable[str]) -> str:
         for line in map(str.strip, lines)
         if not any(name in line.lower() for name in _words(names)) and _figure(line)
     ]
-    return f"Read: {_listed(names)}.{_describe_unused(left)}"
+    return say("read", names=_listed(names)) + _describe_unused(left)
 
 
 def _words(names: Sequence[str]) -> list[str]:
@@ -69,25 +73,30 @@ def describe_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
     """For a log of which the last record about speculation is read, and of other records the last of each pattern."""
     lines = [line.strip() for line in records if line.strip()]
     marked, *others = (places(lines, pattern) for pattern in (last, *also))
-    read = f"Read: the last of {len(marked)} lines" if len(marked) > 1 else "Read: the line"
     more = {found[-1] for found in others if found} - set(marked)
     used = {*marked[-1:], *more}
     left = [line for place, line in enumerate(lines) if place not in used]
-    return f"{read} about speculation{_count_more(len(more))}.{_describe_unused(left)}"
+    read = _read_line(len(more))
+    if len(marked) > 1:
+        read = say("last_more", count=len(marked), more=len(more)) if more else say("last", count=len(marked))
+    return read + _describe_unused(left)
 
 
 def describe_requests(records: Sequence[str], each: str, also: Sequence[str]) -> str:
     """For a log of which every record of a request is read."""
     lines = [line.strip() for line in records if line.strip()]
     marked, more = places(lines, each), {place for pattern in also for place in places(lines, pattern)}
-    read = f"Read: {len(marked)} lines" if len(marked) > 1 else "Read: the line"
     used = {*marked, *more}
     left = [line for place, line in enumerate(lines) if place not in used]
-    return f"{read} about speculation{_count_more(len(more - set(marked)))}.{_describe_unused(left)}"
+    others = len(more - set(marked))
+    read = _read_line(others)
+    if len(marked) > 1:
+        read = say("lines_more", count=len(marked), more=others) if others else say("lines", count=len(marked))
+    return read + _describe_unused(left)
 
 
-def _count_more(count: int) -> str:
-    return f", and {count} more" if count else ""
+def _read_line(more: int) -> str:
+    return say("line_more", more=more) if more else say("line")
 
 
 def places(lines: Sequence[str], pattern: str) -> list[int]:
@@ -102,10 +111,10 @@ def _describe_unused(lines: Sequence[str]) -> str:
     left = [line for line in lines if not line.startswith("#")]  # comments of /metrics
     if not left:
         return ""
-    return f" Not used: {len(left)} {'line' if len(left) == 1 else 'lines'}, such as {quoted(left[0])}."
+    return f" {say('lines_unused', count=len(left), line=quoted(left[0]))}"
 
 
 def _listed(names: Iterable[str]) -> str:
     every = [re.sub(r"[^\w.:() %/-]|/(?!s\b)", "?", name[:60]) for name in names]
-    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
-    return f"{', '.join(every[:NAMED]) or 'nothing'}{more}"
+    names = ", ".join(every[:NAMED]) or say("nothing")
+    return say("and_more", names=names, more=len(every) - NAMED) if len(every) > NAMED else names

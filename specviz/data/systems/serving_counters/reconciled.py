@@ -5,29 +5,12 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters
 from specviz.data.systems.serving_counters.records import Record, Total, added, latency, read_record
 
-ALL_CALLS = "Counted over all passes of the target, also those that had no draft."
-ONLY_DRAFTING = (
-    "Only target passes that checked a draft are counted. A draft model drafts in every round; n-gram drafting does "
-    "not, and these figures do not say how often."
-)
-IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the target did not check them."
-LAST = "The text has {} results. The last one is read: they do not say how many passes each is of."
-MIXED = "The text has {} results that draft different lengths. They are added up: paste one to see it alone."
-CUT_OFF = (
-    "{engine} also counts what the limit of tokens cut off: {accepted:,.0f} drafted tokens were accepted, and "
-    "{room:,.0f} of them were written. An import of the same answer shows the written ones; both numbers are right."
-)
-PAST_ENDS = (
-    "{engine} also counts what passed the ends of the answers: {accepted:,.0f} drafted tokens were accepted, and "
-    "{room:,.0f} of them were written."
-)
-BOUNDED = (
-    "The text ends inside a draft: {accepted:,.0f} drafted tokens were accepted, and {room:,.0f} of them were written. "
-    "Only written tokens are counted."
-)
+say = Sentences("counters")
+
 FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are among those written
 
 
@@ -43,7 +26,7 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     nothing = total.drafted == 0 or total.rounds == 0
     if nothing or not (counted or total.length is not None or total.survival):
         name = next(iter(system.drafted or system.rounds or system.accepted or system.needs))
-        raise InputError(f"{name} of {system.engine} says that nothing was drafted, or a count is missing.")
+        raise InputError(say("nothing_drafted", name=name, engine=system.engine))
     counters = replace(
         _counted(total, system.engine),
         latency=latency(records),
@@ -52,14 +35,11 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     )
     most = max(counters.draft_length or 0.0, (counters.tokens_per_target_call or 1.0) - 1)
     if total.limit and most > total.limit + 0.01:
-        raise InputError(
-            f"{most:.2f} drafted tokens a round are impossible where it drafts at most {total.limit:.0f}: these "
-            "counters do not belong together."
-        )
+        raise InputError(say("over_limit", drafted=most, limit=total.limit))
     more = (
-        IGNORED.format(total.ignored) if total.ignored else "",
-        LAST.format(count) if count > 1 and not weighted else "",
-        MIXED.format(count) if _mixed(totals) else "",
+        say("ignored", count=total.ignored) if total.ignored else "",
+        say("last_result", count=count) if count > 1 and not weighted else "",
+        say("mixed", count=count) if _mixed(totals) else "",
     )
     counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
     return limit_to_written(counters, total, limited, system.first_in_round, bool(system.requests))
@@ -82,7 +62,7 @@ def _counted(total: Total, engine: str) -> ServingCounters:
             drafted=total.drafted,
             accepted=total.accepted,
             drafting_share=share,
-            notes=() if share is not None else (ONLY_DRAFTING,),
+            notes=() if share is not None else (say("only_drafting"),),
         )
     if total.accepted is not None and (total.drafted is not None or total.length is None):
         return count_from_written(engine, total.drafted, total.accepted, total.written, total.requests)
@@ -99,13 +79,12 @@ def count_from_written(
         return read
     calls = written - requests - accepted
     if calls < 1:
-        raise InputError(
-            f"{accepted:,.0f} accepted tokens do not fit into {written:,.0f} written ones: they are counted past the "
-            "end of an answer, so the number of passes is unknown. Paste the counts of a longer answer."
-        )
+        raise InputError(say("past_the_end", accepted=accepted, written=written))
     length = 1 + accepted / calls
     each = drafted / calls if drafted is not None else None
-    return replace(read, tokens_per_target_call=length, draft_length=each, over_all_calls=True, notes=(ALL_CALLS,))
+    return replace(
+        read, tokens_per_target_call=length, draft_length=each, over_all_calls=True, notes=(say("all_calls"),)
+    )
 
 
 def limit_to_written(
@@ -128,16 +107,13 @@ def limit_to_written(
     # Of the many answers of a benchmark nobody knows how they ended: each may have ended inside a draft.
     many = total.requests if counted_requests and not limited else 0
     if (limited or many) and excess <= (limited or many) * (counters.draft_length or 0):
-        said = CUT_OFF if limited else PAST_ENDS
         kept = room + 1 if total.requests == 1 else room  # of one answer: its last round wrote no token of the target
-        cut = said.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, kept))
+        room = max(0.0, kept)
+        cut = say("cut_off" if limited else "past_ends", engine=counters.engine, accepted=total.accepted, room=room)
         return replace(counters, notes=(*counters.notes, cut))
     if room < 0:
-        raise InputError(
-            f"{total.rounds:,.0f} passes are counted, but only {total.written:,.0f} tokens were written: these "
-            "counters do not belong together."
-        )
-    note = BOUNDED.format(accepted=total.accepted, room=room)
+        raise InputError(say("too_few_written", rounds=total.rounds, written=total.written))
+    note = say("bounded", accepted=total.accepted, room=room)
     return replace(
         counters,
         tokens_per_target_call=1 + room / total.rounds,

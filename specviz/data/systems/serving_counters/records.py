@@ -7,8 +7,11 @@ from operator import mul
 from typing import Any
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, figure, number, shown
 from specviz.data.systems.serving_counters.names import Names, SystemNames
+
+say = Sentences("counters")
 
 JsonObject = dict[str, Any]
 PER_STEP = ("per_step_accepted", "per_step_drafted")  # vLLM, --per-request-spec-decode-metrics detailed
@@ -47,9 +50,7 @@ class Record:
         name, value = found
         written = value.replace(",", " ").split() if isinstance(value, str) else value  # of a cell
         if not isinstance(written, list) or len(written) > MAX_POSITIONS:
-            raise InputError(
-                f"{name[:60]} is {shown(str(value))}, which is not a list of at most {MAX_POSITIONS} rates."
-            )
+            raise InputError(say("no_rates", name=name[:60], value=shown(str(value)), most=MAX_POSITIONS))
         percent = "%" in name or any("%" in str(each) for each in written)
         return tuple(number(each, name) / (100 if percent else 1) for each in written)
 
@@ -62,7 +63,7 @@ class Record:
         if isinstance(value, dict):
             value = _listed(value)
         if not isinstance(value, list) or len(value) > MAX_POSITIONS + 2:
-            raise InputError(f"{name[:60]} is {shown(str(found[1]))}, which is not a list of counts.")
+            raise InputError(say("no_list", name=name[:60], value=shown(str(found[1]))))
         return tuple(number(each, name) for each in value)
 
 
@@ -95,7 +96,7 @@ def read_record(record: Record) -> Total:
     """The figures of one record; InputError where one is no number, or contradicts another."""
     system = record.system
     if record.values.get("measured") is False:  # a profile that was made before any measurement
-        raise InputError(f"“measured” is false: this {system.engine} holds no measurement.")
+        raise InputError(say("not_measured", engine=system.engine))
     record.values = _add_up_steps(record.values, record.used)
     accepted, pair = _accepted(record)
     rounds, histogram = record.number(system.rounds), _histogram(record)
@@ -156,9 +157,9 @@ def _count_histogram(
         return rounds, accepted
     steps, tokens = sum(counts), sum(j * count for j, count in enumerate(counts))
     if rounds is not None and steps != rounds:
-        raise InputError(f"The histogram counts {steps:,.0f} steps, but {rounds:,.0f} are reported.")
+        raise InputError(say("other_steps", steps=steps, rounds=rounds))
     if accepted is not None and tokens != accepted:
-        raise InputError(f"The histogram counts {tokens:,.0f} accepted, but {accepted:,.0f} are reported.")
+        raise InputError(say("other_accepted", tokens=tokens, accepted=accepted))
     return steps, tokens
 
 
@@ -183,10 +184,12 @@ def _add_up_steps(found: JsonObject, used: dict[str, None]) -> JsonObject:
     counts = [number(each, PER_STEP[0]) for each in accepted]
     lengths = [number(each, PER_STEP[1]) for each in drafted] if isinstance(drafted, list) else []
     if lengths and len(lengths) != len(counts):
-        raise InputError(f"{PER_STEP[0]} has {len(counts)} steps, and {PER_STEP[1]} {len(lengths)}.")
+        raise InputError(
+            say("other_lengths", counts=PER_STEP[0], count=len(counts), lengths=PER_STEP[1], length_count=len(lengths))
+        )
     most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
     if most > MAX_POSITIONS or any(count != int(count) for count in counts):
-        raise InputError(f"{PER_STEP[0]} must hold whole numbers up to {MAX_POSITIONS}.")
+        raise InputError(say("no_whole_numbers", name=PER_STEP[0], most=MAX_POSITIONS))
     used.update(dict.fromkeys(name for name in ("num_spec_tokens", *PER_STEP) if name in found))
     histogram = [counts.count(place) for place in range(int(most) + 1)]
     sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}

@@ -8,9 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, figure, number, numbers, shown
 from specviz.data.systems.serving_counters.pasted import MAX_LINE
 from specviz.data.systems.serving_counters.records import JsonObject
+
+say = Sentences("counters")
 
 MOST_SAMPLES = 5_000
 Labels = tuple[tuple[str, str], ...]
@@ -105,10 +108,10 @@ class MetricSeries:
         for labels, values in self.values.get(name, {}).items():
             position = dict(labels).get(label, "")
             if not position.isdecimal() or len(position) > 3 or int(position) >= MAX_POSITIONS:
-                raise InputError(f"A per-position counter has position {shown(position)}; 0, 1, 2, … were expected.")
+                raise InputError(say("wrong_position", position=shown(position)))
             counts[int(position)] += _counted(name, values)
         if sorted(counts) != list(range(len(counts))):
-            raise InputError("The per-position counters must be those of positions 0, 1, 2, … without a gap.")
+            raise InputError(say("position_gap"))
         return [counts[position] for position in range(len(counts))]
 
     def _read_line(self, line: str) -> None:
@@ -147,7 +150,7 @@ class MetricSeries:
     def _add(self, name: re.Match[str], labels: Labels, value: float) -> None:
         self.samples += 1
         if self.samples > MOST_SAMPLES:
-            raise InputError(f"The text has more than {MOST_SAMPLES:,} lines of speculation counters: paste fewer.")
+            raise InputError(say("too_many_lines", most=MOST_SAMPLES))
         self.prefix = self.prefix or name[1] or ""
         self.values[SAME.get(name[3], name[3])][labels].append(value)
 
@@ -193,7 +196,7 @@ def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:
         [family] = text_string_to_metric_families(f"{line[: line.rindex('}') + 1]} 1")
         [sample] = family.samples
     except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(f"The labels of {name[:60]} cannot be read.") from None
+        raise InputError(say("no_labels", name=name[:60])) from None
     return tuple(sorted(sample.labels.items())), value
 
 
@@ -201,5 +204,5 @@ def _counted(name: str, values: list[float]) -> float:
     """A counter's value. If it was pasted twice, what was counted between the two."""
     counted = values[-1] - values[0] if len(values) > 1 else values[0]
     if counted < 0:
-        raise InputError(f"{name} is smaller in the second copy: paste the older copy first, from one server start.")
+        raise InputError(say("smaller_second", name=name))
     return counted

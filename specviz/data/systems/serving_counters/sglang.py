@@ -12,20 +12,17 @@ from functools import partial
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field
 from specviz.data.systems.serving_counters.names import SGLANG_ANSWER
-from specviz.data.systems.serving_counters.reconciled import LAST, limit_to_written
+from specviz.data.systems.serving_counters.reconciled import limit_to_written
 from specviz.data.systems.serving_counters.records import JsonObject, Total, added, read_record, records_of
 from specviz.data.systems.serving_counters.series import MetricSeries
 
+say = Sentences("counters")
+
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
 IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line
-CONVENTION = "The accept length includes the target’s own token."
-OF_TOTALS = (
-    "{calls:,.0f} checks wrote {written:,.0f} tokens, the first token of each request among them. This is of all "
-    "requests; spec_accept_length is of the last ones only."
-)
-PASTE_STEPS = "Paste speculative_num_steps too"
 
 
 def from_gauges(series: MetricSeries, text: str) -> ServingCounters | None:
@@ -40,9 +37,9 @@ def from_gauges(series: MetricSeries, text: str) -> ServingCounters | None:
     proposed = nodes - 1 if nodes and exact else _proposed(length or 0.0, rate)
     steps = series.mean("spec_num_steps") or field(text, STEPS)
     tokens = written / calls if calls and written else length or 0.0
-    read = replace(_drafted(tokens, proposed, steps, exact=exact), convention=CONVENTION)
+    read = replace(_drafted(tokens, proposed, steps, exact=exact), convention="accept_len")
     if calls and written:
-        note = OF_TOTALS.format(calls=calls, written=written)
+        note = say("of_totals", calls=calls, written=written)
         read = replace(read, written=written, notes=(*read.notes, note))
     return replace(read, running=series.mean("num_running_reqs"))
 
@@ -54,13 +51,13 @@ def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
     lines = [line for line in every if not re.search(IDLE, line)] or every
     length = field(lines[-1], r"accept len: *([^\s,]+)")
     if length is None:
-        raise InputError("The SGLang log line has no number after “accept len”.")
+        raise InputError(say("accept_len_missing"))
     proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
     running = field(lines[-1], r"#running-req: *(\d+)")
     throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
     latency = running / throughput if running and throughput else None
     read = _drafted(length, proposed, field(text, STEPS), exact=False)
-    return replace(read, running=running, latency=latency, convention=CONVENTION)
+    return replace(read, running=running, latency=latency, convention="accept_len")
 
 
 def from_answers(found: Sequence[JsonObject], text: str, limited: int = 0) -> tuple[ServingCounters, list[str]] | None:
@@ -79,7 +76,7 @@ def from_answers(found: Sequence[JsonObject], text: str, limited: int = 0) -> tu
     read = replace(read, survival=survival, drafted=total.drafted, accepted=None if total.derived else total.accepted)
     read = replace(read, rates="marginal" if survival else "", convention=SGLANG_ANSWER.convention)
     if len(records) > 1 and total.rounds is None:
-        read = replace(read, notes=(*read.notes, LAST.format(len(records))))
+        read = replace(read, notes=(*read.notes, say("last_result", count=len(records))))
     names = [name for record in records for name in record.used]
     if field(text, STEPS):
         names += ["speculative_num_steps", "spec_num_steps"]
@@ -93,7 +90,7 @@ def _length(total: Total) -> float:
         return total.length
     if total.rounds and total.written:
         return total.written / total.rounds  # as sglang's documentation explains it
-    raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
+    raise InputError(say("no_accept_length"))
 
 
 def _drafted(
@@ -105,24 +102,24 @@ def _drafted(
     rate of two decimals.
     """
     read = partial(ServingCounters, "SGLang", length)
-    nodes = f"{proposed + 1:.0f} nodes" if proposed and exact else "many nodes"
     checked = proposed + 1 if proposed and exact else None
+    nodes = say("nodes", count=checked) if checked else say("many_nodes")
     if steps and length - 1 <= steps:
         if proposed is None or proposed <= steps + 0.5:
             return read(steps)
-        note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
+        note = say("tree_depth", nodes=nodes, length=steps)
         return read(steps, checked=checked, notes=(note,))
     if steps and steps > 1:
-        raise InputError(f"{length:.2f} tokens per target call are impossible with {steps:.0f} draft steps.")
+        raise InputError(say("too_many_for_steps", length=length, steps=steps))
     if proposed is None:
         return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:
-        note = f"{proposed:.0f} drafted tokens a round are taken as a chain. {PASTE_STEPS} if the draft is a tree."
+        note = say("taken_as_chain", count=proposed)
         return read(proposed, notes=() if steps else (note,))
     if deepest:
-        note = f"The draft is a tree of {nodes}; γ = {deepest} is the deepest that was accepted. {PASTE_STEPS}."
+        note = say("tree_deepest", nodes=nodes, length=deepest)
         return read(float(deepest), checked=checked, notes=(note,))
-    note = f"The draft is a tree of {nodes}; its depth is not reported. {PASTE_STEPS}; γ is taken from the slider."
+    note = say("tree_unknown", nodes=nodes)
     return read(None, checked=checked, notes=(note,))
 
 

@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.systems.serving_counters.counters import ServingCounters, field, numbers, whole
-from specviz.data.systems.serving_counters.names import OLD_LINE, OWN
-from specviz.data.systems.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.systems.serving_counters.reconciled import FIRST_TOKENS, drafting_share
 from specviz.data.systems.serving_counters.series import DRAFTING, MetricSeries
+
+say = Sentences("counters")
 
 IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
 OLD_ROUNDING = 0.02  # k is whole: an efficiency of three decimals gives it within this
-PAST_THE_TEXT = (
-    "{rounds:,.0f} passes accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
-    "the end of a text is not counted."
-)
 
 
 def from_counters(series: MetricSeries) -> ServingCounters | None:
@@ -33,11 +31,11 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
     accepted = series.total("num_accepted_tokens")
     by_position = series.list_positions("num_accepted_tokens_per_pos")
     if drafts is None:
-        raise InputError("spec_decode_num_drafts_total is missing: without it the tokens per round are unknown.")
+        raise InputError(say("num_drafts_missing"))
     if accepted is None and not by_position:
-        raise InputError("spec_decode_num_accepted_tokens_total is missing.")
+        raise InputError(say("num_accepted_missing"))
     if drafts <= 0:
-        raise InputError("spec_decode_num_drafts_total says that nothing was drafted.")
+        raise InputError(say("num_drafts_zero"))
     accepted, written = sum(by_position) if accepted is None else accepted, series.total("generation_tokens")
     ended = series.total("request_success") or 0.0  # requests, of which each had its first token without a draft
     share = drafting_share(drafts, accepted, written, ended)
@@ -50,11 +48,11 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
         drafted,
         accepted,
         drafting_share=share,
-        notes=() if share is not None else (ONLY_DRAFTING,),
+        notes=() if share is not None else (say("only_drafting"),),
         latency=series.latency(),
         written=written,
         rates="marginal" if by_position else "",
-        convention=OWN,
+        convention="own",
     )
     return counters if written is None else _bound_by_text(counters, drafts, accepted, written - ended)
 
@@ -67,15 +65,12 @@ def _read_version_0(series: MetricSeries) -> ServingCounters:
         rounds = emitted / efficiency - drafted
     length = drafted / rounds if drafted and rounds else 0.0
     if not rounds or not drafted or abs(length - round(length)) > OLD_ROUNDING * length:
-        raise InputError(
-            "This page of an old vLLM does not count its rounds, and spec_decode_efficiency does not give them: paste "
-            "the log line “Speculative metrics”, which names the number of speculative tokens."
-        )
+        raise InputError(say("old_vllm"))
     rounds = drafted / round(length)
     accepted = max(0.0, emitted - rounds)
     return ServingCounters(
         "vLLM", emitted / rounds, float(round(length)), (), series.mean("num_requests_running"), drafted, accepted,
-        notes=(ONLY_DRAFTING,), convention=OLD_LINE,
+        notes=(say("only_drafting"),), convention="old_line",
     )  # fmt: skip
 
 
@@ -86,7 +81,7 @@ def _bound_by_text(counters: ServingCounters, drafts: float, accepted: float, wr
     """
     if written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
         return counters
-    note = PAST_THE_TEXT.format(rounds=drafts, accepted=accepted, written=written)
+    note = say("past_the_text", rounds=drafts, accepted=accepted, written=written)
     tokens = written / drafts
     bounded = replace(counters, tokens_per_target_call=tokens, accepted=max(0.0, written - drafts), bounded=True)
     return replace(bounded, survival=(), rates="", notes=(*counters.notes, note))
@@ -98,17 +93,15 @@ def from_log(records: Sequence[str]) -> ServingCounters | None:
         return None
     lines = [line for line in every if not re.search(IDLE, line)]
     if not lines:
-        raise InputError("The vLLM log line says that nothing was drafted.")
+        raise InputError(say("line_nothing_drafted"))
     length = field(lines[-1], r"Mean acceptance length: *([^\s,]+)")
     if length is None:
-        raise InputError("The vLLM log line has no “Mean acceptance length”.")
+        raise InputError(say("line_no_length"))
     accepted, drafted = (field(lines[-1], rf"{name}: *(\d+) tokens") for name in ("Accepted", "Drafted"))
     listed = re.search(r"Per-position acceptance rate:([\d., ]*)", lines[-1])
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
     if survival and length > len(survival) + 1.01:
-        raise InputError(
-            f"A mean acceptance length of {length:.2f} is impossible with {len(survival)} drafted positions."
-        )
+        raise InputError(say("long_for_positions", length=length, count=len(survival)))
     running = [line for line in records if "Running:" in line]
     return ServingCounters(
         "vLLM",
@@ -118,9 +111,9 @@ def from_log(records: Sequence[str]) -> ServingCounters | None:
         field(running[-1], r"Running: *(\d+) reqs") if running else None,
         drafted,
         accepted,
-        notes=(ONLY_DRAFTING,),
+        notes=(say("only_drafting"),),
         rates="marginal" if survival else "",
-        convention=OWN,
+        convention="own",
     )
 
 
@@ -147,9 +140,9 @@ def from_tensorrt(series: MetricSeries) -> ServingCounters | None:
         tuple(count / drafted[0] for count in counts),
         drafted=sum(drafted),
         accepted=sum(counts),
-        notes=(ONLY_DRAFTING,),
+        notes=(say("only_drafting"),),
         rates="marginal",
-        convention=OWN,
+        convention="own",
     )
 
 
@@ -157,8 +150,8 @@ def _tensorrt_totals(series: MetricSeries) -> ServingCounters | None:
     """Totals without positions. The gauge of the acceptance length is of the last step only, so it is not used."""
     drafted, accepted = series.total("num_draft_tokens"), series.total("num_accepted_tokens")
     if not drafted or accepted is None:
-        raise InputError("trtllm_spec_decode says that nothing was drafted, or the accepted tokens are missing.")
-    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention=OWN)
+        raise InputError(say("trtllm_nothing"))
+    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention="own")
 
 
 def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
@@ -168,9 +161,9 @@ def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
         return None
     rounds, drafted = emitted - accepted, series.total("num_draft_tokens")
     if rounds <= 0:
-        raise InputError("num_emitted_tokens must be more than num_accepted_tokens: each round emits one token more.")
+        raise InputError(say("emitted_few"))
     length = drafted / rounds if drafted else None
-    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)
+    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention="own")
 
 
 def from_text_generation_inference(series: MetricSeries) -> ServingCounters | None:
@@ -180,6 +173,8 @@ def from_text_generation_inference(series: MetricSeries) -> ServingCounters | No
     if skipped is None or calls is None:
         return None
     if requests is None or calls <= requests:
-        raise InputError("tgi_request_generated_tokens_count is missing, or no pass came after those of the prompts.")
+        raise InputError(say("tgi_missing"))
     length = 1 + skipped / (calls - requests)
-    return ServingCounters("TGI", length, accepted=skipped, over_all_calls=True, notes=(ALL_CALLS,), convention=OWN)
+    return ServingCounters(
+        "TGI", length, accepted=skipped, over_all_calls=True, notes=(say("all_calls"),), convention="own"
+    )
