@@ -37,7 +37,7 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     assert verdict is not None
     figures = {"name": name, "where": f":gray[({plain(where)})]"}
     if verdict.certain or not race.clearly_differ(kinds):
-        said = {"headline": parts.headline(verdict, end=""), "reason": verdict.reason}
+        said = {"headline": parts.headline(verdict), "reason": verdict.reason}
         st.markdown(_describe_all(laps, verdict, "outcome", **said, **figures))
     else:
         st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
@@ -90,7 +90,7 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
 def kind_line(kind: RaceKind) -> str:
     """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
     low, high = kind.verdict.interval or (0.0, 0.0)
-    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict, end=""), "low": low, "high": high}
+    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "low": low, "high": high}
     return fill(SAYS["kind_between" if kind.verdict.interval else "kind"], {"title": kind.title, **figures})
 
 

@@ -62,11 +62,11 @@ def note(words: str, place: str) -> None:
     st.caption(explained(words, place), unsafe_allow_html=True)
 
 
-def headline(verdict: Verdict, end: str = ".") -> str:
-    """The verdict's headline as Markdown; `end` closes the sentence."""
+def headline(verdict: Verdict) -> str:
+    """The verdict's headline as Markdown, without a full stop."""
     look = verdict.judgement.look
     icon, color = (look.icon, look.color) if verdict.trusted else ("error", "gray")
-    return f":material/{icon}: :{color}[**{verdict.headline}{end}**]"
+    return f":material/{icon}: :{color}[**{verdict.headline}**]"
 
 
 def uploaded(key: str) -> UploadedFile | None:

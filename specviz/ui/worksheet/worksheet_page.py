@@ -206,7 +206,11 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         look, said, sentence, shown = _counters_alone(alone)
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
-        look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
+        look, said, sentence = (
+            judged.look,
+            SAYS["verdict"].format(headline=judged.headline),
+            terms.verdict_sentence(model),
+        )
         even = model.terms.break_even
         shown = [
             ("speedup", times(model.terms.speedup), "speedup_help"),
