@@ -48,6 +48,13 @@ def test_no_sentence_of_a_spanish_page_has_a_decimal_point(name: str) -> None:
     assert [line for line in own if POINT.search(NUMBERED.sub("", line))] == []
 
 
+@pytest.mark.parametrize("name", ["race", "when_it_helps"])
+def test_what_a_server_keeps_of_a_page_is_not_shown_in_another_visitors_language(name: str) -> None:
+    """Found: why two pages differ was kept in the first visitor's language."""
+    assert "random words" in texts(opened_in_app(name)).lower()
+    assert "random words" not in texts(opened_in_app(name, lang="es")).lower()
+
+
 def test_a_table_shows_numbers_as_the_language_writes_them_and_still_holds_numbers() -> None:
     rows, columns = {"speedup": [1.5, None], "name": ["a.b", "c"]}, numbers("%.2f×", "speedup")
     assert localized_table(rows, columns) == (rows, columns)

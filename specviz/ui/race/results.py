@@ -1,12 +1,13 @@
 """A race’s results: a sentence, a plot, a table, how the texts compare, files; what When it helps says of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from statistics import median
 from typing import Any, Literal
 
 import streamlit as st
 
+from specviz.core.languages import cache_by_language
 from specviz.core.names import short_name
 from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
@@ -287,7 +288,7 @@ def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
     return compare_with_race(laps, [study]) if known is None else known
 
 
-@cache
+@cache_by_language
 def _both_recorded() -> dict[int, list[RaceComparison]]:
     """For each recorded study: the same for every visitor, and a tenth of a second of the processor's time."""
     return {id(study): compare_with_race(recorded_race(), [study]) for study in recorded_studies()}
