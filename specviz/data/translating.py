@@ -86,8 +86,14 @@ def texts_to_translate(file: TextFile[Any], name: str) -> dict[str, str]:
         place: node.value
         for place, node in places(file.node)
         if node.tag == "tag:yaml.org,2002:str" and not STRUCTURE.get(name, frozenset()) & {*place.split("/")}
-        if any(map(str.isalpha, _without_figures(node.value)))
+        if _is_language(node.value)
     }
+
+
+def _is_language(text: str) -> bool:
+    """Whether it has words, or the signs between figures: a full stop is another one in Chinese."""
+    own = _without_figures(text).strip()
+    return any(map(str.isalpha, own)) or bool(own and own != text.strip())
 
 
 def translations(texts: Sequence[AppTexts[Any]], folder: Path = TEXTS) -> Iterator[Translation]:

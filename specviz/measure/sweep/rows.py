@@ -12,8 +12,10 @@ from specviz.core.metrics import count
 from specviz.core.numbers import localize
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 
+say = Sentences("sweep")
 _Text = Annotated[str, Field(min_length=1, max_length=200)]
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 _AtLeast1 = Annotated[int, Field(ge=1, le=10**9)]
@@ -44,7 +46,7 @@ class SweepSeries(DecodeSettings):
         only = f", top-k {self.top_k}" if self.top_k else ""
         only += f", top-p {localize(self.top_p, 'g')}" if self.top_p and self.top_p < 1 else ""
         name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
-        return f"{name}, temperature {localize(self.temperature, 'g')}{only}{self.manner}"
+        return say("series", name=name, temperature=self.temperature, more=f"{only}{self.manner}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,7 +195,8 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
     for column, (name, shown) in zip(columns, drawn.items(), strict=False):
         with column:
             chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
-    bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
+    tokens = [*outcome.batches[0].tokens[:-1], SAYS["any_other"]]  # the last bin, in the visitor's language
+    bins = ", ".join(token.replace("\n", "⏎") for token in tokens)
     st.caption(plain(SAYS["bins"].format(bins=bins, shown=SHOWN)))
 
 

@@ -66,7 +66,7 @@ def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
         chart(_places_figure(found, known.rules.guesses), "same_quality_own_places", alt=SAYS["own_places_alt"])
     with tokens:
         chart(_tokens_figure(found), "same_quality_own_tokens", alt=SAYS["own_tokens_alt"])
-    st.caption(f"{describe_request(known.request)}. {SAYS['own_places']}")
+    st.caption(SAYS["own_places"].format(request=describe_request(known.request)))
 
 
 def _places_figure(found: OwnRuleFinding, guesses: list[str]) -> Figure:

@@ -67,7 +67,7 @@ def show_batches() -> None:
     except InputError as error:
         return notices([str(error)], "info")
     st.markdown(f"**{plain(reading(study))}**")
-    st.caption(f":material/history: {plain(describe_place(study))}.")
+    st.caption(SAYS["batches_place"].format(place=plain(describe_place(study))))
     two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))
     data_table(batch_table(study), "batches_table", columns=_columns())
     note(f"{SAYS['batches']} {compared(study)}", "batches")
