@@ -16,12 +16,6 @@ ON_TOP = """(it) => {
   const { left, top, width, height } = it.getBoundingClientRect();
   return it.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }"""
-AT_ONCE = """async () => {
-  const button = (name) => [...document.querySelectorAll("button")].find((it) => it.textContent.includes(name));
-  button("Own text").click();
-  while (!button("Run this text")) await new Promise(requestAnimationFrame);
-  button("Run this text").click();
-}"""
 WRONG = {
     "": "The prompt is empty",
     "\u200b \u200b": "only control characters",
@@ -100,10 +94,19 @@ def test_a_button_runs_the_own_text_and_what_it_did_is_seen(visit: Visit, screen
     assert page.locator(".stage").get_attribute("data-run") == run
 
 
-def test_it_closes_also_where_the_button_is_pressed_before_the_server_has_heard_that_it_is_open(visit: Visit) -> None:
+def test_it_closes_also_where_the_button_is_pressed_before_the_answer_to_its_opening_came(
+    page: Page, app_server: AppServer
+) -> None:
     """Found on a busy machine: the field stayed open over the run."""
-    page = visit("", ".stage .round .chip")
-    page.evaluate(AT_ONCE)
+    line = LateAnswers(page)
+    page.goto(app_server.url)
+    wait_until_drawn(page, ".stage .round .chip")
+    line.late = True
+    page.get_by_role("button", name="Own text").click()
+    line.wait_for_answers(1)
+    page.get_by_role("button", name="Run this text").click()
+    line.wait_for_answers(2)
+    line.let_them_come()
     expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()
     wait_until_still(page)
     expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()
