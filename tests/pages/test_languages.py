@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -10,6 +9,7 @@ from specviz.core.languages import set_language
 from specviz.ui.shared.pages import PAGES
 from specviz.ui.shared.parts import localized_table, numbers
 from tests.support.app_pages import opened, opened_in_app, texts
+from tests.support.hostile import strings_in
 from tests.support.watch_page import stage_of
 
 POINT = re.compile(r"(?<![\w.])\d+\.\d{1,2}(?![\w.])")  # 1.41, and not the three digits of 12.345
@@ -22,20 +22,12 @@ def english_again() -> Iterator[None]:
     set_language("en")
 
 
-def texts_in(payload: Any) -> Iterator[str]:
-    if isinstance(payload, str):
-        yield payload
-    elif isinstance(payload, dict | list):
-        for each in payload.values() if isinstance(payload, dict) else payload:
-            yield from texts_in(each)
-
-
 def test_the_result_has_a_decimal_comma_and_english_its_point() -> None:
     said = {code: stage_of(opened(lang=code))["result"] for code in ("en", "es", "zh-Hans")}
     assert "1.53" in said["en"]["says"]
     assert "1,53" in said["es"]["says"]
     assert "1.53" in said["zh-Hans"]["says"]
-    assert POINT.findall(" ".join(texts_in(said["es"]))) == []
+    assert POINT.findall(" ".join(strings_in(said["es"]))) == []
 
 
 @pytest.mark.parametrize("name", [page.name for page in PAGES if page.in_menu])

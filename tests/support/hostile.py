@@ -62,7 +62,7 @@ def markdown_of(page: AppTest) -> list[str]:
 
 def figure_texts_of(page: AppTest) -> list[str]:
     """Every text in a Plotly figure: labels, legends, hover texts."""
-    return [text for figure in figures_of(page).values() for text in _strings(figure)]
+    return [text for figure in figures_of(page).values() for text in strings_in(figure)]
 
 
 def figures_of(page: AppTest) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def _texts(message: Any, left_out: set[str]) -> Iterator[str]:
                 yield from _texts(one, left_out)
 
 
-def _strings(value: Any) -> Iterator[str]:
+def strings_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
+            yield from strings_in(inner)
