@@ -21,15 +21,14 @@ from typing import Any
 
 import torch
 
+from benchmarks.quiet import steady_calibration
 from benchmarks.timing import report
 from specviz import DecodeSettings, load_model
-from specviz.core.errors import DisturbedError
 from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
 from specviz.decoding.alternating import alternate
-from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.compare import PairedRuns
 from specviz.models import pass_timing
 from specviz.models.devices import describe_machine
@@ -105,7 +104,7 @@ def _repeat(rows: Sequence[Row], tokens: int, tries: int) -> dict[str, Any]:
     attempts, quiet = 0, False
     while not quiet and attempts < tries:
         before = os.getloadavg()[0]
-        costs = _calibrated(target, drafter)
+        costs = steady_calibration(target, drafter)
         traces = [_in_turns(target, drafter, prompts[row.prompt], tokens) for row in rows]
         after = os.getloadavg()[0]
         attempts, quiet = attempts + 1, max(before, after) <= BUSY
@@ -116,15 +115,6 @@ def _repeat(rows: Sequence[Row], tokens: int, tries: int) -> dict[str, Any]:
     figures = {"step_ms": 1000 * costs.step_seconds, "c": costs.cost_ratio, "v5": costs.verification[5]}
     pair = {"pair": f"{drafter.info.name} → {target.name}", "attempts": attempts, "load_average": load}
     return pair | _rounded(figures | {"overhead": costs.overhead})
-
-
-def _calibrated(target: LoadedModel, drafter: Drafter) -> Calibration:
-    """Again, as long as it is refused."""
-    while True:
-        try:
-            return calibrate(target, drafter.loaded, drafter=drafter)
-        except DisturbedError as refused:
-            print(refused)
 
 
 def _in_turns(target: LoadedModel, drafter: Drafter, prompt: str, tokens: int) -> Trace:

@@ -19,14 +19,12 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from benchmarks.family_goals import goals
-from benchmarks.quiet import quiet_machine
+from benchmarks.quiet import quiet_machine, steady_calibration
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
 from specviz.core.rounds import known_seconds
 from specviz.data.prompts.workloads import find_workload
-from specviz.measure.calibration import calibrate
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import Dtype, LoadedModel
@@ -59,7 +57,6 @@ def main() -> None:
             measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
         ]
     result["quiet"] = quiet.said()
-    result["goals"] = [asdict(goal) for goal in goals(result["pairs"])]
     report(result, options.out)
 
 
@@ -128,7 +125,7 @@ def measure_pair(
     """Costs of a pair, and its rates and speedups by kind of prompt and temperature."""
     target_name, draft_name = names.split(":")
     pair = Pair(load_model(str(options.models / target_name), dtype), load_model(str(options.models / draft_name)))
-    costs = calibrate(pair.target, pair.draft)
+    costs = steady_calibration(pair.target, ModelDrafter(pair.draft))
     kinds = {
         kind: {
             name: {

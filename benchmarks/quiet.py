@@ -4,7 +4,7 @@ Load changes ratios, not only times: docs/measurements.md has a pair that was me
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter, process_time
@@ -14,14 +14,17 @@ import psutil
 import torch
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.core.errors import DisturbedError
 from specviz.core.rounds import known_seconds
-from specviz.measure.calibration import PROMPT
+from specviz.decoding import Drafter
+from specviz.measure.calibration import PROMPT, Calibration, calibrate
 from specviz.models.devices import instructions
 from specviz.models.loaded_model import Dtype, LoadedModel
 
 SLOWER = 1.2  # times the calibrated step: a long prompt explains so much, another program more
 OTHERS = 0.1  # of one core, over the whole measurement
-RUNS, TOKENS = 5, 64  # of a calibration: plain runs and their length
+RUNS, TOKENS = 5, 64  # of a calibrated step: plain runs and their length
+TRIES = 4  # of one calibration
 
 
 @dataclass(slots=True)
@@ -70,6 +73,14 @@ def calibrated_step(target: LoadedModel) -> float:
     settings = DecodeSettings(max_new_tokens=TOKENS, stop_at_eos=False)
     runs = [autoregressive_decode(target, PROMPT, settings).autoregressive for _ in range(RUNS)]
     return min(median(map(known_seconds, run.seconds_per_token)) for run in runs if run)
+
+
+def steady_calibration(target: LoadedModel, drafter: Drafter) -> Calibration:
+    """One whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
+    for _ in range(TRIES - 1):
+        with suppress(DisturbedError):
+            return calibrate(target, drafter.loaded, drafter=drafter)
+    return calibrate(target, drafter.loaded, drafter=drafter)
 
 
 def others_share(busy: float, own: float, wall: float) -> float:

@@ -15,7 +15,6 @@ default options takes a few minutes.
 import argparse
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.quiet import quiet_machine
+from benchmarks.quiet import quiet_machine, steady_calibration
 from specviz import load_model
 from specviz.core.costs import Costs
 from specviz.core.drafters import PROMPT_LOOKUP
@@ -31,13 +30,11 @@ from specviz.core.errors import DisturbedError
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter
-from specviz.measure.calibration import calibrate
 from specviz.models.catalogue import bundled_models, stepping_heads
 from specviz.models.devices import describe_machine, processor
 from specviz.models.loaded_model import LoadedModel
 
 DIGITS = 4
-TRIES = 4  # of one calibration
 EARLY_EXITS = ("early-exit:1", "early-exit:2", "early-exit:4")  # those of the Draft menu
 
 
@@ -90,16 +87,8 @@ def costs_of(target: LoadedModel, drafters: dict[str, Drafter], repeats: int) ->
     blocks: dict[str, list[Costs]] = {name: [] for name in drafters}
     for _ in range(repeats):
         for name, drafter in drafters.items():
-            blocks[name] += steady_blocks(target, drafter)
+            blocks[name] += steady_calibration(target, drafter).blocks
     return {name: _rounded(Costs.from_blocks(its)) for name, its in blocks.items()}
-
-
-def steady_blocks(target: LoadedModel, drafter: Drafter) -> Sequence[Costs]:
-    """Of a calibration whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
-    for _ in range(TRIES - 1):
-        with suppress(DisturbedError):
-            return calibrate(target, drafter.loaded, drafter=drafter).blocks
-    return calibrate(target, drafter.loaded, drafter=drafter).blocks
 
 
 def _rounded(costs: Costs) -> Costs:

@@ -1,20 +1,18 @@
 """Write the measured figures into the model cards: python -m scripts.write_cards [FOLDER]
 
 In each card, it replaces the sections "Losses", "What the family shows", "As a draft" and "Samples". They are made from
-family.json and baselines.json in benchmarks/results and from the models. All other sections are written by hand and
-stay. FOLDER holds the four models (assets/models). Run it after benchmarks.family and benchmarks.baselines with --out.
+benchmarks/results/family.json and from the models. All other sections are written by hand and stay. FOLDER holds the
+four models (assets/models). Run it after benchmarks.family with --out.
 """
 
 import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from benchmarks.family_goals import against_the_quickest
 from specviz.core.settings import DecodeSettings
 from specviz.core.texts import spell_count
 from specviz.data.prompts.workloads import find_workload
@@ -23,11 +21,10 @@ from specviz.models.loading import load_model
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-FAMILY, BASELINES = RESULTS / "family.json", RESULTS / "baselines.json"
+FAMILY = RESULTS / "family.json"
 TARGET = "wren-base"
 LOSSES = {"tinystories": "stories", "python": "Python", "structured": "structured", "prose": "prose"}
 KINDS = ("story", "code", "structured", "prose")
-NAMES = {"story": "stories", "structured": "structured"}
 RATES = {"per_judgement_rate": "accepted / judged", "acceptance_rate": "accepted / drafted"}
 
 Result = Mapping[str, Any]  # the JSON
@@ -51,9 +48,9 @@ def main() -> None:
 
 
 def read_results() -> Result:
-    """The results of `benchmarks.family`, with those of `benchmarks.baselines` under "baselines"."""
+    """The results of `benchmarks.family`."""
     result: dict[str, Any] = json.loads(FAMILY.read_text(encoding="utf-8"))
-    return result | {"baselines": json.loads(BASELINES.read_text(encoding="utf-8"))}
+    return result
 
 
 def measured_sections(name: str, result: Result) -> dict[str, str]:
@@ -87,11 +84,8 @@ def losses(name: str, result: Result) -> str:
 
 
 def shown(result: Result) -> str:
-    """The goals, met or missed; the gain of the default pair; and the baseline of each speedup."""
-    goals = [*result["goals"], *map(asdict, against_the_quickest(result["baselines"]["speedups"]))]
-    rows = [[goal["what"], goal["wanted"], goal["found"], "met" if goal["met"] else "missed"] for goal in goals]
-    parts = [measured_how(result), table(["goal", "wanted", "found", ""], rows), default_pair(result)]
-    return "\n\n".join([*parts, held_against(result["baselines"]), *baseline_tables(result["baselines"])])
+    """How it was measured, and the gain of the default pair."""
+    return "\n\n".join([measured_how(result), default_pair(result)])
 
 
 def default_pair(result: Result) -> str:
@@ -100,38 +94,11 @@ def default_pair(result: Result) -> str:
     pair = next(pair for pair in result["pairs"] if names.items() <= pair.items())
     story, structured = (pair["kinds"][kind]["greedy"] for kind in ("story", "structured"))
     return paragraph(
-        f"""Each line names the best draft and format. The pair that a visitor sees first is wren-nano with the target
-        in float32. It has c = {pair["c"]:.2f}. Its per-judgement rate is {story["per_judgement_rate"]:.2f} on stories
-        and {structured["per_judgement_rate"]:.2f} on structured text, and its speedup {story["speedup"]:.2f} × and
-        {structured["speedup"]:.2f} × (greedy, at its best γ)."""
+        f"""The pair that a visitor sees first is wren-nano with the target in float32. It has c = {pair["c"]:.2f}. Its
+        per-judgement rate is {story["per_judgement_rate"]:.2f} on stories and {structured["per_judgement_rate"]:.2f} on
+        structured text, and its speedup {story["speedup"]:.2f} × and {structured["speedup"]:.2f} × (greedy, at its best
+        γ). The cards of the drafts have the other pairs."""
     )
-
-
-def held_against(baselines: Result) -> str:
-    """Why there is more than one speedup, and how these were measured."""
-    options = baselines["options"]
-    return paragraph(
-        f"""A speedup depends on its baseline. `benchmarks/baselines.py` timed alternately (greedy, {options["prompts"]}
-        prompts of each kind, at the best of the draft lengths {", ".join(map(str, options["gammas"]))}): every draft
-        with the target in both formats, with all layers and without the four layers that were added last. The first
-        figure is over plain decoding in the same format, the one in brackets over the faster of the two plain
-        formats."""
-    )
-
-
-def baseline_tables(baselines: Result) -> Iterator[str]:
-    """A table for each kind of text."""
-    for kind, said in NAMES.items():
-        speedups = [row for row in baselines["speedups"] if row["kind"] == kind]
-        drafts = list(dict.fromkeys(row["draft"] for row in speedups))
-        rows = []
-        for plain in (row for row in baselines["plain"] if row["kind"] == kind):
-            way = {name: plain[name] for name in ("layers", "dtype")}
-            ours = [row for row in speedups if way.items() <= row.items()]
-            best = [max((row for row in ours if row["draft"] == draft), key=lambda row: row["own"]) for draft in drafts]
-            cells = [f"{row['own']:.2f} ({row['quickest']:.2f})" for row in best]
-            rows.append([f"{way['layers']} layers, {way['dtype']}", f"{plain['ms_per_token']:.2f}", *cells])
-        yield table([said, "plain, ms per token", *drafts], rows)
 
 
 def as_a_draft(name: str, result: Result) -> str:

@@ -90,8 +90,6 @@ def rows_of_loops() -> dict[str, str]:
 
 def rows_of_pairs() -> dict[str, str]:
     decode = stored("decoding")["greedy_speedup_decode"]
-    quick = select(stored("baselines")["speedups"], layers=12, dtype="bfloat16", draft="wren-mini", gamma=int(LENGTH))
-    quickest, own = (", ".join(times(each[name]) for each in quick) for name in ("quickest", "own"))
 
     def of_family(draft: str, dtype: str) -> str:
         ways = [family(draft, dtype)[kind]["greedy"] for kind in ("story", "structured")]
@@ -110,8 +108,7 @@ def rows_of_pairs() -> dict[str, str]:
         "wren-mini → wren-base": lambda dtype: of_family("wren-mini", dtype),
         "wren-nano → wren-mini": of_mini,
     }
-    both = {name: f"{of('bfloat16')} (bf16 target), {of('float32')} (all float32)" for name, of in by_dtype.items()}
-    return both | {"so wren-mini → wren-base": f"{quickest} (over bf16: {own})"}
+    return {name: f"{of('bfloat16')} (bf16 target), {of('float32')} (all float32)" for name, of in by_dtype.items()}
 
 
 def speedups_of_chat() -> list[str]:
@@ -177,13 +174,10 @@ def quotes() -> list[str]:
     agreement, steadiness = stored("agreement"), [each["after"]["speedups"] for each in stored("steadiness")["labels"]]
     widest = [each["v5"] for each in select(agreement["repeats"], pair="wren-nano → wren-base")]
     spreads = [100 * stdev(its) / mean(its) for its in steadiness]
-    nano = dict(kind="structured", layers=12, dtype="float32", draft="wren-nano", gamma=int(LENGTH))
-    [baseline] = select(stored("baselines")["speedups"], **nano)
     methods = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
     decoding = stored("decoding")["greedy_speedup_decode"]["target float32, draft float32"]["structured"]
     samples = {
         "8 prompts (`family.json`": family("wren-nano", "float32")["structured"]["greedy"]["speedup_by_gamma"][LENGTH],
-        "8 prompts (`baselines.json`": baseline["own"],
         "6 prompts (`methods.json`": known(methods.at(int(LENGTH))).speedup,
         "10 of the app's own prompts (`decoding.json`": decoding["by_draft_length"][LENGTH],
     }

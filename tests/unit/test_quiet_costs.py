@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import quiet
 from benchmarks import quiet_costs as program
 from specviz.core.costs import Costs
 from specviz.core.errors import DisturbedError, InputError
@@ -81,7 +82,7 @@ def test_every_repeat_is_stored_and_drafts_take_turns(monkeypatch: pytest.Monkey
         asked.append(drafter)
         return SimpleNamespace(blocks=(block(0.123456), block(0.2)))
 
-    monkeypatch.setattr(program, "calibrate", calibrate)
+    monkeypatch.setattr(quiet, "calibrate", calibrate)
     drafters = {name: Named(name) for name in ("nano", "small")}
     found = program.costs_of(None, drafters, repeats=3)  # type: ignore[arg-type]
     assert asked == [drafters["nano"], drafters["small"]] * 3
