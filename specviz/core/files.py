@@ -6,13 +6,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+from specviz.core.once import cache_once
 
 KIND = TypeVar("KIND")
 
@@ -82,7 +83,7 @@ def read_once(missing: str, otherwise: Any = None) -> Callable[[Callable[[], KIN
     """Of a reader of a file of the app: reads once. Where that is missing or damaged, the log says `missing`."""
 
     def reads_once(read: Callable[[], KIND]) -> Callable[[], KIND]:
-        @cache
+        @cache_once
         @wraps(read)
         def content() -> KIND:
             try:

@@ -5,19 +5,19 @@ has the place of a text as its context, the English text, and the same in that l
 whose English has changed since, is English.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
 from babel import Locale
 from babel.messages.pofile import PoFileError, read_po
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
+from specviz.core.once import Once, cache_once
 
 PARAMETERS = ParamSpec("PARAMETERS")
 RESULT = TypeVar("RESULT")
@@ -26,7 +26,7 @@ _language: ContextVar[str] = ContextVar("language")  # of this run of a page's s
 _choosers: list[Callable[[], str]] = []  # who says it where nobody has yet: the app
 
 
-@cache
+@cache_once
 def languages(folder: Path = TEXTS) -> Mapping[str, str]:
     """The name that each language has for itself, by its code; English first."""
     codes = sorted({file.parent.relative_to(folder).parts[0] for file in folder.glob("*/**/*.po")})
@@ -63,12 +63,12 @@ def find_language_by(chooser: Callable[[], str]) -> None:
 
 
 def cache_by_language(function: Callable[PARAMETERS, RESULT]) -> Callable[PARAMETERS, RESULT]:
-    """As functools.cache, for what is made of texts."""
-    cached: dict[str, Callable[PARAMETERS, RESULT]] = defaultdict(lambda: cast(Any, cache(function)))
+    """As cache_once, for what is made of texts."""
+    in_language: Once[[str], Once[PARAMETERS, RESULT]] = Once(lambda _: Once(function))
 
     @wraps(function)
     def found(*given: PARAMETERS.args, **named: PARAMETERS.kwargs) -> RESULT:
-        return cached[current_language()](*given, **named)
+        return in_language(current_language())(*given, **named)
 
     return found
 

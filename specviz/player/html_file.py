@@ -8,7 +8,6 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Literal, get_args
 
 from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, current_language
+from specviz.core.once import cache_once
 from specviz.data.texts import asset, browser_texts, page_texts
 
 SAYS = page_texts("offline")
@@ -97,7 +97,7 @@ def bundle(entry: Path) -> str:
     return _joined(entry, current_language())
 
 
-@cache
+@cache_once
 def _joined(entry: Path, language: str) -> str:
     order: dict[Path, Module] = {}
     _collect(entry.resolve(), (), order, language)

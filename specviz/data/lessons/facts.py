@@ -2,7 +2,6 @@
 
 import csv
 from dataclasses import dataclass
-from functools import cache
 from math import log
 from statistics import median
 from typing import Literal
@@ -13,6 +12,7 @@ from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
 from specviz.core.numbers import localize, percent
+from specviz.core.once import cache_once
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, spell_count
@@ -264,7 +264,7 @@ class StoppingFigures:
     gain: Ratio  # the confidence stop over the fixed length, prompt by prompt
 
 
-@cache
+@cache_once
 def stopping() -> StoppingFigures:
     """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
 
@@ -284,7 +284,7 @@ def swept_speedups(workload: str, draft_length: int) -> list[float]:
     return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
 
 
-@cache
+@cache_once
 def _swept() -> list[FactsRow]:
     with SWEEP.open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if _counts(row)]

@@ -1,12 +1,13 @@
 """The recorded runs of the story, of each drafting method and of a chat model, and the measured figures beside them."""
 
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from statistics import geometric_mean, median
 from typing import Self
 
 from specviz.core.files import ASSETS, MEASURED, read_stored
 from specviz.core.intervals import interval_of_ratios
+from specviz.core.once import cache_once
 from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
 
@@ -117,14 +118,14 @@ def linked_trace(link_name: str) -> Trace | None:
     return story_trace(name) if link_name.startswith(STORY) and name in STORY_RUNS else None
 
 
-@cache
+@cache_once
 def story_trace(name: str) -> Trace:
     """The recorded run of that name; InputError if its file is missing or damaged."""
     file = name if name in WITH_OWN_FILES else f"{STORY}{name}"
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
-story_figures = cache(partial(read_stored, MEASURED / "story.json", Figures, "the story's figures"))
+story_figures = cache_once(partial(read_stored, MEASURED / "story.json", Figures, "the story's figures"))
 
 
 def target_alone(trace: Trace) -> Trace:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from specviz.core.files import MEASURED, read_stored
+from specviz.core.once import cache_once
 from specviz.core.texts import AppTexts, Voices
 
 # What assets/browser/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
@@ -102,6 +102,6 @@ class Roofline:
 roofline = AppTexts("roofline", Roofline)
 
 
-@cache
+@cache_once
 def published_peaks() -> PublishedPeaks:
     return read_stored(MEASURED / "machines.json", PublishedPeaks, "the machines and models")

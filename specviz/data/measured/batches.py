@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from math import sqrt
 from typing import Literal, Self, get_args
 
 from specviz.core.files import MEASURED, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
+from specviz.core.once import cache_once
 from specviz.core.trace import Machine
 from specviz.data.measured.measured_methods import Quiet
 
@@ -112,7 +113,7 @@ class BatchStudy:
         return next((each for each in self.passes if each.batch == batch), None)
 
 
-recorded_batches = cache(partial(read_stored, RECORDED, BatchStudy, "the study of batches"))
+recorded_batches = cache_once(partial(read_stored, RECORDED, BatchStudy, "the study of batches"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +157,4 @@ class PassShares:
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
-pass_shares = cache(partial(read_stored, PASSES, PassShares, "the shares of a pass"))
+pass_shares = cache_once(partial(read_stored, PASSES, PassShares, "the shares of a pass"))

@@ -1,11 +1,12 @@
 """What other systems do with the bundled pair on the same machine, as benchmarks/peers.py measured and stored it."""
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from statistics import median
 from typing import Literal
 
 from specviz.core.files import RESULTS, read_stored
+from specviz.core.once import cache_once
 from specviz.core.trace import Machine
 from specviz.data.measured.measured_methods import Quiet
 
@@ -60,4 +61,4 @@ class Peers:
         return median(each.speculative_ms for each in self.select_system(system))
 
 
-recorded_peers = cache(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))
+recorded_peers = cache_once(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))

@@ -1,10 +1,9 @@
 """This visitor in a class: enter, send, leave, and what Play and Learn show of it."""
 
-from functools import cache
-
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.once import cache_once
 from specviz.data.texts import page_texts
 from specviz.game.game import GamePlan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
@@ -27,7 +26,7 @@ BETWEEN = "."  # two secrets: none has it
 MOST_SECRET = 64  # characters
 
 
-@cache
+@cache_once
 def classes() -> Classes:
     """The server's classes. Not in Streamlit's own cache, which any visitor can clear."""
     return Classes()

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER, write_whole
 from specviz.core.languages import ENGLISH, current_language
+from specviz.core.once import cache_once
 from specviz.data.texts import asset
 from specviz.player.html_file import bundle
 from specviz.ui.shared.below_streamlit import main_script
@@ -31,7 +31,7 @@ def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...],
     `script`: the entry module.
     """
 
-    @cache
+    @cache_once
     def registered(language: str) -> Any:
         code = bundle(BROWSER / script)
         text = html() if callable(html) else asset(html) if html.endswith(".html") else html

@@ -5,11 +5,11 @@ would start, with all of its memory.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from threading import RLock, Timer
 
 import streamlit as st
 
+from specviz.core.once import cache_once
 from specviz.core.request import RunRequest
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import quiet_costs
@@ -46,7 +46,7 @@ def end_engine() -> None:
         _service.cache_clear()
 
 
-@cache
+@cache_once
 def _service() -> EngineService:
     return service_wanted()
 
@@ -56,7 +56,7 @@ def start_engine() -> None:
         _start()
 
 
-@cache
+@cache_once
 def _start() -> None:
     """And have the costs of the first screen's pair measured before anyone asks: then nobody waits for them."""
     engine().start()
@@ -65,7 +65,7 @@ def _start() -> None:
     engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("", *pair)))
 
 
-@cache
+@cache_once
 def start_engine_soon() -> None:
     """Start the engine once the first page has had the processor to itself for a moment."""
     timer = Timer(HEAD_START_SECONDS, start_engine)

@@ -5,13 +5,13 @@ smaller message holds is looked at here, before anything acts on it. Files are c
 """
 
 import os
-from functools import cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from starlette.exceptions import HTTPException
 
+from specviz.core.once import cache_once
 from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
@@ -22,7 +22,7 @@ SAYS = page_texts("shared")
 SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
 
-@cache
+@cache_once
 def guard_the_doors() -> None:
     """Begin, once for the server, before the first page is drawn.
 

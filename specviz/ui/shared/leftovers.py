@@ -6,10 +6,10 @@ collection after every run of a script is switched off, because it costs 28 ms. 
 
 import gc
 import logging
-from functools import cache
 from threading import Event, Thread
 
 from specviz.core.free_memory import give_back, map_large_blocks
+from specviz.core.once import cache_once
 from specviz.ui.shared.below_streamlit import forget_expired, session_manager
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def look_after_leftovers() -> None:
         _begin()
 
 
-@cache
+@cache_once
 def _begin() -> None:
     map_large_blocks()
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-from functools import cache
 from html import escape
 
 from starlette.datastructures import Headers
@@ -11,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
+from specviz.core.once import cache_once
 from specviz.data.links.page_names import FORMER
 from specviz.ui.shared.pages import PROJECT, page_at
 
@@ -78,7 +78,7 @@ class Guards(Middleware):
         return path.rstrip("/").endswith("/_stcore/metrics") and not self._shows_metrics
 
 
-@cache
+@cache_once
 def _look() -> bytes:
     return b'<style id="first-look">%s</style>' % (BROWSER / "styles" / "app.css").read_bytes()
 

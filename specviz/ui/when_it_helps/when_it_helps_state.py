@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
 
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, Field
 from specviz.core.drafters import named, spoken
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
+from specviz.core.once import cache_once
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
 from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
@@ -252,7 +252,7 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
     return {name: joined(*rows) for name, rows in both.items()}
 
 
-@cache
+@cache_once
 def recorded_sweep() -> "pd.DataFrame":
     """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
     try:
@@ -275,7 +275,7 @@ def studied(sweeps: WhenItHelpsState, source: str) -> "list[Study]":
     return known[1]
 
 
-@cache
+@cache_once
 def recorded_studies() -> "list[Study]":
     """Of the recorded rows: the same for every visitor, so computed once in this server."""
     from specviz.measure.sweep.study import studies_of  # see above

@@ -2,10 +2,10 @@
 
 import logging
 from dataclasses import dataclass, field
-from functools import cache
 
 from specviz.core.errors import InputError
 from specviz.core.files import MEASURED
+from specviz.core.once import cache_once
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
@@ -43,7 +43,7 @@ class YourServer:
         return own | {name: found for name, found in recorded_benches().items() if name not in own}
 
 
-@cache
+@cache_once
 def recorded_benches() -> dict[str, BenchFindings]:
     """The benches recorded for everyone; those whose files are missing or damaged are left out."""
     found = {}
