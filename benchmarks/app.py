@@ -1,4 +1,4 @@
-"""How fast the app reacts, measured in headless Chromium on this machine: first content, changes, frames, memory.
+"""How fast the app reacts, measured in headless Chromium on this machine: first content, frames, memory.
 
     python -m benchmarks.app [--repeats 5] [--out FILE]
 
@@ -40,7 +40,6 @@ def main() -> None:
         with served() as server:
             page = open_app(browser, server.url, "?view=full")
             wait_for_engine(page)
-            reaction = [change_draft_length(page, up=turn % 2 == 0) for turn in range(2 * options.repeats)]
             memory = server.memory()
             frames = play_many_tokens(browser, server.url)
         browser.close()
@@ -54,8 +53,6 @@ def main() -> None:
                 f"the same, {SETTLED:.0f} s later": summary(opened[options.repeats :]),
                 "from Run again, as soon as the recorded run is on the first screen": summary(asked),
             },
-            "first_round_after_change_seconds": summary([one["first_round"] for one in reaction]),
-            "whole_64_token_run_after_change_seconds": summary([one["done"] for one in reaction]),
             "frame_ms_playing_256_tokens_at_4x": frames,
             "memory": memory,
         },
@@ -126,20 +123,6 @@ def wait_for_engine(page: Page) -> None:
     page.get_by_role("button", name="Run again").click()
     page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=60_000)
     time.sleep(6)  # the costs are being measured in the background
-
-
-def change_draft_length(page: Page, up: bool) -> dict[str, float]:
-    """Seconds from a key on the slider to the new run's first round on the page, and to the end of both runs."""
-    before = page.locator(".stage").get_attribute("data-run")
-    page.get_by_role("slider", name="Draft length").focus()
-    began = time.perf_counter()
-    page.keyboard.press("ArrowRight" if up else "ArrowLeft")
-    page.wait_for_selector(f".stage:not([data-run='{before}']):not([data-rounds='0'])")
-    first_round = time.perf_counter() - began
-    page.wait_for_selector(f".stage:not([data-run='{before}'])[data-done]")
-    done = time.perf_counter() - began
-    time.sleep(0.5)
-    return {"first_round": first_round, "done": done}
 
 
 def play_many_tokens(browser: Browser, url: str) -> dict[str, float]:

@@ -6,7 +6,6 @@
     own      all open a link of their own in the same second
     lesson   each changes a setting every 20 seconds, out of step with the others
     idle     many look at the first screen and do nothing
-    waiting  some wait on each page for an engine that does not answer: what their waiting costs the server
     visits   one visitor after another: what a visit costs, and what stays in memory
     crash    the engine is killed while all wait
 
@@ -16,12 +15,10 @@ Without a part, all are played, in this order, on one fresh server. Next to what
 import argparse
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from statistics import median
 
@@ -32,14 +29,6 @@ from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
 from specviz.models.devices import describe_machine
 
 LESSON_TURNS = 6
-WAITING_VISITORS = 10  # on each page
-WAITING = {  # page → the button that begins something there; Watch needs a link only
-    "": None,
-    "race": "race_start",
-    "when_it_helps": "when_it_helps_start",
-    "same_quality": "same_quality_draw",
-    "be_the_draft": "be_the_draft_skip",
-}
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
 
 
@@ -51,7 +40,7 @@ class School:
     visitors: int
     idle: int
     visits: int
-    seconds: float  # of looking or waiting
+    seconds: float  # of looking
     turn_seconds: float
     alone: float  # to the first round
 
@@ -62,7 +51,7 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--idle", type=int, default=100, help="visitors who do nothing")
     parser.add_argument("--visits", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long visitors look at a page or wait")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long visitors look at a page")
     parser.add_argument("--turn-seconds", type=float, default=20.0, help="between two changes of a visitor in a lesson")
     parser.add_argument("--out")
     options = parser.parse_args()
@@ -168,39 +157,6 @@ async def idle(school: School) -> Part:
     }
 
 
-async def waiting(school: School) -> Part:
-    """What a poll of a waiting visitor costs, page by page: the engine is stopped, so nothing else happens."""
-    costs = {page or "watch": await cost_of_waiting(school, page, button) for page, button in WAITING.items()}
-    most = max(cost["milliseconds_a_poll"] for cost in costs.values())
-    return {"pages": costs, "held_to": [held_to("server's processor time for a poll, ms", most, 3)]}
-
-
-async def cost_of_waiting(school: School, page: str, button: str | None) -> Part:
-    """Some visitors ask for something on this page while the engine stands still."""
-    server, count = school.server, min(WAITING_VISITORS, school.visitors)
-    here = asyncio.Barrier(count + 1)
-
-    async def wait(visitor: Visitor, number: int) -> list[RunTimes]:
-        await visitor.open("" if button else run_link(3000 + number), page)
-        await visitor.first_script()
-        if button:
-            drawn = visitor.scripts
-            await visitor.press(button)
-            await visitor.stay_until(lambda: visitor.scripts > drawn, 60)
-        await here.wait()
-        visitor.polls = 0
-        await visitor.stay(school.seconds)
-        return []
-
-    with standing_still(server):
-        come = asyncio.create_task(crowd(server, count, wait))
-        await all_at(here)
-        before = server.processor_seconds()
-        done = await come
-        used, polls = server.processor_seconds() - before, sum(visitor.polls for visitor in done.visitors)
-    return {"polls": polls, "milliseconds_a_poll": round(1000 * used / polls, 2), "errors": done.errors[:5]}
-
-
 async def visits(school: School) -> Part:
     """One visitor after another, each with a run; memory and the page's start must stay as they were."""
     server = school.server
@@ -257,7 +213,6 @@ PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {
     "own": own,
     "lesson": lesson,
     "idle": idle,
-    "waiting": waiting,
     "visits": visits,
     "crash": crash,
 }
@@ -270,19 +225,6 @@ async def all_at(place: asyncio.Barrier) -> None:
     """Wait until all have come; a visitor who never does ends the benchmark."""
     async with asyncio.timeout(180):
         await place.wait()
-
-
-@contextmanager
-def standing_still(server: Server) -> Iterator[None]:
-    """The engine does nothing meanwhile."""
-    engines = server.engines()
-    for engine in engines:
-        engine.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for engine in engines:
-            engine.send_signal(signal.SIGCONT)
 
 
 async def settle(server: Server) -> None:

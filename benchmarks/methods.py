@@ -15,8 +15,8 @@ speedup is the geometric mean over prompts, with its 95 % interval. Costs are in
 the same turn. A draft step is one guess; with Medusa all guesses of a round share one pass, and in a tree a step makes
 all guesses of a depth. Above temperature 0 each turn has a seed of its own.
 
-The page When it helps, docs/measurements.md (python -m scripts.write_methods_table) and the cards of the heads
-(python -m scripts.write_head_cards) read the file. A run with the default options takes a little over an hour.
+The page When it helps, docs/measurements.md (python -m scripts.write_measured_tables) and the cards of the heads
+(python -m scripts.write_cards) read the file. A run with the default options takes a little over an hour.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.family import find_prompts
+from benchmarks.held_out import find_prompts
 from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode

@@ -32,11 +32,11 @@ import psutil
 import torch
 from torch import Tensor
 
-from benchmarks.family import find_prompts, settings
+from benchmarks.held_out import find_prompts
 from benchmarks.quiet import quiet_machine
 from benchmarks.serving import free_port
 from benchmarks.timing import report
-from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
+from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.data.systems.importers.llama_cpp import steps_of
@@ -76,7 +76,7 @@ class Pair:
 
     def plain(self, prompt: list[int]) -> Answer:
         first = self.first(prompt)
-        trace = autoregressive_decode(self.target, prompt + first, settings(self.tokens - 1, 1, 0.0))
+        trace = autoregressive_decode(self.target, prompt + first, _settings(self.tokens - 1))
         assert trace.autoregressive is not None
         return Answer(first + trace.output.token_ids, sum(trace.autoregressive.seconds_per_token))
 
@@ -87,14 +87,14 @@ class Pair:
     def rounds(self, prompt: list[int]) -> tuple[list[int], float, list[tuple[int, int]]]:
         """Ids, seconds, and the drafted and accepted tokens of each round after the first token."""
         first = self.first(prompt)
-        how = settings(self.tokens - 1, self.draft_length, 0.0)
+        how = _settings(self.tokens - 1, self.draft_length)
         trace = speculative_decode(self.target, ModelDrafter(self.draft), prompt + first, how, record=False)
         seconds = sum(known_seconds(round.seconds) for round in trace.rounds)
         return first + trace.output.token_ids, seconds, [(len(each.drafted), each.accepted) for each in trace.rounds]
 
     def first(self, prompt: list[int]) -> list[int]:
         """The token that the pass over the prompt gives."""
-        return autoregressive_decode(self.target, prompt, settings(1, 1, 0.0)).output.token_ids
+        return autoregressive_decode(self.target, prompt, _settings(1)).output.token_ids
 
     def generated(self, prompt: list[int], **options: Any) -> Answer:
         """What transformers' `generate` writes; `options` may name an assistant."""
@@ -128,6 +128,10 @@ class Clock:
         """Assisted generation hands out several tokens with its first pass: seconds are scaled to all but one."""
         (began, first), (ended, _) = self._handed[1], self._handed[-1]
         return (ended - began) * (tokens - 1) / (tokens - first)
+
+
+def _settings(tokens: int, draft_length: int = 1) -> DecodeSettings:
+    return DecodeSettings(max_new_tokens=tokens, draft_length=draft_length, stop_at_eos=False)
 
 
 def main() -> None:

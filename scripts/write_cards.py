@@ -1,64 +1,62 @@
-"""Write the measured figures into the model cards: python -m scripts.write_cards [FOLDER]
+"""Write the measured figures into the cards of the bundled models and heads: python -m scripts.write_cards
 
-In each card, it replaces the sections "Losses", "What the family shows", "As a draft" and "Samples". They are made from
-benchmarks/results/family.json and from the models. All other sections are written by hand and stay. FOLDER holds the
-four models (assets/models). Run it after benchmarks.family with --out.
+It replaces the sections "Losses", "As a draft", "Training and acceptance" and "Samples". They are made from
+held_out.json and methods.json in benchmarks/results, from what trainings logged, and from the models. All other
+sections are written by hand and stay.
 """
 
 import json
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
+from specviz.core.files import RESULTS, read_stored
 from specviz.core.settings import DecodeSettings
-from specviz.core.texts import spell_count
+from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead
+from specviz.data.measured.chat_head import FILE as CHAT_FILE
+from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
+from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names
 from specviz.models.loading import load_model
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
-FAMILY = RESULTS / "family.json"
 TARGET = "wren-base"
+ON_CHATS = "smol-eagle"  # its counts are of a chat model's answers
+BESIDE = "wren-nano"  # the draft model of the same size as a head
 LOSSES = {"tinystories": "stories", "python": "Python", "structured": "structured", "prose": "prose"}
 KINDS = ("story", "code", "structured", "prose")
-RATES = {"per_judgement_rate": "accepted / judged", "acceptance_rate": "accepted / drafted"}
-
-Result = Mapping[str, Any]  # the JSON
+HELD_OUT = (
+    "Nats per token on held-out text: the last 2 % of each kind's documents, at most 16,384 tokens, in rows of 512"
+)
 
 
 def main() -> None:
-    """Rewrite every card."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "models"
-    result = read_results()
-    for name in result["losses"]:
-        path = folder / name / "README.md"
+    for name in [*bundled_names(), *(head.name for head in bundled_heads() if head.is_stored)]:
+        path = MODELS_FOLDER / name / "README.md"
         card = path.read_text(encoding="utf-8")
-        for title, body in measured_sections(name, result).items():
+        sections = measured_sections(name)
+        if name in bundled_names():
+            drawn = samples(path.parent)
+            sections["Samples"] = f"Temperature 0.8, not selected; the prompt ends at ⟨…⟩.\n\n{drawn}"
+        for title, body in sections.items():
             card = with_section(card, title, body)
-        card = with_section(
-            card,
-            "Samples",
-            "Temperature 0.8, not selected; the prompt ends at ⟨…⟩.\n\n" + samples(folder / name),
-        )
         path.write_text(card, encoding="utf-8")
 
 
-def read_results() -> Result:
-    """The results of `benchmarks.family`."""
-    result: dict[str, Any] = json.loads(FAMILY.read_text(encoding="utf-8"))
-    return result
-
-
-def measured_sections(name: str, result: Result) -> dict[str, str]:
-    """Title and Markdown of each section of this model's card that comes from the JSON."""
-    sections = {"Losses": losses(name, result)}
+def measured_sections(name: str) -> dict[str, str]:
+    """Title and Markdown of each section of this card that comes from stored figures."""
+    if name == ON_CHATS:
+        return {"Training and acceptance": growth(), "As a draft": on_chats()}
+    held_out: Mapping[str, Mapping[str, float]] = json.loads((RESULTS / "held_out.json").read_text("utf-8"))["losses"]
     if name == TARGET:
-        return sections | {"What the family shows": shown(result)}
-    return sections | {"As a draft": as_a_draft(name, result)}
+        return {"Losses": losses([name], held_out)}
+    draft = partial(as_a_draft, measured=read_methods(FILE))
+    if name in bundled_names():
+        return {"Losses": losses([name, TARGET], held_out), "As a draft": draft([name])}
+    log = json.loads((MODELS_FOLDER / name / "training.json").read_text(encoding="utf-8"))
+    return {"Losses": losses_of_guesses(log["held_out_loss"], held_out[BESIDE]), "As a draft": draft([name, BESIDE])}
 
 
 def with_section(card: str, title: str, body: str) -> str:
@@ -73,93 +71,92 @@ def with_section(card: str, title: str, body: str) -> str:
     return section.sub(lambda _: f"\n{body.strip()}\n\n", card, count=1).rstrip() + "\n"
 
 
-def losses(name: str, result: Result) -> str:
-    """Held-out losses, beside the target's."""
-    names = [name] if name == TARGET else [name, TARGET]
-    rows = [[one, *(f"{result['losses'][one][domain]:.2f}" for domain in LOSSES)] for one in names]
-    said = """Nats per token on held-out text: the last 2 % of each kind's documents, at most 16,384 tokens, in rows
-        of 512. The first stage of wren-base's training held out other documents and read most of these. No later stage
-        did, but every model here comes from that stage, so the figures look better than they are."""
+def losses(names: Sequence[str], found: Mapping[str, Mapping[str, float]]) -> str:
+    """Held-out losses of a model, and beside a draft's those of its target."""
+    rows = [[name, *(f"{found[name][domain]:.2f}" for domain in LOSSES)] for name in names]
+    said = f"""{HELD_OUT}. The first stage of wren-base's training held out other documents and read most of these. No
+        later stage did, but every model here comes from that stage, so the figures look better than they are."""
     return paragraph(said) + "\n\n" + table(["", *LOSSES.values()], rows)
 
 
-def shown(result: Result) -> str:
-    """How it was measured, and the gain of the default pair."""
-    return "\n\n".join([measured_how(result), default_pair(result)])
+def losses_of_guesses(found: Mapping[str, list[float]], beside: Mapping[str, float]) -> str:
+    """Held-out losses of each guess of a head's round."""
+    guesses = range(len(next(iter(found.values()))))
+    rows = [[f"guess {guess + 1}", *(f"{found[domain][guess]:.2f}" for domain in LOSSES)] for guess in guesses]
+    rows.append([BESIDE, *(f"{beside[domain]:.2f}" for domain in LOSSES)])
+    said = f"""{HELD_OUT}, each guess after the text's own tokens. {BESIDE} reads every token before the one that it
+        guesses, so compare it with guess 1. wren-base's own losses are in its card, with what "held out" means here."""
+    return paragraph(said) + "\n\n" + table(["", *LOSSES.values()], rows)
 
 
-def default_pair(result: Result) -> str:
-    """The pair and format that a visitor sees first, in one sentence."""
-    names = {"target": TARGET, "draft": "wren-nano", "target_dtype": "float32"}
-    pair = next(pair for pair in result["pairs"] if names.items() <= pair.items())
-    story, structured = (pair["kinds"][kind]["greedy"] for kind in ("story", "structured"))
-    return paragraph(
-        f"""The pair that a visitor sees first is wren-nano with the target in float32. It has c = {pair["c"]:.2f}. Its
-        per-judgement rate is {story["per_judgement_rate"]:.2f} on stories and {structured["per_judgement_rate"]:.2f} on
-        structured text, and its speedup {story["speedup"]:.2f} × and {structured["speedup"]:.2f} × (greedy, at its best
-        γ). The cards of the drafts have the other pairs."""
-    )
+def as_a_draft(names: Sequence[str], measured: MeasuredMethods) -> str:
+    """Acceptance, costs and speedup; a head's beside those of the draft model of the same size."""
+    greedy = measured.greedy
+    assert greedy is not None
+    said = f"""Measured by `benchmarks/methods.py` on one thread ({measured.machine.machine}): {measured.tokens} tokens,
+        greedy, {measured.prompts} prompts of each kind from held-out documents and the app's workloads, everything in
+        {measured.target_dtype}; a step of {TARGET} takes {greedy.target_step_ms:.2f} ms. Tokens per target call, the
+        share accepted at each position among the guesses that were judged there, and c (one guess, in target steps) at
+        draft length {POSITIONS_AT}. The speedup is at the draft length that did best on the other prompts of the kind,
+        with its 95 % interval over prompts. Other machines differ, and so does what pays: the app measures yours.
+        {_disturbed(measured)}"""
+    rows = [_row(name, kind, greedy) for kind in KINDS for name in names]
+    titles = ["", "", "tokens per target call", "accepted by position", "c", "speedup"]
+    return paragraph(said) + "\n\n" + table(titles, rows)
 
 
-def as_a_draft(name: str, result: Result) -> str:
-    """A table for each target that it was measured with."""
-    return "\n".join(
-        [
-            measured_how(result),
-            "",
-            *(line for pair in result["pairs"] if pair["draft"] == name for line in pair_table(pair, result)),
-        ]
-    )
+def _disturbed(measured: MeasuredMethods) -> str:
+    if not measured.disturbed:
+        return ""
+    return f"""Another program ran meanwhile: a step took {measured.slowdown:.1f} times as long as on the quiet
+        machine, so the speedups are too high."""
 
 
-def measured_how(result: Result) -> str:
-    """Where and how it was measured, for a reader who wants to repeat it."""
-    machine, options = result["machine"], result["options"]
-    lengths = ", ".join(map(str, options["gammas"]))
-    fewer = [f" ({number} of {kind})" for kind, number in result["prompts"].items() if number < options["prompts"]]
-    return paragraph(
-        f"""Measured by `benchmarks/family.py` on one thread ({machine["machine"]},
-        {machine["instructions"]}): {options["tokens"]} tokens, drafts in float32, prompts from held-out documents and
-        the app's workloads, {options["prompts"]} of each kind{"".join(fewer)} for the rates (at draft length 4) and
-        {options["timed"]} for the speedups. Speedups are medians of ratios over plain decoding in the same format,
-        timed alternately, at the best of the draft lengths {lengths}. Not all pairs were measured in one run of the
-        program, so compare speedups between pairs, not times. Other machines differ, and so does what pays: the app
-        measures yours."""
-    )
+def _row(name: str, kind: str, greedy: TemperatureFigures) -> list[str]:
+    method = greedy.find(name)
+    assert method is not None
+    at, best = method.kinds[kind].at(POSITIONS_AT), method.kinds[kind].best
+    assert at is not None
+    accepted = ", ".join("–" if rate is None else f"{rate:.2f}" for rate in at.by_position)
+    speedup = f"{best.speedup:.2f} [{best.low:.2f}–{best.high:.2f}]"
+    return [kind, name, f"{at.costs.tokens_per_target_call:.2f}", accepted, f"{at.costs.draft_step or 0:.2f}", speedup]
+
+
+def growth() -> str:
+    """What was accepted after how much training."""
+    found = read_stored(CHAT_FILE, ChatHead, "the counts")
+    said = f"""Greedy answers of at most {found.max_new_tokens} tokens to the prompts of
+        `assets/texts/chat_workloads.yaml`, which were not trained on; counted by
+        `benchmarks/chat_head.py`, so no clock is in it. Tokens are counted as
+        often as they were read. The share of the first guesses of a round that the target accepts, the share of all
+        judged guesses at draft length {SHOWN_AT}, and tokens per target call there: of the head alone, and behind
+        prompt lookup."""
+    rows = []
+    for point in found.heads:
+        alone, both = (way[SHOWN_AT][ALL] for way in (point.head, point.both))
+        first = point.head["1"][ALL].per_judgement
+        shares, tokens = (first, alone.per_judgement), (alone.tokens_a_call, both.tokens_a_call)
+        rows.append([f"{point.tokens_seen:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
+    titles = ["tokens", "first guess", "any guess", "tokens per call, alone", "behind prompt lookup"]
+    return paragraph(said) + "\n\n" + table(titles, rows)
+
+
+def on_chats() -> str:
+    """Each kind of prompt."""
+    found = read_stored(CHAT_FILE, ChatHead, "the counts")
+    last = found.heads[-1]
+    said = f"""Tokens per target call at draft length {SHOWN_AT}, the mean over the prompts of a kind. The head can
+        guess {last.answers_in_words:.1%} of the tokens of these answers at all."""
+    ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
+    rows = [
+        [kind, *(f"{way[SHOWN_AT][kind].tokens_a_call:.2f}" for way in ways.values())] for kind in [*found.kinds, ALL]
+    ]
+    return paragraph(said) + "\n\n" + table(["", *ways], rows)
 
 
 def paragraph(text: str) -> str:
     """Lines of the cards' width."""
     return fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
-
-
-def pair_table(pair: Mapping[str, Any], result: Result) -> Iterator[str]:
-    """Rates and speedups by kind of text."""
-    yield (
-        f"For {pair['target']} in {pair['target_dtype']}: a target step takes {pair['step_ms']} ms, "
-        f"c = {pair['c']:.2f} (one draft step, in target steps), v(5) = {pair['v5']:.2f}."
-    )
-    yield ""
-    if pair["v5"] < 1:
-        yield from (below_one(result), "")
-    rows = []
-    for way in pair["kinds"][KINDS[0]]:
-        found = [pair["kinds"][kind][way] for kind in KINDS]
-        rows += [[f"{way}: {said}", *(f"{one[rate]:.2f}" for one in found)] for rate, said in RATES.items()]
-        rows.append([f"{way}: speedup (at γ)", *(f"{one['speedup']:.2f} ({one['best_gamma']})" for one in found)])
-    yield table(["", *KINDS], rows)
-    yield ""
-
-
-def below_one(result: Result) -> str:
-    """How a check can take less time than a plain step, and how exact such a figure is."""
-    dtype = "bfloat16"
-    found = [each["v5"] for each in result["pairs"] if (each["target"], each["target_dtype"]) == (TARGET, dtype)]
-    return paragraph(
-        f"""v(5) can be below 1 in {dtype}: the processor’s instructions for it help a pass over several tokens, and
-        not a pass over one. The figure is not exact: {spell_count(len(found))} calibrations of {TARGET} in {dtype} gave
-        v(5) from {min(found):.2f} to {max(found):.2f}."""
-    )
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

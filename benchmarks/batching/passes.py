@@ -1,17 +1,18 @@
 """v(k) in batches: how long a pass of the target takes over k tokens of each of several texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 import torch
 
 from benchmarks.batching.model import BatchModel
 from benchmarks.batching.rounds import CLOCKS
+from specviz.core.steps import result_of
 from specviz.data.measured.batches import BatchPass, Check, Clock, Ratio
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import CONTEXT_TOKENS
+from specviz.models.pass_timing import CONTEXT_TOKENS, interleave
 
-WARM_UP = 2  # repeats that do not count
+WARM_UP = 2  # turns that do not count
 
 
 class TimedBatch:
@@ -27,31 +28,30 @@ class TimedBatch:
         self._model = BatchModel(loaded, loaded.rows, texts)
         self._model.prefill([each[:read] for each in ids])
 
-    def seconds(self, tokens: int) -> float:
-        """One pass over so many tokens of each text."""
+    def passes(self, tokens: int) -> Iterator[float]:
+        """The seconds of a pass over so many tokens of each text, again and again."""
         unread = [each[:tokens] for each in self._next]
-        began = self._now()
-        self._model.read(unread)
-        taken = self._now() - began
-        self._model.crop(self._read)
-        return taken
+        while True:
+            began = self._now()
+            self._model.read(unread)
+            taken = self._now() - began
+            self._model.crop(self._read)
+            yield taken
 
 
 def measure_passes(
     target: LoadedModel, batches: Sequence[int], lengths: Sequence[int], repeats: int, clock: Clock = "wall"
 ) -> list[BatchPass]:
-    """Time passes over 1 and over each of `lengths` tokens in batches of each size. All repeats are interleaved.
+    """Time passes over 1 and over each of `lengths` tokens in batches of each size, in blocks that take turns.
 
     Raises:
         InputError: the model cannot be read in batches.
     """
     timed = {texts: TimedBatch(target, texts, max(lengths), clock) for texts in batches}
     wanted = sorted({1, *lengths})
-    seconds: dict[tuple[int, int], list[float]] = {(texts, tokens): [] for texts in batches for tokens in wanted}
-    for _ in range(repeats + WARM_UP):
-        for (texts, tokens), taken in seconds.items():
-            taken.append(timed[texts].seconds(tokens))
-    counted = {key: taken[WARM_UP:] for key, taken in seconds.items()}
+    works = {(texts, tokens): timed[texts].passes(tokens) for texts in batches for tokens in wanted}
+    blocks = result_of(interleave(works, repeats + WARM_UP))
+    counted = {key: [median(block) for block in taken[WARM_UP:]] for key, taken in blocks.items()}
     return [
         BatchPass(
             batch=texts,

@@ -27,7 +27,7 @@ HURTS: VerdictWord = "hurts"
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 ONE_RUN = 1.05  # a margin, chosen: a run that is timed again differs by more than its own rounds' times say
-LEAST_CHECK = 0.9  # of a plain step, in formats that help checks and not plain steps; the least that is stored is 0.92
+LEAST_CHECK = 0.9  # of a plain step, in formats that help checks and not plain steps; the least that was seen is 0.92
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,9 +280,8 @@ class DecodeSettings:
     @property
     def manner(self) -> str:
         """What is not usual in how tokens are drafted and verified, for a list: ", tree 4,2,1"; or empty."""
-        return "".join(
-            f", {words}" for row in SETTINGS.values() if (words := row.here.describe(getattr(self, row.name)))
-        )
+        unusual = (row for row in SETTINGS.values() if getattr(self, row.name) != row.default)
+        return "".join(f", {words}" for row in unusual if (words := row.here.describe(getattr(self, row.name))))
 
 
 SETTINGS = table_of(DecodeSettings)

@@ -194,7 +194,7 @@ def changed_weights(trace: Trace) -> list[str]:
 # Pairs to try, and the models of them that must be downloaded.
 
 NOT_MEASURED = "not measured here"
-CARDS_MACHINE = "an Intel Xeon, 2 cores"  # where the bundled models' cards were measured, see benchmarks/family.py
+CARDS_MACHINE = "an AMD EPYC, 2 cores"  # where benchmarks/methods.py measured what their cards say
 
 Lesson = Literal["pays", "no better", "does not pay", "open"]
 RunsOn = Literal["anywhere", "4 GB", "8 GB", "GPU"]

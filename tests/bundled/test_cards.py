@@ -1,15 +1,16 @@
 """The cards of the bundled models say what the JSON holds."""
 
 import json
-from statistics import median
 
 import pytest
 
-from scripts.write_cards import FAMILY, measured_sections, read_results, with_section
-from scripts.write_head_cards import measured_sections as head_sections
+from scripts.write_cards import measured_sections, with_section
+from specviz.core.files import RESULTS
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import MODELS_FOLDER, PAIRS, bundled_heads, weights_hash
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.packaged import SHA256
+from tests.support.known import known
 
 KINDS = ("story", "code", "structured", "prose")
 
@@ -17,7 +18,7 @@ KINDS = ("story", "code", "structured", "prose")
 @pytest.mark.parametrize("name", ["wren-base", "wren-small", "wren-mini", "wren-nano"])
 def test_a_card_says_what_was_measured(name: str) -> None:
     card = (MODELS_FOLDER / name / "README.md").read_text(encoding="utf-8")
-    sections = measured_sections(name, read_results())
+    sections = measured_sections(name)
     assert sections
     for title, body in sections.items():
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
@@ -25,27 +26,18 @@ def test_a_card_says_what_was_measured(name: str) -> None:
 
 def test_the_card_gives_the_losses_on_unseen_text() -> None:
     said = " ".join((MODELS_FOLDER / "wren-base" / "README.md").read_text(encoding="utf-8").split())
-    unseen = json.loads(FAMILY.with_name("unseen.json").read_text(encoding="utf-8"))["losses"]
+    unseen = json.loads((RESULTS / "unseen.json").read_text(encoding="utf-8"))["losses"]
     assert len(unseen) == 3
     for found in unseen.values():
         assert "{Python:.2f}, {JSON:.2f} and {Markdown:.2f}".format(**found) in said
 
 
 def test_the_menu_of_pairs_says_what_was_measured() -> None:
-    measured = json.loads(FAMILY.read_text(encoding="utf-8"))["pairs"]
-    gains: dict[tuple[str, str], list[float]] = {}
-    for pair in measured:
-        greedy = [pair["kinds"][kind]["greedy"]["speedup"] for kind in KINDS]
-        gains.setdefault((pair["target"], pair["draft"]), []).append(median(greedy))
-    lessons = {(pair.target, pair.draft): pair.lesson for pair in PAIRS}
-    checked = {names: lesson for names, lesson in lessons.items() if names in gains}
-    pays = {names for names, lesson in checked.items() if lesson == "pays" and min(gains[names]) > 1.05}
-    assert pays == {("wren-base", "wren-nano"), ("wren-base", "wren-mini")}
-    for (target, draft), lesson in checked.items():
-        if lesson == "no better":
-            others = [found for (other, name), found in gains.items() if other == target and name != draft]
-            best = [max(ways) for ways in zip(*others, strict=True)]
-            assert all(ours < theirs for ours, theirs in zip(gains[target, draft], best, strict=True))
+    greedy = known(known(stored_methods()).greedy)
+    gains = {name: known(greedy.find(name)).kinds for name in ("wren-nano", "wren-mini", "wren-small")}
+    lessons = {pair.draft: pair.lesson for pair in PAIRS if pair.target == "wren-base"}
+    assert lessons == {"wren-nano": "pays", "wren-mini": "pays", "wren-small": "no better"}
+    assert all(gains[name][ALL].best.low > 1 for name, lesson in lessons.items() if lesson == "pays")
 
 
 def test_a_section_ends_where_the_next_begins() -> None:
@@ -69,5 +61,5 @@ def test_a_heads_card_says_which_weights_it_is_about_and_what_was_measured(name:
         assert config["target_weights_hash"] == weights_hash(MODELS_FOLDER / listed.target)
     else:
         assert SHA256.startswith(config["target_weights_hash"])
-    for title, body in head_sections(name).items():
-        assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_head_cards"
+    for title, body in measured_sections(name).items():
+        assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"

@@ -19,7 +19,7 @@ from specviz.data.lessons.questions import PEERS, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import StoryStep, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.measured.measured_methods import ALL, KINDS, POSITIONS_AT, stored_methods
 from specviz.data.measured.peers import recorded_peers
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
@@ -172,15 +172,15 @@ def of_the_browser() -> Claims:
 
 
 def of_the_bundled_pairs() -> Claims:
-    measured = {(pair["draft"], pair["target_dtype"]): pair["kinds"] for pair in results("family")["pairs"]
-                if pair["target"] == "wren-base"}  # fmt: skip
-    nano, mini, small = (measured[f"wren-{name}", "float32"] for name in ("nano", "mini", "small"))
-    gains = [{kind: each["greedy"]["speedup"] for kind, each in its.items()} for its in (nano, mini, small)]
-    rates = [{kind: each["greedy"]["per_judgement_rate"] for kind, each in its.items()} for its in (nano, mini, small)]
-    yield "wren-mini is faster than wren-nano on all four kinds", all(gains[1][kind] > gains[0][kind] for kind in nano)
-    yield "and than wren-small", all(gains[1][kind] > gains[2][kind] for kind in nano)
-    yield "a larger draft is right more often", all(rates[0][kind] < rates[1][kind] < rates[2][kind] for kind in nano)
-    machine, named = results("family")["machine"]["machine"], re.findall(r"[A-Z]\w+", CARDS_MACHINE)
+    measured = known(stored_methods())
+    found = [known(known(measured.greedy).find(f"wren-{name}")).kinds for name in ("nano", "mini", "small")]
+    at = [{kind: known(its[kind].at(POSITIONS_AT)) for kind in KINDS} for its in found]
+    rates = [{kind: sum(each.accepted) / sum(each.judged) for kind, each in its.items()} for its in at]
+    yield "a larger draft is right more often", all(rates[0][kind] < rates[1][kind] < rates[2][kind] for kind in KINDS)
+    nano, mini, small = (its[ALL].best for its in found)
+    yield "wren-mini gains about as much as wren-nano", nano.low < mini.speedup < nano.high
+    yield "wren-small gains no more", small.speedup < min(nano.speedup, mini.speedup)
+    machine, named = measured.machine.machine, re.findall(r"[A-Z]\w+", CARDS_MACHINE)
     yield "the menu names the machine of the cards", all(word in machine for word in named)
 
 

@@ -3,13 +3,12 @@
 import json
 import re
 from math import ceil
-from statistics import mean, median, stdev
+from statistics import geometric_mean, mean, stdev
 from typing import Any
 
 import pytest
 
-from scripts.write_methods_table import methods_section, with_table
-from specviz.core.judge import least_check
+from scripts.write_measured_tables import methods_section, with_tables
 from specviz.core.settings import DecodeSettings
 from specviz.data.measured.measured_methods import ALL, FILE, read_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
@@ -61,11 +60,6 @@ def select(entries: list[Any], **wanted: object) -> list[Any]:
     return [entry for entry in entries if wanted.items() <= entry.items()]
 
 
-def family(draft: str, dtype: str, target: str = "wren-base") -> Any:
-    [pair] = select(stored("family")["pairs"], target=target, draft=draft, target_dtype=dtype)
-    return pair["kinds"]
-
-
 def rows_of_loops() -> dict[str, str]:
     found, first_view = stored("decoding"), stored("first_view")
     assisted = found["assisted_seconds_over_speculative_loop"]
@@ -91,24 +85,15 @@ def rows_of_loops() -> dict[str, str]:
 def rows_of_pairs() -> dict[str, str]:
     decode = stored("decoding")["greedy_speedup_decode"]
 
-    def of_family(draft: str, dtype: str) -> str:
-        ways = [family(draft, dtype)[kind]["greedy"] for kind in ("story", "structured")]
-        return ", ".join(times(way["speedup_by_gamma"][LENGTH]) for way in ways)
-
-    def of_mini(dtype: str) -> str:
-        ways = [way for kind in family("wren-nano", dtype, "wren-mini").values() for way in kind.values()]
-        return times(median(way["speedup_by_gamma"][LENGTH] for way in ways))
-
     def of_stories(dtype: str) -> str:
         return times(decode[f"target {dtype}, draft float32"]["story"]["by_draft_length"][LENGTH])
 
-    by_dtype = {
-        "greedy speedup on 10 of the app's stories": of_stories,
-        "greedy speedup over 8 prompts": lambda dtype: of_family("wren-nano", dtype),
-        "wren-mini → wren-base": lambda dtype: of_family("wren-mini", dtype),
-        "wren-nano → wren-mini": of_mini,
+    slow = [each["measured"] for each in select(stored("agreement")["rows"], pair="wren-nano → wren-mini")]
+    both = f"{of_stories('bfloat16')} (bf16 target), {of_stories('float32')} (all float32)"
+    return {
+        "greedy speedup on 10 of the app's stories": both,
+        "wren-nano → wren-mini": f"{times(geometric_mean(slow))} ({min(slow):.2f} to {times(max(slow))})",
     }
-    return {name: f"{of('bfloat16')} (bf16 target), {of('float32')} (all float32)" for name, of in by_dtype.items()}
 
 
 def speedups_of_chat() -> list[str]:
@@ -177,18 +162,14 @@ def quotes() -> list[str]:
     methods = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
     decoding = stored("decoding")["greedy_speedup_decode"]["target float32, draft float32"]["structured"]
     samples = {
-        "8 prompts (`family.json`": family("wren-nano", "float32")["structured"]["greedy"]["speedup_by_gamma"][LENGTH],
         "6 prompts (`methods.json`": known(methods.at(int(LENGTH))).speedup,
         "10 of the app's own prompts (`decoding.json`": decoding["by_draft_length"][LENGTH],
     }
-    lowest = min(stored("family")["pairs"], key=lambda pair: pair["v5"])
-    assert least_check(lowest["target_dtype"]) < lowest["v5"] < least_check("float32"), "possible in its format alone"
     return [
         *(f"{times(speedup)} over {words}" for words, speedup in samples.items()),
         *(f"{100 * off:.1f} % with {pair}" for pair, off in agreement["off_by_median_of_pairs"].items()),
         f"v(5) from {min(widest):.2f} to {max(widest):.2f}",
         f"a standard deviation of {min(spreads):.1f} to {max(spreads):.1f} % of their mean",
-        f"is {lowest['v5']:.2f}, of {lowest['target']}",
         f"the same rounds as vLLM {vllm['vllm']} (until the limit cuts one); as llama.cpp {llama['llama.cpp']}",
         f"after {vllm['compared']} held-out prompts: the same text",
     ]
@@ -222,8 +203,8 @@ def test_each_figure_names_its_machine() -> None:
     assert read_methods(FILE).machine.machine == MACHINES["AMD"]
 
 
-def test_the_table_of_methods_is_the_stored_one_with_intervals_and_a_short_trial_has_none() -> None:
-    assert with_table(MEASUREMENTS, read_methods(FILE)) == MEASUREMENTS, "python -m scripts.write_methods_table"
+def test_the_tables_are_the_stored_ones_with_intervals_and_a_short_trial_has_none() -> None:
+    assert with_tables(MEASUREMENTS) == MEASUREMENTS, "python -m scripts.write_measured_tables"
     greedy = methods_section(measured()).split("Temperature 1:")[0]
     assert "| wren-nano (tree) | 2.00 | 0.10 | 1.50 | 1.00× [0.90–1.10] | 1.00× [0.90–1.10] | – | – | – |" in greedy
 

@@ -13,8 +13,8 @@ import pytest
 from benchmarks import quiet
 from benchmarks.methods import Runs, on_kind
 from benchmarks.quiet import QuietMachine, others_share, problem_of, quiet_machine
-from scripts.write_head_cards import as_a_draft
-from scripts.write_methods_table import methods_section
+from scripts.write_cards import as_a_draft
+from scripts.write_measured_tables import methods_section
 from specviz.core.intervals import interval_of_ratios
 from specviz.data.measured.measured_methods import MethodSetting, Quiet, stored_methods
 from specviz.measure.sweep.study import fair_points, fair_rows
@@ -25,7 +25,7 @@ from tests.support.known import known
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_DECODING = (  # programs whose stored figures are times of decoding
-    *(f"benchmarks/{name}.py" for name in ("batches", "decoding", "experiment", "family", "int8_draft")),
+    *(f"benchmarks/{name}.py" for name in ("batches", "decoding", "experiment", "int8_draft")),
     *(f"benchmarks/{name}.py" for name in ("methods", "pass_shares", "quiet_costs", "trees")),
     *(f"scripts/record_{name}.py" for name in ("first", "methods", "race", "story", "sweep")),
 )
@@ -126,6 +126,6 @@ def test_a_comparison_that_other_programs_disturbed_says_so_wherever_it_is_shown
 ) -> None:
     found = replace(known(stored_methods()), quiet=step and Quiet(step))
     assert found.disturbed == disturbed
-    for shown in (where(found), methods_section(found), as_a_draft("wren-eagle", found), _source(found, "technical")):
+    for shown in (where(found), methods_section(found), as_a_draft(["wren-eagle"], found), _source(found, "technical")):
         assert ("too high" in " ".join(shown.split())) == disturbed
     assert ("They are higher than" in _source(found, "plain")) == disturbed

@@ -1,12 +1,18 @@
-"""Write the table of drafting methods into docs/measurements.md: python -m scripts.write_methods_table
+"""Write the tables of drafting methods and of a chat model into docs/measurements.md, between two comments each.
 
-It is made from benchmarks/results/methods.json and replaces what is between the two comments there.
+    python -m scripts.write_measured_tables
+
+They are made from methods.json and chat_times.json in benchmarks/results.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scripts.write_cards import table
+from specviz.core.files import RESULTS
 from specviz.data.measured.measured_methods import (
     ALL,
     FILE,
@@ -19,26 +25,61 @@ from specviz.data.measured.measured_methods import (
 )
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "measurements.md"
-BEGIN, END = "<!-- python -m scripts.write_methods_table -->", "<!-- end of the methods -->"
+CHATS = RESULTS / "chat_times.json"
+BEGIN, END = "<!-- python -m scripts.write_measured_tables: {} -->", "<!-- end of {} -->"
+AT = "4"  # guesses
 TITLES = ["", "tokens per target call", "c", "check", "speedup", "stories", "code", "structured", "prose"]
 TRIAL = "Not measured yet: the stored file is a short trial.\n"
 SAMPLED = ("wren-nano", "wren-eagle")  # beside their other ways above temperature 0
 
 
 def main() -> None:
-    DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), read_methods(FILE)), encoding="utf-8")
+    DOCUMENT.write_text(with_tables(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def with_table(text: str, measured: MeasuredMethods) -> str:
-    """The text with a new table.
+def with_tables(text: str) -> str:
+    """The text with new tables."""
+    chats = json.loads(CHATS.read_text(encoding="utf-8"))
+    return with_section(
+        with_section(text, "methods", methods_section(read_methods(FILE))), "chats", chats_section(chats)
+    )
+
+
+def with_section(text: str, name: str, body: str) -> str:
+    """The text with this body between the two comments of that name.
 
     Raises:
         ValueError: the text has no place for it.
     """
-    place = re.compile(rf"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", re.DOTALL)
+    begin, end = (re.escape(mark.format(name)) for mark in (BEGIN, END))
+    place = re.compile(rf"(?<={begin}\n).*?(?={end})", re.DOTALL)
     if not place.search(text):
-        raise ValueError("The document has no place for the table of methods.")
-    return place.sub(lambda _: methods_section(measured), text)
+        raise ValueError(f"The document has no place for the {name}.")
+    return place.sub(lambda _: body, text)
+
+
+def chats_section(found: Mapping[str, Any]) -> str:
+    """Each draft at each length over all prompts, then each kind of prompt at four guesses."""
+    kinds = {kind: drafts for kind, drafts in found["kinds"].items() if kind != ALL}
+    drafts = found["kinds"][ALL]
+    runs = [each for lengths in drafts.values() for each in lengths.values()]
+    same, of = sum(each["identical"] for each in runs), sum(each["prompts"] for each in runs)
+    said = (
+        f"Measured on {found['machine']}: {found['target']} in {found['target_dtype']}, greedy, at most "
+        f"{found['max_new_tokens']} tokens. {same:,} of {of:,} texts are those of the target alone."
+    )
+    lengths = sorted({length for each in drafts.values() for length in each}, key=int)
+    rows = [[name, *(_of_chats(each.get(length)) for length in lengths)] for name, each in drafts.items()]
+    by_kind = [[kind, *(_of_chats(each[name].get(AT)) for name in drafts)] for kind, each in kinds.items()]
+    by_length = table(["tokens a pass, speedup", *(f"γ = {length}" for length in lengths)], rows)
+    return "\n\n".join([said, by_length, f"At γ = {AT}:", table(["", *drafts], by_kind)]) + "\n"
+
+
+def _of_chats(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "–"
+    low, high = found["interval"]
+    return f"{found['tokens_a_pass']:.2f}, {found['speedup']:.2f}× [{low:.2f}–{high:.2f}]"
 
 
 def methods_section(measured: MeasuredMethods) -> str:
