@@ -53,7 +53,10 @@ def main() -> None:
             "assisted_seconds_over_speculative_loop": over_lengths(assisted_over_speculative, *arguments),
             "decode_overhead_over_model_calls": over_prompts(overhead, *arguments),
             "recorded_seconds_over_unrecorded": over_prompts(recorded_over_unrecorded, *arguments),
-            "greedy_speedup_decode": greedy_speedup(options.draft, more, options.tokens, options.repeats),
+            "greedy_speedup_decode": {
+                kind: reported([decode_ratios(target, draft, text, options.tokens, options.repeats) for text in texts])
+                for kind, texts in more.items()
+            },
         }
     about = {"machine": asdict(describe_machine()), "quiet": quiet.said(), "options": vars(options)}
     report(about | found, options.out)
@@ -173,19 +176,6 @@ def recorded_over_unrecorded(target: LoadedModel, draft: LoadedModel, prompt: st
         repeats,
     )
     return ratio(seconds, "on", "off")
-
-
-def greedy_speedup(
-    draft_name: str, prompts: dict[str, list[str]], tokens: int, repeats: int
-) -> dict[str, dict[str, Any]]:
-    """Plain seconds / speculative seconds while decoding, by dtypes and kind of prompt; see `reported`."""
-    table: dict[str, dict[str, Any]] = {}
-    for target_dtype in ("float32", "bfloat16"):
-        target, draft = load_model("wren-base", target_dtype), load_model(draft_name)
-        by_kind = table[f"target {target_dtype}, draft float32"] = {}
-        for kind, texts in prompts.items():
-            by_kind[kind] = reported([decode_ratios(target, draft, text, tokens, repeats) for text in texts])
-    return table
 
 
 def reported(prompts: Sequence[Mapping[int, float]]) -> dict[str, Any]:

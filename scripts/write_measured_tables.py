@@ -27,7 +27,7 @@ from specviz.data.measured.measured_methods import (
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "measurements.md"
 CHATS = RESULTS / "chat_times.json"
 BEGIN, END = "<!-- python -m scripts.write_measured_tables: {} -->", "<!-- end of {} -->"
-AT = "4"  # guesses
+AT = "2"  # guesses
 TITLES = ["", "tokens per target call", "c", "check", "speedup", "stories", "code", "structured", "prose"]
 TRIAL = "Not measured yet: the stored file is a short trial.\n"
 SAMPLED = ("wren-nano", "wren-eagle")  # beside their other ways above temperature 0
@@ -59,7 +59,7 @@ def with_section(text: str, name: str, body: str) -> str:
 
 
 def chats_section(found: Mapping[str, Any]) -> str:
-    """Each draft at each length over all prompts, then each kind of prompt at four guesses."""
+    """Each draft at each length over all prompts, then each kind of prompt at two guesses."""
     kinds = {kind: drafts for kind, drafts in found["kinds"].items() if kind != ALL}
     drafts = found["kinds"][ALL]
     runs = [each for lengths in drafts.values() for each in lengths.values()]

@@ -15,6 +15,7 @@ UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for
 RECORDED_BENCHES = {  # by their names in the program
     "vLLM, recorded": "bench_vllm.json",
     "llama.cpp, recorded": "bench_llama.json",
+    "llama.cpp with SmolLM2, recorded": "bench_llama_ngram.json",
 }
 
 
