@@ -8,7 +8,8 @@
 Tokens a pass are those written over the passes of the target, of each prompt; a kind has the mean, the least and the
 most of its prompts. These are counts, so that no quiet machine is needed. For `--times` the rows may have more than one
 draft and draft length. A run and the plain run beside it make a ratio; a kind has their geometric mean, with the 95 %
-interval over its prompts.
+interval over its prompts. The draft and the check of a round are medians over prompts, in steps of that plain run;
+rounds without a guess count too.
 """
 
 import argparse
@@ -46,10 +47,14 @@ def times(rows: pd.DataFrame) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for (draft, length), own in rows.groupby(["draft", "draft_length"], sort=False):
         low, high = interval_of_ratios(own["speedup"].tolist())
+        as_plain = own["rounds"] * own["autoregressive_seconds"] / own["plain_tokens"]  # if each took a plain step
         found.setdefault(str(draft), {})[str(length)] = {
             "prompts": len(own),
             "identical": int(own["identical"].sum()),
             "tokens_a_pass": round(float(own["tokens_per_target_call"].mean()), 3),
+            "acceptance": round(float(own["accepted"].sum() / own["drafted"].sum()), 3),
+            "draft": round(float((own["draft_seconds"] / as_plain).median()), 3),
+            "check": round(float((own["verify_seconds"] / as_plain).median()), 3),
             "speedup": round(geometric_mean(own["speedup"]), 3),
             "interval": [round(low, 3), round(high, 3)],
         }

@@ -68,18 +68,25 @@ def chats_section(found: Mapping[str, Any]) -> str:
         f"Measured on {found['machine']}: {found['target']} in {found['target_dtype']}, greedy, at most "
         f"{found['max_new_tokens']} tokens. {same:,} of {of:,} texts are those of the target alone."
     )
-    lengths = sorted({length for each in drafts.values() for length in each}, key=int)
-    rows = [[name, *(_of_chats(each.get(length)) for length in lengths)] for name, each in drafts.items()]
-    by_kind = [[kind, *(_of_chats(each[name].get(AT)) for name in drafts)] for kind, each in kinds.items()]
-    by_length = table(["tokens a pass, speedup", *(f"γ = {length}" for length in lengths)], rows)
-    return "\n\n".join([said, by_length, f"At γ = {AT}:", table(["", *drafts], by_kind)]) + "\n"
+    rows = [
+        [name, length, *_costs(each[length]), _gain(each[length])]
+        for name, each in drafts.items()
+        for length in sorted(each, key=int)
+    ]
+    by_kind = [[kind, *(f"{_number(own[name][AT]['tokens_a_pass'])}, {_gain(own[name][AT])}" for name in drafts)]
+               for kind, own in kinds.items()]  # fmt: skip
+    by_length = table(["", "γ", "tokens a pass", "accepted", "draft", "check", "speedup"], rows)
+    own = f"Tokens a pass and speedup of each kind at γ = {AT}:"
+    return "\n\n".join([said, by_length, own, table(["", *drafts], by_kind)]) + "\n"
 
 
-def _of_chats(found: Mapping[str, Any] | None) -> str:
-    if found is None:
-        return "–"
+def _costs(found: Mapping[str, Any]) -> list[str]:
+    return [_number(found[name]) for name in ("tokens_a_pass", "acceptance", "draft", "check")]
+
+
+def _gain(found: Mapping[str, Any]) -> str:
     low, high = found["interval"]
-    return f"{found['tokens_a_pass']:.2f}, {found['speedup']:.2f}× [{low:.2f}–{high:.2f}]"
+    return f"{found['speedup']:.2f}× [{low:.2f}–{high:.2f}]"
 
 
 def methods_section(measured: MeasuredMethods) -> str:
