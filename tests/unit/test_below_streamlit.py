@@ -293,21 +293,16 @@ async def _asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tu
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_its_end(
-    monkeypatch: pytest.MonkeyPatch, stopped: bool
+@pytest.mark.parametrize("fragment", ["poll", ""])
+def test_what_a_script_drew_reaches_the_browser_though_a_request_came_right_after_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool, fragment: str
 ) -> None:
     """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    came, has_next = asked_after_its_end(of_fragment="poll", stopped=stopped)
+    came, has_next = asked_after_its_end(of_fragment=fragment, stopped=stopped)
     assert came == ["before", "of the next"]
     assert has_next
-
-
-def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
-    below.send_what_was_drawn()
-    assert asked_after_its_end(of_fragment="") == (["of the next"], True)
 
 
 @pytest.mark.parametrize(
