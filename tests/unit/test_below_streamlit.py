@@ -4,6 +4,7 @@ import asyncio
 import re
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from inspect import signature
 from threading import Thread
 from types import SimpleNamespace
@@ -199,8 +200,16 @@ def message(field: str, *clicks: WidgetState, fragment: str = "") -> ClientState
     return ClientState(widget_states=states, fragment_id=fragment)
 
 
-async def _begun(messages: list[ClientState], order: list[int]) -> None:
-    """A script is made for each message before the first one begins; these begin."""
+class EndedForTheNextError(Exception):
+    """Where Streamlit ends a script, because something else came."""
+
+
+async def _begun(messages: list[ClientState], order: list[int], ended: int | None = None) -> None:
+    """A script is made for each message before the first one begins; these begin, and one is ended as it does."""
+
+    def end() -> None:
+        raise EndedForTheNextError
+
     nothing: Any = Mock()
     session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
     session._fragment_storage.register("part", lambda: None)
@@ -210,7 +219,10 @@ async def _begun(messages: list[ClientState], order: list[int]) -> None:
         scripts.append(session._scriptrunner)
     asked = [script._requests._rerun_data.widget_states for script in scripts]
     for place in order:
-        scripts[place]._session_state.on_script_will_rerun(asked[place])
+        if place == ended:
+            object.__setattr__(scripts[place]._session_state, "_yield_callback", end)
+        with suppress(EndedForTheNextError):
+            scripts[place]._session_state.on_script_will_rerun(asked[place])
     session._script_event_loop.close()
 
 
@@ -239,6 +251,12 @@ def test_a_click_is_not_lost_though_the_next_message_came_before_its_script_had_
 ) -> None:
     """Before: on a busy server a button did nothing if something else of its page was reported right after it."""
     in_a_thread([message("old", CLICK, fragment=fragment), message("new")], [1])
+    assert taken == [["new", True]]
+
+
+def test_a_click_is_not_lost_where_the_next_message_ends_its_script_as_it_begins(taken: list[list[object]]) -> None:
+    """Before: of two presses in one moment the first did nothing, every second time."""
+    in_a_thread([message("old", CLICK), message("new")], [0, 1], 0)
     assert taken == [["new", True]]
 
 
@@ -293,16 +311,21 @@ async def _asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tu
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-@pytest.mark.parametrize("fragment", ["poll", ""])
-def test_what_a_script_drew_reaches_the_browser_though_a_request_came_right_after_its_end(
-    monkeypatch: pytest.MonkeyPatch, stopped: bool, fragment: str
+def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
 ) -> None:
     """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    came, has_next = asked_after_its_end(of_fragment=fragment, stopped=stopped)
+    came, has_next = asked_after_its_end(of_fragment="poll", stopped=stopped)
     assert came == ["before", "of the next"]
     assert has_next
+
+
+def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    below.send_what_was_drawn()
+    assert asked_after_its_end(of_fragment="") == (["of the next"], True)
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ def let_callbacks_end() -> None:
 def hand_over_once() -> None:
     """From now on, the script that begins first takes all that its browser has sent, and no other takes it again.
 
-    Streamlit gives each script what came in one message. If the next message came before that script had begun, its
-    clicks were lost; and a script that began late put older values in place of newer ones, so that a file that had just
-    been opened was closed again.
+    Streamlit gives each script what came in one message. If the next message came before that script had begun, or just
+    as it began, its clicks were lost; and a script that began late put older values in place of newer ones, so that a
+    file that had just been opened was closed again.
     """
     came: WeakKeyDictionary[FragmentStorage, _Came] = WeakKeyDictionary()  # by what each session has one of
 
@@ -151,9 +151,12 @@ def hand_over_once() -> None:
         begin(runner)
 
     @instead(SafeSessionState, "on_script_will_rerun")
-    def begun(begin: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
-        came_by_server = None if fresh_widget_states is None else state._came.receive()
-        begin(state, fresh_widget_states if came_by_server is None else came_by_server, **replayed)
+    def begun(_: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
+        state._yield_callback()  # the next message may end the script here: it has taken nothing yet
+        with state._lock:
+            came_by_server = None if fresh_widget_states is None else state._came.receive()
+            taken = fresh_widget_states if came_by_server is None else came_by_server
+            state._state.on_script_will_rerun(taken, **replayed)
 
 
 class _Came:
