@@ -14,7 +14,8 @@ from tests.support.lab_solutions import RIGHT
 def test_a_right_rule_makes_a_run_that_opens(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specviz.cli.lab.DRAWS", 50)
+    monkeypatch.setattr("specviz.cli.lab.DRAWS", 20)
+    monkeypatch.setattr("specviz.measure.proof.draws.PILOT", 10)
     (tmp_path / "exercises.py").write_text(RIGHT)
     assert main(["lab", "run", str(tmp_path / "exercises.py"), "--json", str(tmp_path / "run.json")]) == 0
     trace = read_trace(tmp_path / "run.json")
