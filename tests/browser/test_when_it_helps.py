@@ -56,6 +56,7 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
     expect(page.get_by_text("Loaded from sweep.csv")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Visit, app_server: AppServer) -> None:
     page = visit(LARGE, CHART)
     with app_server.at_most(sweep=3) as allow:

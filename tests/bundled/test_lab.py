@@ -1,4 +1,4 @@
-"""A student's rule in the real loop, with the bundled models. What is said of wrong rules is in tests/tiny/test_lab.py."""
+"""A student's rule in the real loop, with the bundled models; tests/tiny/test_lab.py has the wrong rules."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A student's rule in the real loop, with two small models in place of the bundled ones: what is said of each mistake."""
+"""A student's rule in the real loop, with two small models: what is said of each mistake."""
 
 from pathlib import Path
 
