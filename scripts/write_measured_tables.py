@@ -148,13 +148,13 @@ CHAT_ROWS: list[Row] = [
      f"(least to most): {'; '.join(CHAT_KINDS.values())}",
      "; ".join(["{:.1f} ({:.1f} to {:.1f})"] * len(CHAT_KINDS)), "chat",
      [f"kinds/{kind}/{key}" for kind in CHAT_KINDS for key in ("tokens_a_pass", "least", "most")], "chat rows.csv"),
-    ("SmolLM2-135M-Instruct on the same 70 prompts, γ = 2 (the best of those tried, on these prompts): prompt lookup; "
+    ("SmolLM2-135M-Instruct on 70 chat prompts, γ = 2 (the best of those tried, on these prompts): prompt lookup; "
      "lookup where an n-gram fits, else a head; the latter on texts to correct; on facts",
      "; ".join([GAIN] * 4), "chat_times",
      [f"kinds/{kind}/{draft}/{AT}/{key}"
       for kind, draft in ((ALL, LOOKUP), (ALL, BOTH), ("correct", BOTH), ("facts", BOTH))
       for key in ("speedup", "interval/0", "interval/1")], "chat rows.csv --times"),
-    ("the same prompts, γ = 4, tokens per target call: prompt lookup; smol-eagle, a head; lookup, else the head",
+    ("the same, γ = 4, tokens per target call: prompt lookup; smol-eagle, a head; lookup, else the head",
      "{:.2f}; {:.2f}; {:.2f}", "chat_head",
      [f"{way}/4/all/tokens_a_call" for way in ("lookup", "heads/-1/head", "heads/-1/both")], "chat_head HEAD --check"),
 ]  # fmt: skip
