@@ -29,7 +29,6 @@ SAMPLED = ("wren-nano", "wren-eagle")  # beside their other ways above temperatu
 OLDER = ("chat", "chat_head", "llama_rounds", "vllm_rounds")  # than the pass that packs its matrices
 PEERS: dict[PeerSystem, str] = {"ours": "here", "llama.cpp": "llama.cpp’s server", "transformers": "transformers"}
 KINDS = {"story": "stories", "code": "code", "structured": "structured text", "prose": "prose"}
-PROGRAMS = ("our_kernel", "onnxruntime_plain_operators", "onnxruntime_fused_operators")
 LOOKUP, BOTH = "prompt lookup, n-grams up to 3", "lookup-smol-eagle"
 
 PAGE = """# Measured
@@ -67,28 +66,17 @@ SmolLM2-135M-Instruct in its template, on ten prompts of each of seven kinds (fo
 `python -m benchmarks.chat rows.csv --times`.
 
 {chats}
-llama.cpp 11434's server reads the same file at {llama_rate} tokens a second. With its own n-gram drafting (n-grams of
-3, 4 guesses) it is {llama_gain} as fast over the same {llama_prompts} prompts, and both its servers wrote one text.
-Its answers all have {llama_tokens} tokens; the answers above stop where the model ends. A round that drafts takes
-{llama_cost} of its plain steps and writes {llama_written} tokens. Measured by `specviz bench`
-([file](../assets/measured/bench_llama_ngram.json)).
+llama.cpp 11434's server reads the same file at {llama_rate} tokens a second. With its own n-grams of 3 and 4 guesses
+it is {llama_gain} as fast over these {llama_prompts} prompts: a round that drafts takes {llama_cost} plain steps and writes
+{llama_written} tokens. Both its servers wrote the same texts, all of {llama_tokens} tokens; ours stop where the model
+ends (`specviz bench`, [file](../assets/measured/bench_llama_ngram.json)).
 
 ## The engine in the browser
 
 {browser}
 
-### A phone
-
-A Chromium whose processes share one sixth of one core, in turns with one without a quota: AMD, load {load}, 4 turns,
-one prompt, γ = 4. Tokens a second, median (least to most). Command: `python -m benchmarks.browser_engine --phone`.
-
-{phone}
-
-### Our kernel and onnxruntime-web
-
-wren-base, one thread, 64 tokens in the cache, AMD; medians over 30 turns. The program that compared them was not kept.
-
-{kernel}
+A phone: all processes of a Chromium share one sixth of one core, in turns with one without a quota; load {load}, 4
+turns, one prompt, γ = 4, median (least to most).
 
 ## How times are measured
 
@@ -107,7 +95,6 @@ wren-base, one thread, 64 tokens in the cache, AMD; medians over 30 turns. The p
 """
 
 RULES = {
-    "Both decoders take turns: round by round, or run by run": "Watch; `compare` and Race",
     "Costs (a step, c, v, the rest of a round) are timed inside rounds and plain runs, in nine turns. From the second "
     "lowest to the second highest turn is the 95 % interval of the median": "`calibrate`, `compare`, Watch",
     "A calibration is refused where rounds of 1, 4 or 16 guesses differ by more than 25 % between turns, without the "
@@ -177,10 +164,13 @@ ROWS: list[Row] = [
     ("time in the loop outside both models, of their passes", "{:.1%}", "decoding",
      ["decode_overhead_over_model_calls/median"], DECODING),
 ]  # fmt: skip
+PHONE = ("plain_beside_length_4", "speculative_at_length_4", "of_both_on_screen_by_the_outer_clock")
+PROGRAMS = ("our_kernel", "onnxruntime_plain_operators", "onnxruntime_fused_operators")
+TOKENS = ("1_token", "5_tokens")
 BROWSER_ROWS: list[Row] = [
-    ("a plain token; 64 tokens of both decoders", "{:.1f} ms; {:.2f} s", "browser_engine",
-     ["ms_for_one_plain_token/median", "seconds_for_64_tokens_of_both_decoders/median"], ""),
-    ("a check of five tokens, in plain steps", "{:.1f}", "browser_engine", ["v_of_5/median"], ""),
+    ("a plain token; 64 tokens of both decoders; a check of five tokens, in plain steps", "{:.1f} ms; {:.2f} s; {:.1f}",
+     "browser_engine", ["ms_for_one_plain_token/median", "seconds_for_64_tokens_of_both_decoders/median",
+                        "v_of_5/median"], ""),
     ("speedup at the best draft length, 1: stories; random tokens (most and least of seven kinds of text)",
      f"{GAIN}; {GAIN}", "browser_engine", [f"speedup_by_kind_of_text/{kind}/{key}" for kind in ("story", "random")
                                            for key in ("speedup", "interval/0", "interval/1")], ""),
@@ -189,6 +179,16 @@ BROWSER_ROWS: list[Row] = [
     ("the same, where each change follows at once on the end of a run", "{:.0f} ms ({:.0f} to {:.0f})", "browser_phone",
      [f"whole_processor/ms_from_a_change_to_the_first_round_on_screen/{key}" for key in ("median", "min", "max")],
      "browser_engine --phone"),
+    *(
+        (f"a phone, {title}: tokens a second of the target alone; of speculation; of both until the run is on screen",
+         "; ".join(["{:.0f} ({:.0f} to {:.0f})"] * 3), "browser_phone",
+         [f"{side}/tokens_a_second_{what}/{key}" for what in PHONE for key in ("median", "min", "max")],
+         "browser_engine --phone")
+        for side, title in (("one_sixth_of_one_core", "one sixth of a core"), ("whole_processor", "without the quota"))
+    ),
+    ("wren-base, a token; five tokens, in Chromium: our kernel; onnxruntime-web 1.30.0, plain operators; fused ones",
+     "{:g}, {:g} ms; {:g}, {:g} ms; {:g}, {:g} ms", "browser_onnxruntime",
+     [f"chromium_156_relaxed_simd/ms_for_{tokens}/{program}" for program in PROGRAMS for tokens in TOKENS], "–"),
 ]  # fmt: skip
 
 
@@ -206,8 +206,6 @@ def page() -> str:
         chats=chats_section(stored("chat_times")),
         browser=_rows(BROWSER_ROWS),
         load=f"{load[0]:.1f} to {load[1]:.1f}",
-        phone=phone_table(),
-        kernel=kernel_table(),
         rules="\n".join(f"| {rule} | {where} |" for rule, where in RULES.items()),
         **llama_words(),
     )
@@ -222,7 +220,9 @@ def _rows(rows: list[Row]) -> str:
     for what, figure, file, places, command in rows:
         found = stored(file)
         said = figure.format(*(number_at(found, place) for place in places)).replace("%", " %")
-        cells.append([what, said, machine_of(file, found["machine"]), f"`{command or file}`"])
+        cells.append(
+            [what, said, machine_of(file, found["machine"]), "–" if command == "–" else f"`{command or file}`"]
+        )
     return table(["what", "figure", "machine", "command"], cells)
 
 
@@ -277,36 +277,6 @@ def peers_table() -> str:
     rows = [[title, *(GAIN.format(each.gain, *each.interval) for each in its)]
             for title, its in zip(PEERS.values(), gains, strict=True)]  # fmt: skip
     return table(["", *KINDS.values()], rows)
-
-
-def phone_table() -> str:
-    kinds = {
-        "the target alone, by the page's times": "plain_beside_length_4",
-        "speculation, by the page's times": "speculative_at_length_4",
-        "both decoders together, by a clock outside": "of_both_by_the_outer_clock_at_length_4",
-        "both together until the run is on screen": "of_both_on_screen_by_the_outer_clock",
-    }
-    sides = [stored("browser_phone")[side] for side in ("one_sixth_of_one_core", "whole_processor")]
-    rows = [[what, *("{median:.0f} ({min:.0f} to {max:.0f})".format(**side[f"tokens_a_second_{key}"])
-                     for side in sides)] for what, key in kinds.items()]  # fmt: skip
-    ready = [f"{side['seconds_of_a_first_visit_until_ready']:.1f} s" for side in sides]
-    return table(["", "one sixth of one core", "no quota"], [*rows, ["first visit until all models are ready", *ready]])
-
-
-def kernel_table() -> str:
-    found = stored("browser_onnxruntime")
-    load = found["bytes_to_load"]
-    rows = []
-    for name, title in (
-        ("chromium_156_relaxed_simd", "Chromium 156 (relaxed SIMD)"),
-        ("node_20.20.2_simd", "Node.js 20.20.2"),
-    ):
-        for tokens in ("1_token", "5_tokens"):
-            its = found[name][f"ms_for_{tokens}"]
-            rows.append([f"{tokens.replace('_', ' ')}, {title}", *(f"{its[program]:g} ms" for program in PROGRAMS)])
-    sizes = [sum(load[engine].values()) / 1e6 for engine in ("our_kernel", "onnxruntime", "onnxruntime")]
-    rows.append(["program and weights to load", *(f"{size:.1f} MB" for size in sizes)])
-    return table(["", "our kernel", "onnxruntime-web, plain operators", "fused operators"], rows)
 
 
 def llama_words() -> dict[str, object]:
