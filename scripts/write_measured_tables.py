@@ -67,8 +67,8 @@ SmolLM2-135M-Instruct in its template, on ten prompts of each of seven kinds (fo
 
 {chats}
 llama.cpp 11434's server reads the same file at {llama_rate} tokens a second. With its own n-grams of 3 and 4 guesses
-it is {llama_gain} as fast over these {llama_prompts} prompts: a round that drafts takes {llama_cost} plain steps and writes
-{llama_written} tokens. Both its servers wrote the same texts, all of {llama_tokens} tokens; ours stop where the model
+it is {llama_gain} as fast over these {llama_prompts} prompts: a round that drafts takes {llama_cost} plain steps and
+writes {llama_written} tokens. Both its servers wrote the same texts, all of {llama_tokens} tokens; ours stop where the model
 ends (`specviz bench`, [file](../assets/measured/bench_llama_ngram.json)).
 
 ## The engine in the browser
@@ -115,8 +115,6 @@ APP_ROWS: list[Row] = [
     ("fresh server to the first sentence; to the first tokens", "{:.1f} s; {:.1f} s", "app",
      ["first_content_seconds/median", "first_tokens_seconds/median"], ""),
     ("memory of server and engine together", "{:.0f} MB", "app", ["memory/together_mb"], ""),
-    ("a frame while 256 tokens play at 4×", "{:.1f} ms median, {:.0f} ms longest", "app",
-     ["frame_ms_playing_256_tokens_at_4x/median", "frame_ms_playing_256_tokens_at_4x/max"], ""),
     ("in Chromium, from another draft in the menu to its first rounds; to a point in each plot; to its end",
      "{:.2f} s; {:.2f} s; {:.2f} s", "first_view",
      [f"seconds_from_another_draft_to_{place}/median"
@@ -161,8 +159,6 @@ ROWS: list[Row] = [
     ("our passes, which pack matrices, against transformers' own: plain decoding; assisted generation, γ 2 to 7",
      "{:.2f}× its speed; {:.2f}×", "decoding",
      ["generate_seconds_over_plain_loop/median", "assisted_seconds_over_speculative_loop/median"], DECODING),
-    ("time in the loop outside both models, of their passes", "{:.1%}", "decoding",
-     ["decode_overhead_over_model_calls/median"], DECODING),
 ]  # fmt: skip
 PHONE = ("plain_beside_length_4", "speculative_at_length_4", "of_both_on_screen_by_the_outer_clock")
 PROGRAMS = ("our_kernel", "onnxruntime_plain_operators", "onnxruntime_fused_operators")

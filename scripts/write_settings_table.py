@@ -8,7 +8,7 @@ PAGE = APP_FOLDER / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
 Written by `python -m scripts.write_settings_table`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how
-to add one. The name is that of `DecodeSettings`, of trace files and of a sweep's columns, but for `precision`: `--dtype`.
+to add one. The name is that of `DecodeSettings`, trace files and a sweep's columns, but for `precision`: `--dtype`.
 
 | name | values | default | in a link | option | what it does |
 | --- | --- | --- | --- | --- | --- |
