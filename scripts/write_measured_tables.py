@@ -15,7 +15,6 @@ from specviz.data.measured.measured_methods import (
     FILE,
     MeasuredMethod,
     MeasuredMethods,
-    TemperatureFigures,
     read_methods,
 )
 from specviz.data.measured.peers import PeerSystem, recorded_peers
@@ -25,7 +24,6 @@ from specviz.measure.endpoints.result import read_result
 DOCUMENT = APP_FOLDER / "docs" / "measurements.md"
 AT = "2"  # guesses
 TRIAL = "Not measured yet: the stored file is a short trial.\n"
-SAMPLED = ("wren-nano", "wren-eagle")  # beside their other ways above temperature 0
 OLDER = ("chat", "chat_head", "llama_rounds", "vllm_rounds")  # than the pass that packs its matrices
 PEERS: dict[PeerSystem, str] = {"ours": "here", "llama.cpp": "llama.cpp’s server", "transformers": "transformers"}
 KINDS = {"story": "stories", "code": "code", "structured": "structured text", "prose": "prose"}
@@ -55,8 +53,8 @@ Gains of the three programs, γ = 4, {prompts} prompts of each kind. Most interv
 
 All are lossless, and all had the same prompts. c is a draft step, “check” the target's pass over the draft, both in
 steps of the target alone. Methods whose intervals overlap are too close to call. Half of the prompts begin held-out
-documents; wren-base's first stage of training read most of them, so the figures look better than they are. Each kind of
-text: the page When it helps, “By method”. Command: `python -m benchmarks.methods CORPUS`.
+documents; wren-base's first stage of training read most of them, so the figures look better than they are. Greedy;
+temperature 1 and each kind of text are on When it helps, “By method”. Command: `python -m benchmarks.methods CORPUS`.
 
 {methods}
 ## A chat model
@@ -321,11 +319,11 @@ def _gain(found: Mapping[str, Any]) -> str:
 
 
 def methods_section(measured: MeasuredMethods) -> str:
-    """What was measured, and a table for each temperature; of a trial, a sentence."""
-    if measured.trial:
+    """What was measured, and each method at temperature 0; of a trial, a sentence."""
+    if measured.trial or not measured.greedy:
         return TRIAL
-    parts = [_part(part) for part in measured.temperatures]
-    return f"{_said(measured)}\n\n" + "\n\n".join(parts) + "\n"
+    rows = [_row(method) for method in measured.greedy.methods]
+    return f"{_said(measured)}\n\n{table(['', 'tokens per target call', 'c', 'check', 'speedup'], rows)}\n"
 
 
 def _said(measured: MeasuredMethods) -> str:
@@ -343,17 +341,6 @@ def _disturbed(measured: MeasuredMethods) -> str:
         f" Another program ran meanwhile: a step of the target took {measured.slowdown:.1f} times as long as on the "
         "quiet machine. So these speedups are too high; tokens per target call are counted, so they are exact."
     )
-
-
-def _part(part: TemperatureFigures) -> str:
-    """All methods at temperature 0; above it, those that differ only there, and their usual way beside them."""
-    methods = [method for method in part.methods if not part.temperature or _sampled(method)]
-    title = "Greedy" if not part.temperature else f"Temperature {part.temperature:g}"
-    return table([title, "tokens per target call", "c", "check", "speedup"], [_row(method) for method in methods])
-
-
-def _sampled(method: MeasuredMethod) -> bool:
-    return method.family in ("argmax", "block") or method.name in SAMPLED
 
 
 def _row(method: MeasuredMethod) -> list[str]:
