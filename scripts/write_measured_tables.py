@@ -84,12 +84,12 @@ turns, one prompt, γ = 4, median (least to most).
 
 ## What the numbers mean
 
-- A check is one real forward pass over the full vocabulary. Nothing is simulated.
-- Every number says whether it was measured here, recorded elsewhere, or modelled (computed from a formula).
-- A greedy output differs from plain decoding only where rounding decides between two nearly equal tokens. The app shows
-  their distance. Above four times the largest change that `benchmarks/rounding.py` measured in that number format (on
-  Intel, with the older pass), it is called FAILS.
-- On Watch, an interval is of the timing of one run. In `compare` and Race it is of the paired ratios of the repeats.
+- A check is one real forward pass over the full vocabulary. Every number says whether it was measured here, recorded
+  elsewhere, or modelled (computed from a formula).
+- A greedy output differs from plain decoding only where rounding decides between two nearly equal tokens. Above four
+  times the largest change that `benchmarks/rounding.py` measured in that number format (on Intel, with the older pass),
+  the app calls it FAILS.
+- An interval is of one run's timing on Watch, and of the paired ratios of the repeats in `compare` and Race.
 """
 
 RULES = {
