@@ -51,6 +51,29 @@ def test_a_method_has_its_costs_and_its_speedup_with_an_interval() -> None:
     assert "| wren-nano (tree) | 2.00 | 0.10 | 1.50 | 1.00× [0.90–1.10] |" in methods_section(measured())
 
 
+# In sentences: the words before and after a figure, its file and key, and how it is written.
+SAID = [
+    ("operating", "Server and engine need {:.0f} MB together", "app", "memory.together_mb"),
+    (
+        "operating",
+        "one turn of each, {:.1f} s (`greedy.json`",
+        "greedy",
+        "unknown.right_after_the_greedy_ones.seconds.max",
+    ),
+    ("operating", "no run lost (`soak.json`)", "soak", "lost"),
+    ("teaching", "server and engine need {:.0f} MB", "app", "memory.together_mb"),
+    ("teaching", "95 % have their whole run within {:.1f} s", "classroom", "same.whole_run_seconds.p95"),
+    ("teaching", "first rounds within {:.1f} s", "classroom", "own.first_round_seconds.p95"),
+    ("teaching", "the last whole run after {:.1f} s", "classroom", "own.whole_run_seconds.max"),
+]
+
+
+def test_figures_in_sentences_are_the_stored_ones() -> None:
+    found = [(name, words.format(stored_figure(file, key))) for name, words, file, key in SAID]
+    assert [said for name, said in found if said not in " ".join(TEXTS[name].split())] == []
+    assert stored_figure("soak", "lost") == 0
+
+
 def test_sizes_of_a_server_are_stored_figures_and_the_advice_keeps_every_process_at_most_70_per_cent_busy() -> None:
     sizes = SIZE.findall(SIZES)
     assert len(sizes) == len(cells_of(SIZES)) - 1 > 0
