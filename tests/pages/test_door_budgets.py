@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.child import each_in_a_child, in_a_child
 from tests.support.door_contents import COMMAND, OPTIONS
-from tests.support.doors import budgets
+from tests.support.doors import SECONDS, budgets
 from tests.support.grids import grid
 from tests.support.measured_doors import DOORS
 
@@ -23,7 +23,7 @@ SMALL = ("a trace", "a sweep", "a bench file", "what is sent for a class")  # a 
 def test_a_door_keeps_its_budget(name: str) -> None:
     door, budget = DOORS[name], budgets()[name]
     contents = door.contents()
-    outcomes, megabytes = each_in_a_child(door.setup, door.read, contents, budget.seconds)
+    outcomes, megabytes = each_in_a_child(door.setup, door.read, contents, SECONDS)
     assert len(outcomes) == len(contents), outcomes
     kind, said = outcomes[0]
     assert kind == "read", said

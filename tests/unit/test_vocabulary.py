@@ -1,6 +1,6 @@
 """One word for one thing in everything that people read: the texts, the words in the code, the documents.
 
-The table "One vocabulary" of CONTRIBUTING.md has the same words.
+The table in "Language" of CONTRIBUTING.md has the same words.
 """
 
 import ast
