@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo
+from yaml.reader import Reader
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
@@ -283,7 +284,7 @@ def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]
 
 
 def _refuse_what_a_plan_has_not(text: str) -> None:
-    """Deep nesting, aliases and tags, before a tree is made of them."""
+    """Deep nesting, aliases, tags, and characters that XML does not allow either, before a tree is made of them."""
     depth = 0
     for event in yaml.parse(text, yaml.BaseLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -292,6 +293,8 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
             raise PlanError([say("too_deep", line=line)])
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise PlanError([say("no_anchors", line=line)])
+        if isinstance(event, yaml.ScalarEvent) and Reader.NON_PRINTABLE.search(event.value):  # it was escaped
+            raise PlanError([say("no_yaml_character")])
         if not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
             raise PlanError([say("no_tags", line=line)])
 
