@@ -19,7 +19,7 @@ STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not w
 
 def _options(parser: argparse.ArgumentParser) -> None:
     actions = (
-        "new: write the exercises into a folder; check: say what is right in a file, or in a folder’s files; hint: give "
+        "new: write the exercises into a folder; check: say what is right in a file, or in a folder’s; hint: give "
         "a hint for an exercise; run: decode with a file's judge and the bundled models, a minute, as a run that opens "
         "in the app"
     )
