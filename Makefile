@@ -101,15 +101,21 @@ $(PY):
 LOCKED := -m pip install --no-deps --require-hashes -r
 
 # The stamps are newer than the lock files they installed, so nothing is installed twice.
-$(VENV)/installed: requirements.lock | $(PY)
+$(VENV)/installed: requirements.lock | $(PY) $(VENV)/bin/specviz
 	$(PY) $(LOCKED) requirements.lock
 	$(PY) -m pip install -r requirements.txt
 	@touch $@
 
-$(VENV)/installed-dev: requirements-dev.lock requirements.lock | $(PY)
+$(VENV)/installed-dev: requirements-dev.lock requirements.lock | $(PY) $(VENV)/bin/specviz
 	$(PY) $(LOCKED) requirements.lock -r requirements-dev.lock
 	$(PY) -m pip install -r requirements.txt
 	@touch $@ $(VENV)/installed
+
+# The command of this checkout, from any folder: what pip writes for `pip install -e .`, without a tool to build packages.
+$(VENV)/bin/specviz: | $(PY)
+	$(PY) -c 'import os, site; print(os.getcwd(), file=open(site.getsitepackages()[0] + "/specviz.pth", "w"))'
+	printf '#!/bin/sh\nexec "%s/python" -P -m specviz "$$@"\n' "$$(cd $(VENV)/bin && pwd)" > $@
+	chmod +x $@
 
 # Ray is optional, so the tests that need it have an environment of their own. It sees the packages of the first one
 # (torch is large) through a .pth file, and adds Ray.

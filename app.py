@@ -2,19 +2,24 @@
 
 import streamlit as st
 
+from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER
 from specviz.core.short_log import keep_log_short
 from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import draw_header
-from specviz.ui.shared.engine import start_engine_soon, visitor
-from specviz.ui.shared.guard import guard_the_doors, show_refusal
+from specviz.ui.shared.engine import engine, start_engine_soon, visitor
+from specviz.ui.shared.guard import guard_the_doors, refuse_to_start, show_refusal
 from specviz.ui.shared.language import apply_language
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import ADDRESSES, PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
-guard_the_doors()
 keep_log_short()
+try:  # both read the operator's settings
+    guard_the_doors()
+    engine()
+except InputError as error:
+    refuse_to_start(error)
 apply_language()
 page = st.navigation(
     [

@@ -126,6 +126,16 @@ def clear_cache(message: BackMsg, _: str) -> None:
     message.clear_cache = True
 
 
+def end_server(message: BackMsg, _: str) -> None:
+    """Before, Streamlit logged it and listened on; in its development mode the server ends."""
+    message.debug_shutdown_runtime = True
+
+
+def disconnect(message: BackMsg, _: str) -> None:
+    """The same."""
+    message.debug_disconnect_websocket = True
+
+
 MESSAGES: dict[str, Callable[[BackMsg, str], None]] = {
     "names of files": many_names,
     "widgets": many_widgets,
@@ -134,4 +144,6 @@ MESSAGES: dict[str, Callable[[BackMsg, str], None]] = {
     "an address": long_address,
     "git": git,
     "the caches of all": clear_cache,
+    "the end of the server": end_server,
+    "a switch of developers": disconnect,
 }

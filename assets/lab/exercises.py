@@ -1,7 +1,7 @@
-"""Write speculative decoding yourself. Check this file with: python -m specviz lab check exercises.py
+"""Write speculative decoding yourself. Check this file with: specviz lab check exercises.py
 
 A distribution is a list of probabilities, one for each token; a token is its place in that list. p is the target's
-distribution, q the draft's. Only Python is needed. `python -m specviz lab hint NAME` gives a hint.
+distribution, q the draft's. Only Python is needed. `specviz lab hint NAME` gives a hint.
 """
 
 

@@ -19,8 +19,9 @@ STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not w
 
 def _options(parser: argparse.ArgumentParser) -> None:
     actions = (
-        "new: write the exercises into a folder; check: say what is right in a file; hint: give a hint for an "
-        "exercise; run: decode with a file's judge and the bundled models, a minute, as a run that opens in the app"
+        "new: write the exercises into a folder; check: say what is right in a file, or in a folder’s; hint: give "
+        "a hint for an exercise; run: decode with a file's judge and the bundled models, a minute, as a run that opens "
+        "in the app"
     )
     parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
     parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
@@ -39,22 +40,24 @@ def new(options: argparse.Namespace) -> None:
             write_whole(folder / name, (ASSETS / "lab" / name).read_bytes(), 0o644)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
-    print_line(f"wrote {folder / FILES[0]} and {FILES[1]}: write the functions, then `specviz lab check {FILES[0]}`")
+    print_line(f"wrote {folder / FILES[0]} and {FILES[1]}: write the functions, then `specviz lab check {folder}`")
 
 
 def check(options: argparse.Namespace) -> None:
     """Print what is right; status 1 where something is not, for programs that grade."""
-    from specviz.lab.checking import check_file
+    from specviz.lab.checking import check_file, exercise_files
 
-    marks = check_file(Path(options.what), options.names)
-    right = sum(mark.right for mark in marks)
-    told = {"right": right, "of": len(marks), "exercises": [asdict(mark) for mark in marks]}
-    if write_json(options.json, json.dumps(told, indent=2)):
+    found = {file: check_file(file, options.names) for file in exercise_files(Path(options.what))}
+    marks = [{"file": str(file), **asdict(mark)} for file, marks in found.items() for mark in marks]
+    right = sum(mark.right for marks in found.values() for mark in marks)
+    if write_json(options.json, json.dumps({"right": right, "of": len(marks), "exercises": marks}, indent=2)):
         titles = {name: texts.title for name, texts in lab_words().items()}
-        print_table(("exercise", ""), [[titles[mark.exercise], STATES[mark.state]] for mark in marks])
-        for mark in marks:
-            if mark.state == "wrong":
-                print_line(f"\n{titles[mark.exercise]} ({mark.exercise}): {mark.says}")
+        for file, of_file in found.items():
+            print_line(str(file))
+            print_table(("exercise", ""), [[titles[mark.exercise], STATES[mark.state]] for mark in of_file])
+            for mark in of_file:
+                if mark.state == "wrong":
+                    print_line(f"\n{titles[mark.exercise]} ({mark.exercise}): {mark.says}")
     if right < len(marks):
         raise UnmetError(f"{right} of {len(marks)} exercises are right.")
 
@@ -100,7 +103,7 @@ COMMAND = Command(
     _options,
     (
         "new my-lab",
-        "check my-lab/exercises.py",
+        "check my-lab",
         "check my-lab/exercises.py judge --json marks.json",
         "hint judge --hint 2",
         "run my-lab/exercises.py --json run.json",

@@ -19,6 +19,7 @@ from specviz.cli.options import Command, Parser
 from specviz.cli.output import safe
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import APP_FOLDER
+from specviz.core.operator_settings import check_operator_settings
 
 
 def _app_options(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +52,7 @@ INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + S
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
+        check_operator_settings()
         if options.json != "-" and isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a terminal without such a glyph shows a question mark
         copy_context().run(options.command, options)  # what it sets for itself, as a language, ends with it

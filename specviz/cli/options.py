@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
     from specviz.models.loaded_model import LoadedModel
 
-PROGRAM = "python -m specviz"
+PROGRAM = "specviz"
 MOST_TEXT = 4_000_000  # bytes of a prompt or a schema
 DTYPES = ("auto", "float32", "bfloat16")
 

@@ -1,5 +1,6 @@
 """A student's file, checked: every exercise that is in it, within a limit of time."""
 
+import re
 import runpy
 import signal
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
+from specviz.core.files import content_of
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.exercise import LabExercise, LabFinding, StudentFunction
 from specviz.lab.formulas import FORMULAS
@@ -38,6 +40,16 @@ class Mark:
 
 class TooLong(BaseException):
     """A student's function took longer than an exercise may."""
+
+
+def exercise_files(path: Path) -> list[Path]:
+    """This file, or those of this folder that define an exercise: nothing else in it is run."""
+    if not path.is_dir():
+        return [path]
+    defines = re.compile(rf"^def ({'|'.join(each.name for each in EXERCISES)})\(".encode(), re.MULTILINE)
+    if not (files := [file for file in sorted(path.glob("*.py")) if defines.search(content_of(file, MOST_BYTES))]):
+        raise InputError(f"There is no file with exercises in {path}.")
+    return files
 
 
 def check_file(path: Path, names: Sequence[str] = ()) -> list[Mark]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from specviz.core.errors import InputError
+from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import Machine
 from specviz.models.catalogue import bundled_names
@@ -17,7 +18,6 @@ from specviz.models.memory import available_bytes, shortage
 
 say = Sentences("models")
 
-DEVICES = ("cpu", "cuda", "mps")
 VERSION_OF_TRANSFORMERS = version("transformers")  # read once: it takes milliseconds, which every run would wait for
 
 
@@ -27,11 +27,11 @@ def choose_device(name: str, needed: int) -> str:
     The bundled models stay on the CPU: they are so small that starting the work would take most of a GPU's time, and
     what the app says about them was measured on a CPU. SPECVIZ_DEVICE (cpu, cuda, mps) overrides this for all models.
     """
-    asked = os.environ.get("SPECVIZ_DEVICE") or "auto"
+    asked = operator_setting("SPECVIZ_DEVICE")
     if asked == "auto":
         found = "cpu" if name in bundled_names() else accelerator()
         return found if needed <= free_bytes(found) else "cpu"
-    if asked not in DEVICES or asked not in ("cpu", accelerator()):
+    if asked not in ("cpu", accelerator()):
         raise InputError(say("no_device", asked=repr(asked)))
     return asked
 

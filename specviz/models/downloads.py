@@ -16,13 +16,12 @@ from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
 from specviz.core.names import show_size
+from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences
 
 say = Sentences("models")
 
 RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
-DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32
-MOST_DIGITS = 7  # of SPECVIZ_CACHE_GB
 BRIEFLY = 0.05  # seconds to wait for a lock that its owner holds all the time
 ALL = "all", 10.0  # the lock of the only process that takes or removes models, for a moment; seconds to wait for it
 
@@ -46,12 +45,7 @@ def folder() -> Path:
 
 def limit_bytes() -> int:
     """What all downloads together may take: SPECVIZ_CACHE_GB."""
-    text = os.environ.get("SPECVIZ_CACHE_GB", "")
-    if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS:
-        return int(text) * 10**9
-    if text:
-        _log.warning("SPECVIZ_CACHE_GB is %.40r, which is not a number of gigabytes: it is ignored.", text)
-    return DEFAULT_GB * 10**9
+    return int(operator_setting("SPECVIZ_CACHE_GB")) * 10**9  # all models of the catalogue would take 18 in float32
 
 
 def acquire(name: str) -> None:

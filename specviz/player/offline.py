@@ -12,6 +12,7 @@ from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
 from specviz.core.numbers import localize
+from specviz.core.operator_settings import operator_setting
 from specviz.core.replay import DraftGuesses
 from specviz.core.result import explain_no_result
 from specviz.core.settings import facts as facts_of
@@ -193,6 +194,7 @@ class OfflineLesson(TypedDict):
 
     runs: dict[str, SentRun]
     moments: list[OfflineMoment | None]
+    sites: list[str]  # whose pages hear how far a reader is: those that whoever exports it names in full
 
 
 def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequence[Question] = ()) -> str:
@@ -267,7 +269,8 @@ def _played(plan: LessonPlan) -> OfflineLesson:
         runs[name] = sent["run"]
         own = {key: value for key, value in sent.items() if key != "run"}
         moments.append({"run": name, "state": cast(StageState, own)})
-    return {"runs": runs, "moments": moments}
+    sites = [site for site in operator_setting("SPECVIZ_FRAMES").split() if "://" in site and "*" not in site]
+    return {"runs": runs, "moments": moments, "sites": sites}
 
 
 def _entry(number: int, moment: Moment) -> str:

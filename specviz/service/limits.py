@@ -1,16 +1,11 @@
 """How long the service waits before it gives up on a visitor or on the engine, and how long one job may take."""
 
-import logging
-import os
 from dataclasses import dataclass
-from functools import cache
 
+from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences
 
-MOST_DIGITS = 9  # of what an operator sets: no job takes so many seconds, no machine has so many megabytes
 say = Sentences("service")
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +35,5 @@ class BudgetSpent(Exception):
 
 def seconds_a_job() -> int | None:
     """Seconds of the engine that one job may take; None where the operator set no limit."""
-    return number_set("SPECVIZ_JOB_SECONDS", "seconds")
-
-
-def number_set(variable: str, unit: str) -> int | None:
-    """The whole number above 0 that the operator set; None where there is none, or what is set is no such number."""
-    return _number(variable, os.environ.get(variable, ""), unit)
-
-
-@cache  # so that the log has a wrong one once
-def _number(variable: str, text: str, unit: str) -> int | None:
-    if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and int(text):
-        return int(text)
-    if text:
-        _log.warning("%s is %.40r, which is not a whole number of %s: it is ignored.", variable, text, unit)
-    return None
+    seconds = operator_setting("SPECVIZ_JOB_SECONDS")
+    return int(seconds) if seconds else None

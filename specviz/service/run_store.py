@@ -32,6 +32,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.files import write_whole
+from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
 from specviz.core.verdict import verdict_of_run
 from specviz.service.job import RunResult, tokens_in
@@ -43,7 +44,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 PREFIX = "new-"  # of files that are not complete
 # What file systems call the time of a file's last change, in the order in which they are asked.
 TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
-FOLDER_VARIABLE = "SPECVIZ_RUNS"
 IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
@@ -207,10 +207,10 @@ def default_folder() -> Path | str | None:
 
     A text is a URL for fsspec, such as s3://bucket/runs.
     """
-    named = os.environ.get(FOLDER_VARIABLE)
+    named = operator_setting("SPECVIZ_RUNS")
     if named == "memory":
         return None
-    if named and "://" in named:
+    if "://" in named:
         return named
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(named or f"{cache}/specviz/runs").expanduser()
@@ -219,14 +219,14 @@ def default_folder() -> Path | str | None:
 def store_wanted() -> "RunStore":
     """The store that the operator asks for. What SPECVIZ_RUNS names is tried now, not when the first run is over."""
     store = RunStore(default_folder())
-    files = store.files if os.environ.get(FOLDER_VARIABLE) else None
+    files = store.files if operator_setting("SPECVIZ_RUNS") else None
     if files:
         try:
             files.write(TRIAL, b"")
             files.remove(TRIAL)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise InputError(f"{FOLDER_VARIABLE}: runs cannot be stored in {files} ({reason}).") from None
+            raise InputError(f"SPECVIZ_RUNS: runs cannot be stored in {files} ({reason}).") from None
     return store
 
 

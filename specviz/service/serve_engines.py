@@ -21,16 +21,17 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from specviz.core.errors import InputError
+from specviz.core.operator_settings import check_operator_settings, given_settings, operator_setting
 from specviz.core.ray_address import LOCAL, parse_ray_address
 from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
 from specviz.service.limits import ServiceLimits
-from specviz.service.wanted import TOKEN_VARIABLE, token_wanted
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
 AT_DOOR = 1_000  # requests that may wait or be answered at once
 LARGEST = 32_000_000  # bytes of a command
-NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN_VARIABLE, "SPECVIZ_RUNS"}
+TOKEN = "SPECVIZ_ENGINES_TOKEN"
+NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN, "SPECVIZ_RUNS"}
 
 
 @serve.deployment(max_ongoing_requests=1, health_check_period_s=10)
@@ -165,22 +166,22 @@ def engines(
     limits: ServiceLimits | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
+    check_operator_settings()
     scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine
     door: Any = Door
     # the operator's settings that concern engines, and what keeps libraries quiet
-    ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
-    environment = {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
+    environment = {name: text for name, text in given_settings().items() if name not in NOT_FOR_ENGINES} | QUIET
     replicas = engine.options(autoscaling_config=scaling, ray_actor_options=takes)
     process = replicas.bind(environment, command, limits or ServiceLimits())
     return door.options(ray_actor_options={"num_cpus": 0}).bind(process, sha256(token.encode()).digest(), heartbeat)
 
 
 def app(options: Mapping[str, str]) -> serve.Application:
-    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`. Raises InputError: there is no token."""
+    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`. InputError: a setting is wrong."""
     least, most = int(options.get("least", 1)), int(options.get("most", 1))
-    return engines(token_wanted(), least, most, float(options.get("gpus", 0)))
+    return engines(operator_setting(TOKEN, needed=True), least, most, float(options.get("gpus", 0)))
 
 
 def main() -> None:
@@ -195,7 +196,9 @@ def main() -> None:
     options = parser.parse_args()
     try:
         address = parse_ray_address(options.address)
-        application = engines(token_wanted(), options.least, max(options.least, options.most), options.gpus)
+        application = engines(
+            operator_setting(TOKEN, needed=True), options.least, max(options.least, options.most), options.gpus
+        )
     except InputError as error:
         sys.exit(str(error))
     ray.init(None if address == LOCAL else address)

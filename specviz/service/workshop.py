@@ -19,6 +19,7 @@ from specviz.core.errors import DisturbedError, InputError
 from specviz.core.free_memory import give_back
 from specviz.core.metrics import Costs
 from specviz.core.names import show_size
+from specviz.core.operator_settings import operator_setting
 from specviz.core.request import Precision, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.texts import Sentences, join_choices
@@ -38,7 +39,6 @@ from specviz.models.loading import DtypeChoice, check_known, choose_dtype, downl
 from specviz.models.memory import available_bytes
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
-from specviz.service.limits import number_set
 
 say = Sentences("service")
 
@@ -57,8 +57,8 @@ Value = TypeVar("Value")
 
 def budget_from_environment() -> int:
     """Bytes that all loaded models may take: SPECVIZ_MODEL_MB, or half of the memory that is free now."""
-    megabytes = number_set("SPECVIZ_MODEL_MB", "megabytes")
-    return megabytes * 10**6 if megabytes else max(LEAST_BUDGET, available_bytes() // 2)
+    megabytes = operator_setting("SPECVIZ_MODEL_MB")
+    return int(megabytes) * 10**6 if megabytes else max(LEAST_BUDGET, available_bytes() // 2)
 
 
 class ModelCache:

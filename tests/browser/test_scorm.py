@@ -31,8 +31,9 @@ window.API = {
 
 
 @pytest.fixture
-def served(context: BrowserContext) -> BrowserContext:
-    """The system and the package's files, without a network."""
+def served(context: BrowserContext, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> BrowserContext:
+    """The system and the package's files, without a network; a test may name sites that frame it."""
+    monkeypatch.setenv("SPECVIZ_FRAMES", getattr(request, "param", ""))
     with zipfile.ZipFile(io.BytesIO(scorm_package(PLAN))) as archive:
         files = {f"/lesson/{name}": archive.read(name) for name in archive.namelist()}
     files["/"] = SYSTEM.encode()
@@ -97,13 +98,23 @@ def test_a_lesson_is_walked_answered_left_and_taken_up_again(served: BrowserCont
     assert problems == []
 
 
-def test_a_page_that_embeds_the_lesson_hears_how_far_its_reader_is(served: BrowserContext) -> None:
+@pytest.mark.parametrize(
+    ("served", "hears"),
+    [("", False), ("http://other.example *.example lms.example", False), (f"http://other.example {SITE}", True)],
+    indirect=["served"],
+)
+def test_a_page_of_a_named_site_hears_how_far_its_reader_is_and_no_other(served: BrowserContext, hears: bool) -> None:
+    """Before: every page that put the lesson into a frame."""
     page = served.new_page()
     page.goto(f"{SITE}/course")
     frame = lesson_in(page)
     frame.get_by_role("link", name="Questions").click()
     answer(frame, 0, right=True)
-    page.wait_for_function("heard.at(-1)?.right === 1")
+    page.evaluate("new Promise((over) => { addEventListener('message', over); postMessage('the last one', '*'); })")
+    assert page.evaluate("heard.pop()") == "the last one"
+    if not hears:
+        assert page.evaluate("heard") == []
+        return
     last: dict[str, Any] = page.evaluate("heard.at(-1)")
     assert last["type"] == "specviz-lesson"
     assert last["answers"] == [quiz()[0].right, *[None] * (len(quiz()) - 1)]

@@ -120,19 +120,14 @@ def test_a_model_in_use_never_leaves_and_nothing_leaves_for_a_pair_beyond_the_bu
 
 @pytest.mark.parametrize(
     ("asked", "free", "budget"),
-    [
-        *(("", 10 * 10**9, 5 * 10**9), ("", 10**8, 4 * 10**8), ("", 0, 4 * 10**8), ("700", 10**10, 700 * 10**6)),
-        *((wrong, 10**10, 5 * 10**9) for wrong in ("many", "-5", "0", "1.5", "9" * 5_000, "٣")),
-    ],
+    [("", 10 * 10**9, 5 * 10**9), ("", 10**8, 4 * 10**8), ("", 0, 4 * 10**8), ("700", 10**10, 700 * 10**6)],
 )
-def test_the_budget_is_the_operators_or_half_of_what_is_free_and_a_wrong_one_is_in_the_log(
-    asked: str, free: int, budget: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_the_budget_is_the_operators_or_half_of_what_is_free(
+    asked: str, free: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workshop, "available_bytes", lambda: free)
     monkeypatch.setenv("SPECVIZ_MODEL_MB", asked)
     assert workshop.budget_from_environment() == budget
-    assert ("is not a whole number of megabytes" in caplog.text) == (asked not in ("", "700"))
-    assert len(caplog.text) < 300
 
 
 # The engine, which refuses no costs here: on a busy machine it would refuse them again and again.

@@ -4,6 +4,8 @@ import ast
 import json
 import os
 import re
+import shlex
+import site
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from specviz.cli.main import _parser
 from specviz.data.links.page_names import FORMER
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +69,30 @@ def test_an_installed_package_runs_outside_the_checkout(wheel: Path, tmp_path: P
     assert "Identical: both wrote the same 8 tokens." in shown
     folders = python("-c", "from specviz.core.files import APP_FOLDER, ASSETS; print(APP_FOLDER, ASSETS)").split()
     assert folders == [str(installed / "specviz/webapp"), str(installed / "specviz/assets")]
+
+
+def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
+    """Before: README said `python -m specviz`, and no python that a shell finds could do that after make run.
+
+    In an environment of its own, which borrows the packages of this one.
+    """
+    venv = tmp_path / "venv"
+    (tmp_path / "specviz.py").write_text("raise SystemExit('what lies there is another one')")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    made = subprocess.run(["make", f"VENV={venv}", f"{venv}/bin/specviz"], cwd=ROOT, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(site.getsitepackages())}
+    run = [venv / "bin" / "specviz", "show", ROOT / "assets/traces/first.json"]
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "wren-base" in done.stdout
+
+
+def test_every_command_of_the_readme_is_one() -> None:
+    lines = re.findall(r"^\.venv/bin/specviz (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) > 10
+    for line in lines:
+        assert callable(_parser().parse_args(shlex.split(line, comments=True)).command)
 
 
 SAID = {

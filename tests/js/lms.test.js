@@ -29,7 +29,8 @@ function inside(...around) {
   const windows = [{ told }, ...around];
   /** @type {Map<string, () => void>} */
   const heard = new Map();
-  windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage: (/** @type {unknown} */ message) => told.push(message) }));
+  const postMessage = (/** @type {unknown} */ message, /** @type {string} */ site) => told.push([message, site]);
+  windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage }));
   const here = Object.assign(windows[0] ?? {}, { addEventListener: (/** @type {string} */ name, /** @type {() => void} */ then) => heard.set(name, then) });
   return { here: /** @type {any} */ (here), heard };
 }
@@ -59,7 +60,7 @@ test("times as SCORM writes them", () => {
 test("a lesson begins as incomplete, ends as completed, and tells its score and its place", () => {
   const { api, calls, values } = system({ "cmi.core.lesson_status": "not attempted" });
   const { here, heard } = inside({ API: api });
-  const lms = new Lms(here);
+  const lms = new Lms(here, []);
   assert.deepEqual(calls, ["initialize"]);
   assert.equal(values["cmi.core.lesson_status"], "incomplete");
   lms.tell({ seen: [0], answers: [null, null, null], right: 0, completed: false });
@@ -77,7 +78,7 @@ test("a lesson begins as incomplete, ends as completed, and tells its score and 
 
 test("an opened lesson stays completed, and what is no progress is no progress", () => {
   const { api, values } = system({ "cmi.core.lesson_status": "completed", "cmi.suspend_data": "{" });
-  const lms = new Lms(inside({ API: api }).here);
+  const lms = new Lms(inside({ API: api }).here, []);
   lms.tell({ seen: [0], answers: [null], right: 0, completed: false });
   assert.equal(values["cmi.core.lesson_status"], "completed");
   for (const odd of ["{", "17", "[]", '{"seen": 3, "answers": []}']) {
@@ -86,11 +87,14 @@ test("an opened lesson stays completed, and what is no progress is no progress",
   }
 });
 
-test("without a system the page that embeds it hears of it, and a page alone tells nobody", () => {
-  const { here } = inside({});
-  new Lms(here).tell({ seen: [0], answers: [1], right: 1, completed: true });
-  assert.deepEqual(here.told, [{ type: "specviz-lesson", seen: [0], answers: [1], right: 1, completed: true }]);
-  const { here: alone } = inside();
-  new Lms(alone).tell({ seen: [], answers: [], right: 0, completed: false });
-  assert.deepEqual(alone.told, []);
+test("the page that embeds it hears of it where its site was named, and nobody else does", () => {
+  const progress = { seen: [0], answers: [1], right: 1, completed: true };
+  for (const sites of [[], ["https://a.example"], ["https://a.example", "https://b.example:8443"]]) {
+    const { here } = inside({});
+    new Lms(here, sites).tell(progress);
+    assert.deepEqual(here.told, sites.map((site) => [{ type: "specviz-lesson", ...progress }, site]));
+    const { here: alone } = inside();
+    new Lms(alone, sites).tell(progress);
+    assert.deepEqual(alone.told, []);
+  }
 });

@@ -159,14 +159,23 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
     assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
 
 
-@pytest.mark.parametrize("code", ["AAAAA-AAAAA", "", NAME])
+def test_an_empty_code_says_to_type_it(teacher: AppTest) -> None:
+    """Before: that no class has this code, to somebody who had given none."""
+    page = opened("class")
+    for empty in ("", "  ", " - "):
+        page.text_input(key="class_code").set_value(empty)
+        click(page, "class_join")
+        assert page.warning[0].value == "Type the code of the class first. Your teacher shows it."
+
+
+@pytest.mark.parametrize("code", ["AAAAA-AAAAA", NAME])
 def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
     page = opened("class")
     page.text_input(key="class_code").set_value(code)
     click(page, "class_join")
     assert page.warning[0].value.startswith("There is no open class with this code")
     assert visit(page).classes.student == ""
-    linked = opened("be_the_draft", **{"class": code or "x"})
+    linked = opened("be_the_draft", **{"class": code})
     click(linked, "class_join")
     assert "There is no open class with this code" in said(linked)
     assert raw_names_in(linked) == []

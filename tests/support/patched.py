@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from starlette.websockets import WebSocket
-from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -16,7 +15,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 PATCHED = (
     (AutoHTTPProtocol, "connection_made"),
     (AutoHTTPProtocol, "data_received"),
-    (Runtime, "handle_backmsg"),
+    (WebSocket, "_raise_on_disconnect"),
     (WebSocket, "receive_bytes"),
     (MemoryUploadedFileManager, "add_file"),
     (WebsocketSessionManager, "disconnect_session"),

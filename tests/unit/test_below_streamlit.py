@@ -12,10 +12,8 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.proto.AutoRerun_pb2 import AutoRerun
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
@@ -452,15 +450,6 @@ def test_a_connection_that_never_ran_the_script_takes_no_place_of_a_visitor_who_
 
 
 # ---- what comes, and what goes out
-
-
-def test_a_message_that_is_refused_ends_its_connection_before_a_session_sees_it() -> None:
-    below.refuse_messages(lambda message: message.load_git_info)
-    with pytest.raises(WebSocketDisconnect) as ended:
-        Runtime.handle_backmsg(SimpleNamespace(), "session", BackMsg(load_git_info=True))  # type: ignore[arg-type]
-    assert ended.value.code == below.AGAINST_THE_RULES
-    stopped: Any = SimpleNamespace(_state=None, _session_mgr=SimpleNamespace(get_active_session_info=lambda _: None))
-    Runtime.handle_backmsg(stopped, "session", BackMsg(stop_script=True))
 
 
 def test_a_file_is_looked_at_before_it_is_stored() -> None:

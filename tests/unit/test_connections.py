@@ -9,6 +9,8 @@ from unittest.mock import Mock
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from uvicorn import Config
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.server import ServerState
@@ -22,20 +24,36 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     put_back(monkeypatch)
 
 
-@pytest.mark.parametrize("state", ["a text comes", "it is gone"])
-def test_what_is_no_message_ends_its_connection_without_a_traceback(state: str) -> None:
-    """Before: 40 lines of the log for each browser that was gone, and for each text."""
+LARGE = b"\xff" * (get_max_widget_state_size_bytes() + 1)
+COMES: dict[str, tuple[Message, bool]] = {  # and whether Streamlit sees it
+    "a message": ({"bytes": BackMsg(stop_script=True).SerializeToString()}, True),
+    "a message that is too large to be read": ({"bytes": LARGE}, True),
+    "a message that is refused": ({"bytes": BackMsg(debug_shutdown_runtime=True).SerializeToString()}, False),
+    "what is no message": ({"bytes": b"\xff\xff"}, False),
+    "a text": ({"text": "a"}, False),
+    "a browser that is gone": ({"bytes": b""}, False),
+}
+
+
+@pytest.mark.parametrize("name", COMES)
+def test_what_no_page_sends_ends_its_connection_without_a_traceback_before_streamlit_sees_it(name: str) -> None:
+    """Before: Streamlit acted on some messages by itself, and logged 40 lines for each text and each browser gone."""
     below.end_connections_quietly()
+    below.refuse_messages(lambda message: message.WhichOneof("type") != "stop_script")
+    message, seen = COMES[name]
 
     async def receive() -> Message:
-        return {"type": "websocket.receive", "text": "a"}
+        return {"type": "websocket.receive", **message}
 
     socket = WebSocket({"type": "websocket"}, receive, Mock())
     socket.client_state = WebSocketState.CONNECTED
-    if state == "a text comes":
+    if name != "a browser that is gone":
         socket.application_state = WebSocketState.CONNECTED
-    with pytest.raises(WebSocketDisconnect), ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, socket.receive_bytes()).result()
+    with ThreadPoolExecutor(1) as thread:
+        came = thread.submit(asyncio.run, socket.receive_bytes())
+    error = came.exception()
+    assert (came.result() == message["bytes"]) if seen else isinstance(error, WebSocketDisconnect)
+    assert seen or error.code == below.AGAINST_THE_RULES
 
 
 PATIENCE = 30.0  # seconds

@@ -87,11 +87,6 @@ def test_paths_names_and_tests_that_documents_name_exist() -> None:
     assert {*re.findall(r"\btest_\w+", code_of("*.md", "docs") + CONTRIBUTING)} - tests == set()
 
 
-def test_operating_names_every_variable() -> None:
-    read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code_of("*.py", "specviz")))
-    assert read == set(re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", TEXTS["operating"], re.MULTILINE))
-
-
 def test_the_example_of_a_plan_is_one_and_true() -> None:
     [found] = re.findall(r"```yaml\n(.*?)```", TEACHING, re.DOTALL)
     moment = plans.parse_plan(found.encode(), "example", offered_names()).moments[0]

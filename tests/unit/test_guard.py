@@ -64,8 +64,6 @@ NOT_SENT = {
     "git": BackMsg(load_git_info=True).SerializeToString(),
     "the caches of all": BackMsg(clear_cache=True).SerializeToString(),
     "a setting of developers": BackMsg(set_run_on_save=True).SerializeToString(),
-    "a switch of developers": BackMsg(debug_disconnect_websocket=True).SerializeToString(),
-    "the end of the server": BackMsg(debug_shutdown_runtime=True).SerializeToString(),
     "nothing": b"",
     "an address": rerun(url="https://example.org/" + "x" * 2_000),
     "a time zone": rerun(timezone="x" * 2_001),

@@ -15,13 +15,12 @@ from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
 from specviz.service import protocol as wire
 from specviz.service.job import Items, JobView, RunResult, tokens_in
-from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import RaceEntry, RaceState
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import limit_sentence, quiet_pace
+from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
@@ -194,17 +193,6 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
     assert recorded is not None
     assert "for both, going by a quiet machine’s recorded costs" in size_sentence(GREATEST, None, recorded)
-
-
-@pytest.mark.parametrize("wrong", ["", "0", "-5", "1.5", "many", "9" * 5_000, "٣"])
-def test_a_limit_that_is_no_number_of_seconds_is_none_and_the_log_says_so(
-    wrong: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("SPECVIZ_JOB_SECONDS", wrong)
-    assert seconds_a_job() is None
-    assert limit_sentence(10**6) == ""
-    assert ("not a whole number of seconds" in caplog.text) == bool(wrong)
-    assert len(caplog.text) < 600
 
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:

@@ -143,6 +143,18 @@ def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_ye
     assert "is already there" in capsys.readouterr().err
     marks = check_file(folder / "exercises.py")
     assert {mark.state for mark in marks} == {"not written"}
+    (folder / "app.py").write_text("raise SystemExit('this is no exercise')")
+    (folder / "second.py").write_text(RIGHT)
+    capsys.readouterr()
+    assert main(["lab", "check", str(folder)]) == 1, "before: the folder that lab new made was no file"
+    out, err = capsys.readouterr()
+    assert err == "specviz: 8 of 16 exercises are right.\n"
+    assert [line for line in out.splitlines() if ".py" in line] == [
+        str(folder / name) for name in ("exercises.py", "second.py")
+    ]
+    assert (out.count("· not written"), out.count("✓ right")) == (8, 8)
+    assert main(["lab", "check", str(tmp_path)]) == 2
+    assert "There is no file with exercises in" in capsys.readouterr().err
     assert json.loads((folder / "lab.ipynb").read_text())["nbformat"] == 4
 
 
@@ -153,6 +165,7 @@ def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pyt
     told = json.loads(out)
     assert (told["right"], told["of"]) == (7, 8)
     assert told["exercises"][0] == {
+        "file": str(file),
         "exercise": "acceptance_chance",
         "state": "wrong",
         "kind": "not_limited",

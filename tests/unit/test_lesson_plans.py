@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 import yaml
@@ -17,6 +18,7 @@ from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, pa
 from specviz.data.links.hidden import HIDEABLE, hidden_in, written
 from specviz.data.links.page_names import FORMER
 from specviz.models.draft_menu import linked_names
+from specviz.player.scorm import manifest
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
 from tests.support.known import known
 
@@ -155,6 +157,24 @@ def test_a_hostile_file_gives_one_sentence() -> None:
         [problem] = problems_of(text)
         assert said in problem
         assert len(problem) < 400
+
+
+CODES = [*range(0x100), 0x200B, 0x2028, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFEFF, 0xFFFD, 0xFFFE, 0xFFFF, 0x1F600]
+
+
+@pytest.mark.parametrize("text", ["A plan", "See a round.", "One moment", "The third.", "minutes"])
+def test_a_character_that_xml_does_not_allow_is_in_no_text_of_a_plan(text: str) -> None:
+    """Before: escaped, as in "\\x01", it came into a manifest that no learning system reads, or was a traceback."""
+    refused = set()
+    for code in CODES:
+        try:
+            plan = parse_plan(PLAN.replace(text, f'"{text}\\U{code:08x}"', 1).encode(), "own")
+        except PlanError as error:
+            refused |= {code} if error.problems == ["The file has a character that YAML does not allow."] else set()
+        else:
+            assert fromstring(manifest(plan))[1][0][0].text == plan.title
+    assert {0, 1, 0x1B, 0x7F, 0xD800, 0xFFFE} <= refused
+    assert refused & {0x20, 0x41, 0xE9, 0xE000, 0xFEFF, 0x1F600} == set()
 
 
 def test_a_server_has_its_own_plans_and_those_of_a_folder(

@@ -16,8 +16,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.ui.shared import middleware
-from specviz.ui.shared.middleware import Guards, Previews, add_preview, frame_ancestors
+from specviz.ui.shared.middleware import Guards, Previews, add_preview
 from specviz.ui.shared.pages import PAGES, page_at
 from specviz.ui.shared.parts import uploaded
 
@@ -142,7 +141,7 @@ def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_ask
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for shown, status in (("", 404), ("1", 200)):
-        monkeypatch.setenv(middleware.METRICS, shown)
+        monkeypatch.setenv("SPECVIZ_METRICS", shown)
         assert answered("/below/_stcore/metrics/")[0] == status
     status, headers = answered("/class")
     assert status == 200
@@ -158,12 +157,11 @@ def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytes
         ("none", "frame-ancestors 'none'"),
         (two, f"frame-ancestors 'self' {two}"),
     ):
-        monkeypatch.setenv(middleware.FRAMES, text)
-        sent = answered("/")[1].get("content-security-policy")
-        assert (frame_ancestors(text), sent) == (header and header.encode(), header)
-    for text in ("a; script-src *", "a\r\nset-cookie: b", "javascript:alert(1)", "'self'"):
-        with pytest.raises(InputError, match="is a list of sites"):
-            frame_ancestors(text)
+        monkeypatch.setenv("SPECVIZ_FRAMES", text)
+        assert answered("/")[1].get("content-security-policy") == header
+    monkeypatch.setenv("SPECVIZ_FRAMES", "a; script-src *")
+    with pytest.raises(InputError, match="SPECVIZ_FRAMES must be a list of sites"):
+        answered("/")
 
 
 def test_a_name_that_no_file_can_have_is_not_found() -> None:

@@ -3,8 +3,6 @@
 import errno
 import fnmatch
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -218,15 +216,6 @@ def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said
     store.save("key", REQUEST, a_result())
     store.close()
     assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"
-
-
-def test_a_server_with_a_bad_setting_ends_with_one_sentence() -> None:
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "SPECVIZ_RUNS": "nothing://here", "PYTHONPATH": str(root)}
-    ended = subprocess.run([sys.executable, "-c", "import serve"], cwd=root, env=environment, capture_output=True)
-    assert ended.returncode == 1
-    lines = [line for line in ended.stderr.decode().splitlines() if "ScriptRunContext" not in line]
-    assert lines == ["Runs cannot be stored at 'nothing://here': Protocol not known: nothing"]
 
 
 def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ import { Lms } from "./lms.js";
 import { say } from "./words.js";
 
 export class Course {
-  /** @param {number} moments */
-  constructor(moments) {
+  /** @param {number} moments @param {string[]} sites whose pages may hear of it */
+  constructor(moments, sites) {
     this.moments = moments;
     this.questions = [...document.querySelectorAll("fieldset.asked")];
-    this.lms = new Lms(window);
+    this.lms = new Lms(window, sites);
     const earlier = this.lms.earlier();
     this.seen = new Set((earlier?.seen ?? []).filter((moment) => Number.isInteger(moment) && moment >= 0 && moment < moments));
     /** @type {(number | null)[]} */

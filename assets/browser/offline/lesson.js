@@ -16,7 +16,7 @@ class Lesson {
     this.player = find(document, "#player");
     /** @type {Stage | null} */
     this.stage = null;
-    this.course = document.querySelector("#questions") ? new Course(this.data.moments.length) : null;
+    this.course = document.querySelector("#questions") ? new Course(this.data.moments.length, this.data.sites) : null;
     addEventListener("hashchange", () => this.#open(true));
     DARK.addEventListener("change", () => this.#open(false));
     this.#open(false);

@@ -1,4 +1,4 @@
-// What a lesson tells a learning system: through SCORM 1.2's API in a window around this one, and as a message to the page that embeds it.
+// What a lesson tells a learning system: through SCORM 1.2's API in a window around this one, and as a message to the page that embeds it, where its site was named.
 
 /**
  * SCORM 1.2, "The SCORM Run-Time Environment", chapter 3: every value is a text.
@@ -55,9 +55,13 @@ export function timeOf(milliseconds) {
 }
 
 export class Lms {
-  /** @param {Window} where the lesson's */
-  constructor(where) {
+  /**
+   * @param {Window} where the lesson's
+   * @param {string[]} sites whose pages may hear of it
+   */
+  constructor(where, sites) {
     this.where = where;
+    this.sites = where.parent === where ? [] : sites;
     this.api = findApi(where);
     this.began = Date.now();
     this.api?.LMSInitialize("");
@@ -89,7 +93,7 @@ export class Lms {
     }
     if (completed) this.#set("cmi.core.lesson_status", "completed"); // what was completed once stays so
     this.api?.LMSCommit("");
-    if (this.where.parent !== this.where) this.where.parent.postMessage({ type: "specviz-lesson", ...progress }, "*");
+    for (const site of this.sites) this.where.parent.postMessage({ type: "specviz-lesson", ...progress }, site);
   }
 
   /** @param {string} name @param {string} value */

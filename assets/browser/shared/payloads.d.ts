@@ -314,6 +314,7 @@ export interface NextPage {
 export interface OfflineLesson {
   runs: Record<string, SentRun>;
   moments: Array<OfflineMoment | null>;
+  sites: Array<string>;
 }
 
 /**

@@ -5,7 +5,6 @@ objects are made), so that every error has its line, and all errors of a file co
 """
 
 import logging
-import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +14,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo
+from yaml.reader import Reader
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
 from specviz.core.languages import Entry, cache_by_language, current_language, translation
+from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences, node_at, repeated, translate
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
@@ -42,8 +43,7 @@ MAX_MINUTES = 240
 STORED = re.compile("[0-9a-f]{16}")  # the id of a run that a server keeps
 FOLDER = TEXTS / "lessons"
 OWN = ("ten-minutes", "fifty-minutes")
-VARIABLE = "SPECVIZ_LESSONS"  # names a folder of plans for everyone
-MOST_PLANS = 50  # of that folder
+MOST_PLANS = 50  # of the folder that the operator names
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")  # of a plan, in links and as its file's name
 MAX_BYTES = 64_000
 MAX_DEPTH = 4  # of lists and fields inside each other; a plan has three
@@ -284,7 +284,7 @@ def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]
 
 
 def _refuse_what_a_plan_has_not(text: str) -> None:
-    """Deep nesting, aliases and tags, before a tree is made of them."""
+    """Deep nesting, aliases, tags, and characters that XML does not allow either, before a tree is made of them."""
     depth = 0
     for event in yaml.parse(text, yaml.BaseLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -293,6 +293,8 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
             raise PlanError([say("too_deep", line=line)])
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise PlanError([say("no_anchors", line=line)])
+        if isinstance(event, yaml.ScalarEvent) and Reader.NON_PRINTABLE.search(event.value):  # it was escaped
+            raise PlanError([say("no_yaml_character")])
         if not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
             raise PlanError([say("no_tags", line=line)])
 
@@ -355,7 +357,7 @@ def _own_plan(name: str) -> LessonPlan:
 def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
     plans = {name: _own_plan(name) for name in OWN}
-    folder = os.environ.get(VARIABLE)
+    folder = operator_setting("SPECVIZ_LESSONS")
     for path in sorted(Path(folder).glob("*.yaml"))[:MOST_PLANS] if folder else []:
         try:
             if not NAME.fullmatch(path.stem):

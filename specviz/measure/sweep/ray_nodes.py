@@ -12,6 +12,7 @@ from typing import Any
 
 from specviz import __version__
 from specviz.core.errors import InputError
+from specviz.core.operator_settings import given_settings
 from specviz.core.ray_address import CLIENT, LOCAL, check_ray
 from specviz.core.steps import result_of
 from specviz.measure.sweep.measure import Models, made_by, measure, naming
@@ -23,7 +24,6 @@ Load = Callable[[SweepPair], Models]
 NAMESPACE = "specviz-sweep"  # of the names of workers
 PATIENCE = 30  # seconds: for a cluster to answer, and for a node that another sweep uses
 OBJECT_STORE = 100_000_000  # bytes; rows are small
-OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 
 class Worker:
@@ -117,7 +117,7 @@ def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int)
         "num_cpus": threads,
         "num_gpus": min(1, node["Resources"].get("GPU", 0)),
         "scheduling_strategy": pinned(node["NodeID"], soft=False),
-        "runtime_env": {"env_vars": {key: value for key, value in os.environ.items() if key.startswith(OURS)}},
+        "runtime_env": {"env_vars": given_settings()},
     }
     try:
         return ray.remote(Worker).options(**options).remote(name, load, os.getcwd(), __version__)

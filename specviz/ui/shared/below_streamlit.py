@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
@@ -24,6 +24,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value as is_click
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -301,23 +302,32 @@ AGAINST_THE_RULES = 1008  # WebSocket's code
 
 
 def refuse_messages(is_forged: Callable[[BackMsg], bool]) -> None:
-    """From now on, such a message ends its connection before a session sees it."""
+    """From now on, such a message ends its connection before Streamlit sees it, which acts on some kinds by itself.
 
-    @instead(Runtime, "handle_backmsg")
-    def checked(take: Function, server: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
-        if is_forged(msg):
+    So does what is no message. One that is too large to be read goes on: Streamlit ends its connection by its size.
+    Under app.py the first visitor is already waited for: what is looked up when a message has come holds for it too.
+    """
+
+    @instead(WebSocket, "_raise_on_disconnect")
+    def checked(check: Function, socket: WebSocket, message: Message) -> None:
+        check(socket, message)
+        data = message.get("bytes") or b""
+        try:
+            refused = len(data) <= get_max_widget_state_size_bytes() and is_forged(BackMsg.FromString(data))
+        except Exception:  # of protobuf
+            refused = True
+        if refused:
             raise WebSocketDisconnect(AGAINST_THE_RULES)
-        take(server, session_id, msg, **more)
 
 
 def end_connections_quietly() -> None:
-    """From now on, what is no message, or a browser that is gone, ends its connection; Streamlit logs a traceback."""
+    """From now on, a browser that is gone ends its connection; Streamlit logs a traceback."""
 
     @instead(WebSocket, "receive_bytes")
     async def received(receive: Function, socket: WebSocket) -> bytes:
         try:
             return bytes(await receive(socket))
-        except (RuntimeError, LookupError):
+        except RuntimeError:
             raise WebSocketDisconnect(AGAINST_THE_RULES) from None
 
 

@@ -4,19 +4,22 @@ Streamlit itself ends a connection whose message is larger than `server.maxWidge
 smaller message holds is looked at here, before anything acts on it. Files are counted when they have arrived.
 """
 
-import os
-from typing import Any, Literal
+import logging
+from typing import Any, Literal, NoReturn
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from starlette.exceptions import HTTPException
 
+from specviz.core.errors import InputError, hide_folders
 from specviz.core.once import cache_once
+from specviz.core.operator_settings import check_operator_settings
 from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
+from specviz.ui.shared.middleware import Guards, Previews
+from specviz.ui.shared.parts import notices
 
 SAYS = page_texts("shared")
 SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
@@ -26,9 +29,9 @@ SLOWEST = 30.0  # seconds for the head of a request, and for the next part of it
 def guard_the_doors() -> None:
     """Begin, once for the server, before the first page is drawn.
 
-    InputError: a setting that is used here is wrong.
+    InputError: a setting of the operator's is wrong.
     """
-    frame_ancestors(os.environ.get(FRAMES, ""))  # before anything is changed
+    check_operator_settings()
     below.answer_through(lambda app: Guards(Previews(app)))
     below.end_half_sent_requests(SLOWEST)
     below.end_connections_quietly()
@@ -40,6 +43,13 @@ def guard_the_doors() -> None:
     below.hand_over_once()
     below.send_what_was_drawn()
     below.poll_one_at_a_time()
+
+
+def refuse_to_start(why: InputError) -> NoReturn:
+    """Under app.py, where the server is there before a setting is read: a page says what is wrong, and nothing else."""
+    logging.getLogger(__name__).error("%s", why)
+    notices([hide_folders(str(why))], "error")
+    st.stop()
 
 
 # ---- messages

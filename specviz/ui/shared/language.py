@@ -1,16 +1,15 @@
 """The language of a visitor's pages: what a link says, else what was chosen before, else the class server's."""
 
-import os
-
 import streamlit as st
 
 from specviz.core.languages import ENGLISH, find_language, find_language_by, languages, set_language
+from specviz.core.operator_settings import operator_setting
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import session_id
 from specviz.ui.shared.components import remember, remembered
 
-LANGUAGE, COOKIE, FOR_ALL = "lang", "specviz_lang", "SPECVIZ_LANG"
+LANGUAGE, COOKIE = "lang", "specviz_lang"
 KEY = "language"
 SAYS = page_texts("language")
 
@@ -28,7 +27,7 @@ def _language_here() -> str:
     if asked := find_language(st.query_params.get_all(LANGUAGE)):
         visitor.language = asked
     if not visitor.language:
-        usual = (remembered(COOKIE), os.environ.get(FOR_ALL), st.context.locale)
+        usual = (remembered(COOKIE), operator_setting("SPECVIZ_LANG"), st.context.locale)
         visitor.language = find_language(filter(None, usual)) or ENGLISH
     return visitor.language
 
@@ -44,7 +43,7 @@ def unknown_language() -> str | None:
 def language_in_link() -> dict[str, str]:
     """English is in no link, as links always were, but where another language is the usual one here."""
     chosen = session().language
-    return {LANGUAGE: chosen} if chosen != (find_language([os.environ.get(FOR_ALL, "")]) or ENGLISH) else {}
+    return {LANGUAGE: chosen} if chosen != (find_language([operator_setting("SPECVIZ_LANG")]) or ENGLISH) else {}
 
 
 def language_menu() -> None:

@@ -1,6 +1,5 @@
 """What stands between browsers and Streamlit: headers of answers, and titles and the look in the HTML of pages."""
 
-import os
 import re
 from html import escape
 
@@ -8,9 +7,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.core.once import cache_once
+from specviz.core.operator_settings import operator_setting
 from specviz.data.links.page_names import FORMER
 from specviz.ui.shared.pages import PROJECT, page_at
 
@@ -20,19 +19,6 @@ AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"
 OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  # no longer true of what is sent
 
 LONGEST_NAME = 255  # bytes of a file's name
-FRAMES, METRICS = "SPECVIZ_FRAMES", "SPECVIZ_METRICS"
-SITES = re.compile(r"(?:https?://)?[A-Za-z0-9*.\-]+(?::[0-9]{1,5})?")
-WRONG = f"{FRAMES} is a list of sites with spaces between, such as https://moodle.example.org, or: none"
-
-
-def frame_ancestors(text: str) -> bytes | None:
-    """The value of the header that says who may show the app in a frame; None where anybody may."""
-    sites = text.split()
-    if sites == ["none"]:
-        return b"frame-ancestors 'none'"
-    if not all(map(SITES.fullmatch, sites)):
-        raise InputError(WRONG)
-    return f"frame-ancestors 'self' {' '.join(sites)}".encode() if sites else None
 
 
 class Middleware:
@@ -50,10 +36,11 @@ class Guards(Middleware):
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
-        frames = frame_ancestors(os.environ.get(FRAMES, ""))
+        sites = operator_setting("SPECVIZ_FRAMES").split()
+        frames = "'none'" if sites == ["none"] else f"'self' {' '.join(sites)}"
         self._headers = [(b"referrer-policy", b"same-origin"), (b"x-content-type-options", b"nosniff")]
-        self._headers += [(b"content-security-policy", frames)] if frames else []
-        self._shows_metrics = os.environ.get(METRICS) == "1"
+        self._headers += [(b"content-security-policy", f"frame-ancestors {frames}".encode())] if sites else []
+        self._shows_metrics = operator_setting("SPECVIZ_METRICS") == "1"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

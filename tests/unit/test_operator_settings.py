@@ -1,0 +1,168 @@
+"""What the operator sets: one table, and one sentence at start for whatever cannot be used, at every way in."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.core.errors import InputError
+from specviz.core.operator_settings import OPERATOR_SETTINGS, check_operator_settings, operator_setting
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = [file for folder in ("specviz", "pages", "cloud") for file in (ROOT / folder).rglob("*.py")]
+PRODUCT += [ROOT / "app.py", ROOT / "serve.py"]
+NUMBERS = ("-5", "1.5", "5m", "many", "9" * 5_000, "٣", " 1")
+WRONG = {
+    "SPECVIZ_MODELS": ("bundeled", "BUNDLED", "hub,", "hub folders", "everything"),
+    "SPECVIZ_CACHE_GB": NUMBERS,
+    "SPECVIZ_MODEL_MB": ("0", *NUMBERS),
+    "SPECVIZ_ENGINES": ("0", "65", *NUMBERS, "ray:auto", "https://", "https://host:99999", "https://user:secret@host"),
+    "SPECVIZ_ENGINES_TOKEN": ("short", "a secret of two words", "two lines of\nit, all"),
+    "SPECVIZ_STREAMS": ("0", "65", *NUMBERS),
+    "SPECVIZ_JOB_SECONDS": ("0", *NUMBERS),
+    "SPECVIZ_RUNS": ("MEMORY", "memori", "runs"),
+    "SPECVIZ_PACKED": ("off", "2"),
+    "SPECVIZ_FORWARD": ("transformer",),
+    "SPECVIZ_DEVICE": ("gpu", "CPU"),
+    "SPECVIZ_LANG": ("xx", "Español"),
+    "SPECVIZ_LESSONS": ("/no/such/folder", __file__),
+    "SPECVIZ_FRAMES": ("a; script-src *", "a\r\nset-cookie: b", "javascript:alert(1)", "'self'", "https://a/b"),
+    "SPECVIZ_METRICS": ("yes", "true"),
+}
+RIGHT = {
+    "SPECVIZ_MODELS": ("bundled", "smollm2", "hub, folders", "any"),
+    "SPECVIZ_CACHE_GB": ("0", "5"),
+    "SPECVIZ_ENGINES": ("1", "10", "64", "http://engines:8000", "https://engines.example/specviz"),
+    "SPECVIZ_ENGINES_TOKEN": ("0123456789abcdef",),
+    "SPECVIZ_RUNS": ("memory", "./runs", "/data/runs", "~/runs", r"C:\runs", "s3://bucket/runs"),
+    "SPECVIZ_LANG": ("en", "es", "es-MX", "zh-Hans"),
+    "SPECVIZ_LESSONS": (str(ROOT),),
+    "SPECVIZ_FRAMES": ("none", "*.example.org", "https://a.example b.example:8443"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
+def test_what_cannot_be_used_is_refused_in_one_sentence_that_does_not_repeat_it(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: a mistyped limit was no limit, a mistyped word opened the catalogue, MEMORY was a folder."""
+    monkeypatch.setenv(name, text)
+    for read in (check_operator_settings, lambda: operator_setting(name)):
+        with pytest.raises(InputError) as refused:
+            read()
+        assert str(refused.value) == f"{name} must be {OPERATOR_SETTINGS[name].rule}."
+        assert "secret" not in str(refused.value)
+
+
+def test_every_setting_but_a_folder_that_may_come_later_is_checked() -> None:
+    assert OPERATOR_SETTINGS.keys() - WRONG.keys() == {"SPECVIZ_GGUF"}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in RIGHT.items() for text in texts])
+def test_what_can_be_used_is_taken_and_an_empty_one_is_as_none(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, text)
+    check_operator_settings()
+    assert operator_setting(name) == text
+    monkeypatch.setenv(name, "")
+    check_operator_settings()
+    assert operator_setting(name) == OPERATOR_SETTINGS[name].default
+
+
+def test_every_default_is_one_that_can_be_set() -> None:
+    for setting in OPERATOR_SETTINGS.values():
+        assert not setting.default or setting.fits(setting.default)
+
+
+def test_a_secret_that_is_needed_and_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECVIZ_ENGINES_TOKEN", raising=False)
+    with pytest.raises(InputError, match="must be the same text, of at least 16 letters and digits"):
+        operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True)
+
+
+def test_a_mistyped_name_is_refused_and_what_a_cluster_sets_itself_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PORT", "SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_8501_TCP_ADDR", "APP_SERVICE_PORT"):
+        monkeypatch.setenv(f"SPECVIZ_{name}", "tcp://10.0.0.1:8501")
+    check_operator_settings()
+    monkeypatch.setenv("SPECVIZ_MODEL", "bundled")
+    with pytest.raises(InputError, match=r"^There is no setting SPECVIZ_MODEL\. The settings are SPECVIZ_MODELS, "):
+        check_operator_settings()
+
+
+STARTS = {
+    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds from 1 to 999999999."),
+    "SPECVIZ_MODEL": (
+        "bundled",
+        f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
+    ),
+    "SPECVIZ_RUNS": ("nothing://here", "Runs cannot be stored at 'nothing://here': Protocol not known: nothing"),
+    "SPECVIZ_ENGINES": (
+        "https://engines.example",
+        f"SPECVIZ_ENGINES_TOKEN must be {OPERATOR_SETTINGS['SPECVIZ_ENGINES_TOKEN'].rule}.",
+    ),
+}
+# Prints what is said with each of these settings, of which each is wrong.
+START_EACH = """
+import os, sys
+from streamlit.testing.v1 import AppTest
+def serve():
+    try:
+        import serve
+    except SystemExit as ended:
+        return ended.code
+def draw():
+    page = AppTest.from_file(sys.argv[1]).run(timeout=600)
+    assert not page.exception
+    return " ".join(each.value for each in page.main if hasattr(each, "value"))
+for setting in sys.argv[2:]:
+    name, _, text = setting.partition("=")
+    os.environ[name] = text
+    print(serve() if sys.argv[1] == "serve.py" else draw())
+    del os.environ[name]
+"""
+
+
+@pytest.mark.parametrize("entry", ["serve.py", "app.py", "cloud/streamlit_app.py"])
+def test_no_entry_starts_and_each_says_why_and_nothing_else(entry: str) -> None:
+    """Before, under app.py: a page without the limit, or Streamlit's box for an error."""
+    given = [f"{name}={text}" for name, (text, _) in STARTS.items()]
+    environment = {name: text for name, text in os.environ.items() if name not in OPERATOR_SETTINGS}
+    environment |= {"PYTHONPATH": str(ROOT), "SPECVIZ_GGUF": os.devnull}
+    command = [sys.executable, "-c", START_EACH, entry, *given]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = re.sub(r"[\\\u2060]", "", done.stdout)  # on a page, what Markdown must not act on is marked
+    assert said.splitlines() == [sentence for _, sentence in STARTS.values()]
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_line_says_it_before_it_does_anything(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SPECVIZ_CACHE_GB", "much")
+    assert main(["models"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "specviz: SPECVIZ_CACHE_GB must be a whole number of gigabytes from 0 to 999999999.\n")
+
+
+def test_nothing_else_reads_a_setting_and_every_name_in_the_code_is_one() -> None:
+    code = {file: file.read_text(encoding="utf-8") for file in PRODUCT if file.name != "operator_settings.py"}
+    assert len(code) > 300
+    assert [
+        file for file, text in code.items() if re.search(r"environ[^\n]{0,9}\W(SPECVIZ_|[A-Z]+_VARIABLE)", text)
+    ] == []
+    assert {name for text in code.values() for name in re.findall(r"SPECVIZ_[A-Z_]*\w", text)} == {*OPERATOR_SETTINGS}
+
+
+def test_operating_has_a_row_for_each_with_its_default() -> None:
+    text = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(SPECVIZ_[A-Z_]+)` \|.*\| ([^|]+) \|$", text, re.MULTILINE))
+    assert list(rows) == list(OPERATOR_SETTINGS)
+    assert [
+        rows[name] for name, setting in OPERATOR_SETTINGS.items() if f"`{setting.default}`" not in f"{rows[name]}``"
+    ] == []
