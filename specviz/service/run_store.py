@@ -1,7 +1,9 @@
 """Finished runs, so that a class that opens one link sees one run, today and after the engine was started again.
 
-A run is found by what was asked for (`latest`) or by its own id (`get`). A newer run of the same request replaces the
-older one for `latest` only: a link to the older one still opens it, until the store is full and the oldest runs go.
+A run is found by what was asked for (`latest`) or by its own id (`get`). Its file's name says both, and between them
+the time (names of before have none): where one run is asked for, one file is read. A newer run of the same request
+replaces the older one for `latest` only: a link to the older one still opens it, until there are three newer ones, or
+the store is full and the oldest runs go.
 
 The files are in a folder, or at a path of an object store through fsspec. Several servers may share them: each finds
 what the others stored. A run that a server has in its own memory it does not look for there. A file appears whole or
@@ -14,11 +16,11 @@ import logging
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
@@ -33,6 +35,7 @@ from pydantic import TypeAdapter, ValidationError
 from specviz.core.errors import InputError
 from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
+from specviz.core.trace import drop_candidates
 from specviz.core.verdict import verdict_of_run
 from specviz.service.job import RunResult, tokens_in
 
@@ -47,6 +50,7 @@ FOLDER_VARIABLE = "SPECVIZ_RUNS"
 IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
+OF_ONE_REQUEST = 3  # files
 DISK_BYTES = 200_000_000
 BUSY_FOR = timedelta(minutes=5)
 TRIAL = "trial"  # a file that is written and removed at start
@@ -73,11 +77,11 @@ class RunFiles:
     def __str__(self) -> str:
         return str(self._where)
 
-    def read(self, name: str) -> bytes | None:
-        """The file's content; None where it is too large to be ours."""
+    def read(self, name: str) -> bytes:
+        """The file's content; nothing where it is too large to be ours."""
         path = f"{self._path}/{name}"
         with _raise_os_errors():
-            return None if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
+            return b"" if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a whole file. In a folder, only the server's user can read it: prompts are the visitors' own.
@@ -128,13 +132,15 @@ class RunFiles:
     def remove_oldest(self, most: int, most_bytes: int, newest: str) -> None:
         """Remove the oldest files where there are more, or where they take more, and what ended servers began.
 
-        `newest` was written just now, and stays whatever the clocks say.
+        `newest` was written just now, and stays whatever the clocks say. Of its request two older ones stay.
         """
-        total = 0
+        total, request = 0, newest.partition("-")[0]
         runs = sorted(self._runs(), key=lambda run: run[0] != newest)
+        same = sorted((name for name, _, _ in runs[1:] if name.startswith(f"{request}-")), key=_time_in, reverse=True)
+        too_many = same[OF_ONE_REQUEST - 1 :]
         for place, (name, _, size) in enumerate(runs, start=1):
             total += size
-            if place > most or total > most_bytes:
+            if place > most or total > most_bytes or name in too_many:
                 self.remove(name)
         for name, written, _ in self.listed(PREFIX):
             if time() - written > ABANDONED:
@@ -157,6 +163,11 @@ class RunFiles:
                     known = written <= time() + AHEAD
                     found.append((name, written if known else 0.0, int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
+
+
+def _time_in(name: str) -> str:
+    """When a file was stored, as its name says it: a later time is a greater text. Empty in a name of before."""
+    return name.partition("-")[2].rpartition("-")[0]
 
 
 @contextmanager
@@ -188,6 +199,11 @@ class StoredRun:
     key: str  # see `service.sharing_key`
     request: RunRequest
     result: RunResult
+
+    def slim(self) -> "StoredRun":
+        """What the run's figures need, a tenth of it."""
+        trace = drop_candidates(self.result.trace)
+        return replace(self, result=replace(self.result, trace=trace, plain_text="", draft_guesses=None))
 
 
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
@@ -252,7 +268,7 @@ class RunStore:
         self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
-        self._lock = Lock()
+        self._lock, self._reading = Lock(), Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="run-store")  # nobody waits for the disk
 
     def latest(self, key: str) -> StoredRun | None:
@@ -260,13 +276,11 @@ class RunStore:
             known = self._latest.get(key)
         if known and (run := self.get(known)):
             return run
-        stored = {name: self._load(name) for name in self._names(f"{_short(key)}-", ".json")}
-        found = [(name, run) for name, run in stored.items() if run and run.key == key]
-        if not found:
-            return None
-        # When a file was last opened says nothing: a link to an older run opens that.
-        name, newest = max(found, key=lambda each: each[1].result.trace.created)
-        return self._remember_run(name, newest, newest=True)
+        # Which of the names without a time is newer, nothing says: the one that was used last is first.
+        for name in sorted(self._sizes(f"{_short(key)}-", ".json"), key=_time_in, reverse=True):
+            if (run := self._load(name)) and run.key == key:
+                return self._remember_run(name, run, newest=True)
+        return None
 
     def get(self, run_id: str) -> StoredRun | None:
         if not ID.fullmatch(run_id):
@@ -275,9 +289,26 @@ class RunStore:
             if run := self._runs.get(run_id):
                 self._runs.move_to_end(run_id)
                 return run
-        names = self._names("", f"-{run_id}.json")
+        names = list(self._sizes("", f"-{run_id}.json"))
         run = self._load(names[0]) if names else None
         return run and self._remember_run(names[0], run, newest=False)
+
+    def each(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
+        """These runs, one after the other; None for one that is gone. It ends before it reads more than so many bytes.
+
+        What is read is slim, and not remembered: a list names more runs than there is memory for.
+        """
+        sizes = self._sizes("", ".json")
+        names = {name[-21:-5]: name for name in sizes}  # a run's id is the end
+        for run_id in ids:
+            with self._lock:
+                run = self._runs.get(run_id)
+            if run is None and (name := names.get(run_id)):
+                most_bytes -= sizes[name]
+                if most_bytes < 0:
+                    return
+                run = self._load(name, slim=True)
+            yield run
 
     def save(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
         # what differs between two runs of the same request: their times
@@ -304,22 +335,27 @@ class RunStore:
                 if self._latest.get(old.key) == old_id:
                     del self._latest[old.key]
 
-    def _names(self, begin: str, end: str) -> list[str]:
+    def _sizes(self, begin: str, end: str) -> dict[str, int]:
+        """The files whose names begin and end so, those that were used last first, and their bytes."""
         try:
-            return [name for name, _, _ in self.files.listed(begin, end)] if self.files else []
+            return {name: size for name, _, size in self.files.listed(begin, end)} if self.files else {}
         except OSError as error:
             _log.warning("Stored runs cannot be looked for in %s: %s", self.files, error)
-            return []
+            return {}
 
-    def _load(self, name: str) -> StoredRun | None:
-        """The run in this file; None for a file that is damaged or of another version."""
+    def _load(self, name: str, *, slim: bool = False) -> StoredRun | None:
+        """The run in this file; None for a file that is damaged or of another version.
+
+        A run takes ten times its file: one at a time is whole before it is `slim`, whoever asks for them.
+        """
         assert self.files
-        try:
+        with suppress(OSError, ValidationError):
             content = self.files.read(name)
-            run = _STORED.validate_json(content) if content is not None else None
-        except (OSError, ValidationError):
-            return None
-        return run if run and run.result.id in name else None
+            with self._reading:
+                run = _STORED.validate_json(content)
+                if run.result.id in name:
+                    return run.slim() if slim else run
+        return None
 
     def _remember_run(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
         """Remember a run that was read, and that its file was used."""
@@ -330,7 +366,7 @@ class RunStore:
         return run
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:
-        name = f"{_short(run.key)}-{run.result.id}.json"
+        name = f"{_short(run.key)}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{run.result.id}.json"
         try:
             files.write_with_room(name, _STORED.dump_json(run))
             files.remove_oldest(self._on_disk, DISK_BYTES, name)

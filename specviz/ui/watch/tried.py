@@ -22,12 +22,13 @@ from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
+from specviz.ui.shared.below_streamlit import visitor_left
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
+from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
 HEIGHT = 252
@@ -247,11 +248,20 @@ def keep_list(watching: WatchState) -> None:
 
 
 def restore_list(watching: WatchState, text: str) -> None:
-    """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
-    names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
-    found = [stored for name in names if (stored := engine().stored_run(name))]
-    watching.past.bring_back([stored_run(run, preset_of(run.request)) for run in found])
-    watching.past.gone = len(names) - len(found)
+    """Bring back what a tab held, the newest run first, once for a visitor who is still there.
+
+    Anyone can send it: it only names runs, and what is shown of one is the server's.
+    """
+    past = watching.past
+    if past.gone is not None:
+        return
+    past.gone, names = 0, dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
+    wanted = (name for name in reversed(names) if name not in past.ids and not visitor_left())
+    for run in engine().stored_runs(wanted, LIST_BYTES):
+        if run is None:
+            past.gone += 1
+        elif not past.bring_back(stored_run(run, preset_of(run.request))):
+            return
 
 
 def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:

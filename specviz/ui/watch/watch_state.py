@@ -1,7 +1,6 @@
 """What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 from uuid import uuid4
@@ -26,6 +25,7 @@ from specviz.ui.shared.stage import StageProgress
 SAYS = page_texts("watch")
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
+LIST_BYTES = 10_000_000  # of the files that are read to bring them back: about as many tokens
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 FIRST_STEPS_SECONDS = 0.1  # how long it then waits for the target's own first tokens
@@ -138,12 +138,16 @@ class Feed:
     compared: CachedPayload[ComparedPayload] | None = None  # what was made last of the run before
 
 
+def _slim(shown: ShownRun) -> ShownRun:
+    return replace(shown, trace=drop_candidates(shown.trace), plain_text=None, draft_guesses=None)
+
+
 @dataclass(slots=True)
 class PastRuns:
     finished: deque[ShownRun] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
     asked_for: bool = False  # those that the browser tab held before a reload
-    gone: int = 0  # of those before a reload, how many this server does not have any more
+    gone: int | None = None  # of those before a reload, how many are not here any more; None until they came back
     opened: Trace | None = None  # the one opened last
     opened_as: int = 0  # what `count` was then
 
@@ -151,9 +155,8 @@ class PastRuns:
         """Add a run that was measured here, in the memory that its figures need; one that is shown again is there."""
         if shown.stored_id and shown.stored_id in self.ids:
             return
-        slim = replace(shown, trace=drop_candidates(shown.trace), plain_text=None, draft_guesses=None)
-        self.finished.append(slim)
-        while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
+        self.finished.append(_slim(shown))
+        while len(self.finished) > 1 and self._tokens > MAX_TOKENS:
             self.finished.popleft()
         self.count += 1
 
@@ -161,12 +164,17 @@ class PastRuns:
     def ids(self) -> list[str]:
         return [run.stored_id for run in self.finished if run.stored_id]
 
-    def bring_back(self, earlier: Sequence[ShownRun]) -> None:
-        """Put runs of before a reload in front of those that were finished since."""
-        since, self.count = [*self.finished], 0
-        self.finished.clear()
-        for run in (*earlier, *since):
-            self.finish(run)
+    @property
+    def _tokens(self) -> int:
+        return sum(tokens_in(run.trace) for run in self.finished)
+
+    def bring_back(self, earlier: ShownRun) -> bool:
+        """Put a run of before a reload in front of the others; False: there is no room for it."""
+        fits = len(self.finished) < MAX_RUNS and self._tokens + tokens_in(earlier.trace) <= MAX_TOKENS
+        if fits:
+            self.finished.appendleft(_slim(earlier))
+            self.count += 1
+        return fits
 
     def open(self, trace: Trace) -> None:
         self.opened, self.count = drop_candidates(trace), self.count + 1
