@@ -134,10 +134,9 @@ class RunFiles:
 
         `newest` was written just now, and stays whatever the clocks say. Of its request two older ones stay.
         """
-        total, request = 0, newest.partition("-")[0]
-        runs = sorted(self._runs(), key=lambda run: run[0] != newest)
-        same = sorted((name for name, _, _ in runs[1:] if name.startswith(f"{request}-")), key=_time_in, reverse=True)
-        too_many = same[OF_ONE_REQUEST - 1 :]
+        total, runs = 0, sorted(self._runs(), key=lambda run: run[0] != newest)
+        same = [name for name, _, _ in runs if name[:17] == newest[:17] and name != newest]  # the request is the start
+        too_many = sorted(same, key=_time_in, reverse=True)[OF_ONE_REQUEST - 1 :]
         for place, (name, _, size) in enumerate(runs, start=1):
             total += size
             if place > most or total > most_bytes or name in too_many:
@@ -202,8 +201,7 @@ class StoredRun:
 
     def slim(self) -> "StoredRun":
         """What the run's figures need, a tenth of it."""
-        trace = drop_candidates(self.result.trace)
-        return replace(self, result=replace(self.result, trace=trace, plain_text="", draft_guesses=None))
+        return replace(self, result=RunResult(drop_candidates(self.result.trace), id=self.result.id))
 
 
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
@@ -274,13 +272,7 @@ class RunStore:
     def latest(self, key: str) -> StoredRun | None:
         with self._lock:
             known = self._latest.get(key)
-        if known and (run := self.get(known)):
-            return run
-        # Which of the names without a time is newer, nothing says: the one that was used last is first.
-        for name in sorted(self._sizes(f"{_short(key)}-", ".json"), key=_time_in, reverse=True):
-            if (run := self._load(name)) and run.key == key:
-                return self._remember_run(name, run, newest=True)
-        return None
+        return (self.get(known) if known else None) or self._find(f"{_short(key)}-", ".json", key)
 
     def get(self, run_id: str) -> StoredRun | None:
         if not ID.fullmatch(run_id):
@@ -289,9 +281,18 @@ class RunStore:
             if run := self._runs.get(run_id):
                 self._runs.move_to_end(run_id)
                 return run
-        names = list(self._sizes("", f"-{run_id}.json"))
-        run = self._load(names[0]) if names else None
-        return run and self._remember_run(names[0], run, newest=False)
+        return self._find("", f"-{run_id}.json")
+
+    def _find(self, begin: str, end: str, key: str | None = None) -> StoredRun | None:
+        """The newest run whose file's name begins and ends so; where names have no time, the one that was used last."""
+        for name in sorted(self._sizes(begin, end), key=_time_in, reverse=True):
+            run = self._load(name)
+            if run and self.files and key in (None, run.key):
+                with suppress(OSError):  # a folder that cannot be written still gives its runs
+                    self.files.used(name)  # others go first
+                self._remember(run, newest=key is not None)
+                return run
+        return None
 
     def each(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
         """These runs, one after the other; None for one that is gone. It ends before it reads more than so many bytes.
@@ -356,14 +357,6 @@ class RunStore:
                 if run.result.id in name:
                     return run.slim() if slim else run
         return None
-
-    def _remember_run(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
-        """Remember a run that was read, and that its file was used."""
-        assert self.files
-        with suppress(OSError):  # a folder that cannot be written still gives its runs
-            self.files.used(name)  # others go first
-        self._remember(run, newest=newest)
-        return run
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:
         name = f"{_short(run.key)}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{run.result.id}.json"

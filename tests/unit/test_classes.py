@@ -195,12 +195,10 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
 
 
-def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined() -> None:
-    for students, hours, is_over in ((1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)):
-        server = Server()
-        teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
-        server.now += 3600 * hours
-        assert (server.classes.look(teacher) is None) == is_over
+@pytest.mark.parametrize(("hours", "is_over"), [(3.9, False), (4.1, True)])
+def test_a_class_that_nobody_uses_ends(server: Server, hours: float, is_over: bool) -> None:
+    server.now += 3600 * hours
+    assert (server.classes.look(server.teacher) is None) == is_over
 
 
 def open_all(classes: Classes, count: int, first: int = 1) -> list[str]:

@@ -35,7 +35,6 @@ class ClassLimits:
 
     day: float = 24 * 3600.0  # a class ends this long after it was opened
     idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
-    empty: float = 15 * 60.0  # ... as `idle`, of a class that nobody has joined
     safe: float = 5 * 60.0  # for so long after its last change a class keeps its place, and as long for each student
     safest: float = 60 * 60.0  # ... at most
     look: float = 60.0  # between two looks for classes that are over
@@ -216,8 +215,7 @@ class Classes:
         return room
 
     def _is_over(self, room: Room, now: float) -> bool:
-        idle = self.limits.idle if room.joined else self.limits.empty
-        return now - room.opened >= self.limits.day or now - room.used >= idle
+        return now - room.opened >= self.limits.day or now - room.used >= self.limits.idle
 
     def _changed(self, room: Room) -> None:
         room.used = room.changed = self._clock()

@@ -248,20 +248,14 @@ def keep_list(watching: WatchState) -> None:
 
 
 def restore_list(watching: WatchState, text: str) -> None:
-    """Bring back what a tab held, the newest run first, once for a visitor who is still there.
-
-    Anyone can send it: it only names runs, and what is shown of one is the server's.
-    """
+    """Bring back what a tab held, once. Anyone can send it: it only names runs, and what is shown is the server's."""
     past = watching.past
-    if past.gone is not None:
-        return
-    past.gone, names = 0, dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
-    wanted = (name for name in reversed(names) if name not in past.ids and not visitor_left())
-    for run in engine().stored_runs(wanted, LIST_BYTES):
-        if run is None:
-            past.gone += 1
-        elif not past.bring_back(stored_run(run, preset_of(run.request))):
-            return
+    if past.gone is None:
+        names = dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
+        newest_first = (name for name in reversed(names) if not visitor_left())
+        found = [*engine().stored_runs(newest_first, LIST_BYTES)][::-1]
+        past.bring_back([stored_run(run, preset_of(run.request)) for run in found if run])
+        past.gone = found.count(None)
 
 
 def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:

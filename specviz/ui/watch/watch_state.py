@@ -1,6 +1,7 @@
 """What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 from uuid import uuid4
@@ -138,10 +139,6 @@ class Feed:
     compared: CachedPayload[ComparedPayload] | None = None  # what was made last of the run before
 
 
-def _slim(shown: ShownRun) -> ShownRun:
-    return replace(shown, trace=drop_candidates(shown.trace), plain_text=None, draft_guesses=None)
-
-
 @dataclass(slots=True)
 class PastRuns:
     finished: deque[ShownRun] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
@@ -155,8 +152,9 @@ class PastRuns:
         """Add a run that was measured here, in the memory that its figures need; one that is shown again is there."""
         if shown.stored_id and shown.stored_id in self.ids:
             return
-        self.finished.append(_slim(shown))
-        while len(self.finished) > 1 and self._tokens > MAX_TOKENS:
+        slim = replace(shown, trace=drop_candidates(shown.trace), plain_text=None, draft_guesses=None)
+        self.finished.append(slim)
+        while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
             self.finished.popleft()
         self.count += 1
 
@@ -164,17 +162,12 @@ class PastRuns:
     def ids(self) -> list[str]:
         return [run.stored_id for run in self.finished if run.stored_id]
 
-    @property
-    def _tokens(self) -> int:
-        return sum(tokens_in(run.trace) for run in self.finished)
-
-    def bring_back(self, earlier: ShownRun) -> bool:
-        """Put a run of before a reload in front of the others; False: there is no room for it."""
-        fits = len(self.finished) < MAX_RUNS and self._tokens + tokens_in(earlier.trace) <= MAX_TOKENS
-        if fits:
-            self.finished.appendleft(_slim(earlier))
-            self.count += 1
-        return fits
+    def bring_back(self, earlier: Sequence[ShownRun]) -> None:
+        """Put runs of before a reload in front of those that were finished since."""
+        since, self.count = [*self.finished], 0
+        self.finished.clear()
+        for run in (*earlier, *since):
+            self.finish(run)
 
     def open(self, trace: Trace) -> None:
         self.opened, self.count = drop_candidates(trace), self.count + 1

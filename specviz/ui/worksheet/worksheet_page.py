@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
-from specviz.core.languages import cache_by_language
+from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
@@ -344,7 +344,10 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    counters, before = worksheet.read(state.worksheet_paste)
+    read = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(read, str):
+        raise InputError(read)
+    counters, before = read
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
     speedup = serving.measured_speedup(given, without, speculative, counters.latency)
     found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)

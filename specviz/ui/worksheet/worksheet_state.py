@@ -1,10 +1,11 @@
 """The worksheet's values as the parameters of its address, and what it remembers of a visitor. No drawing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self
 
 from specviz.core.errors import InputError
-from specviz.core.languages import current_language
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real
 from specviz.data.systems.serving_counters import ServingCounters, read_counters
@@ -25,6 +26,15 @@ from specviz.ui.shared.arrival import Arrival
 ReadPaste = tuple[ServingCounters, float | None]  # counters, and the tokens a call of the lines before
 
 
+def _read(text: str, _language: str) -> ReadPaste | str:
+    """What a pasted text says, or why it cannot be used, in this language."""
+    try:
+        counters = read_counters(text)
+    except InputError as error:
+        return str(error)
+    return counters, tokens_before(text, counters.engine)
+
+
 @dataclass(slots=True)
 class Worksheet:
     came: Arrival = field(default_factory=Arrival)
@@ -34,28 +44,8 @@ class Worksheet:
     counted_text: str = ""  # the text in which they were read
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
     runs: int = 0  # how many of the visitor's runs were finished then
-    paste: tuple[tuple[str, str], ReadPaste | str] | None = None  # a text and the language, and what was read or said
-
-    def read(self, text: str) -> ReadPaste:
-        """What a pasted text says, read once: every message of the visitor draws the page again.
-
-        InputError: it cannot be used.
-        """
-        of = text, current_language()
-        if self.paste is None or self.paste[0] != of:
-            self.paste = of, _read(text)
-        found = self.paste[1]
-        if isinstance(found, str):
-            raise InputError(found)
-        return found
-
-
-def _read(text: str) -> ReadPaste | str:
-    try:
-        counters = read_counters(text)
-    except InputError as error:
-        return str(error)
-    return counters, tokens_before(text, counters.engine)
+    # once for each text: every message of the visitor draws the page again
+    read: Callable[[str, str], ReadPaste | str] = field(default_factory=lambda: lru_cache(1)(_read))
 
 
 SAYS = page_texts("worksheet")
