@@ -20,12 +20,11 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from time import time
-from typing import Any
 from uuid import uuid4
 
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
@@ -44,8 +43,7 @@ ABANDONED = 3_600  # seconds after which a server that began such a file has sur
 AHEAD = 3_600  # seconds by which another clock may be ahead; a time beyond that says nothing, and counts as the oldest
 FULL = (errno.ENOSPC, errno.EDQUOT)
 PREFIX = "new-"  # of files that are not complete
-# What file systems call the time of a file's last change, in the order in which they are asked.
-TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+STORED = re.compile(r"-(\d+\.\d{6})-")  # in a name: when, in seconds since 1970
 FOLDER_VARIABLE = "SPECVIZ_RUNS"
 IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
@@ -92,7 +90,7 @@ class RunFiles:
             self._where.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(self._where / name, content)
             return
-        new = f"{self._path}/{PREFIX}{uuid4().hex}"
+        new = f"{self._path}/{PREFIX}{time():.6f}-{uuid4().hex}"
         with _raise_os_errors():
             self._files.makedirs(self._path, exist_ok=True)
             try:
@@ -142,14 +140,14 @@ class RunFiles:
             if place > most or total > most_bytes or name in too_many:
                 self.remove(name)
         for name, written, _ in self.listed(PREFIX):
-            if time() - written > ABANDONED:
+            if 0 < written < time() - ABANDONED:
                 self.remove(name)
 
     def _runs(self) -> list[tuple[str, float, int]]:
         return [each for each in self.listed("", ".json") if "-" in each[0]]
 
     def listed(self, begin: str, end: str = "") -> list[tuple[str, float, int]]:
-        """Names that begin and end so, when each was written (seconds since 1970) and its bytes; newest first.
+        """Names that begin and end so, when each was written or used (seconds since 1970), its bytes; newest first.
 
         No patterns: Python remembers each of the last 32,768, and each link of a visitor would be another one.
         """
@@ -158,15 +156,17 @@ class RunFiles:
             for details in self._files.ls(self._path, detail=True):
                 name = str(details["name"]).rsplit("/", 1)[-1]
                 if name.startswith(begin) and name.endswith(end):
-                    written = _time_of(details)
+                    written = details.get("mtime")  # of a folder: when it was used
+                    written = written if isinstance(written, float) else _time_in(name)
                     known = written <= time() + AHEAD
                     found.append((name, written if known else 0.0, int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
 
 
-def _time_in(name: str) -> str:
-    """When a file was stored, as its name says it: a later time is a greater text. Empty in a name of before."""
-    return name.partition("-")[2].rpartition("-")[0]
+def _time_in(name: str) -> float:
+    """When a file was stored, as its name says it; 0 for a name of before."""
+    found = STORED.search(name)
+    return float(found[1]) if found else 0.0
 
 
 @contextmanager
@@ -181,14 +181,6 @@ def _raise_os_errors() -> Iterator[None]:
 
 def _first_sentence(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _time_of(details: dict[str, Any]) -> float:
-    """When the file was written, in seconds since 1970; 0 where the store does not say."""
-    value = next((details[key] for key in TIMES if details.get(key)), 0.0)
-    with suppress(ValueError):
-        value = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return value.timestamp() if isinstance(value, datetime) else float(value) if isinstance(value, int | float) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +351,7 @@ class RunStore:
         return None
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:
-        name = f"{_short(run.key)}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{run.result.id}.json"
+        name = f"{_short(run.key)}-{time():.6f}-{run.result.id}.json"
         try:
             files.write_with_room(name, _STORED.dump_json(run))
             files.remove_oldest(self._on_disk, DISK_BYTES, name)
