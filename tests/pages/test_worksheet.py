@@ -15,6 +15,7 @@ from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.systems.importers import RecordOptions, import_run
+from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.low_acceptance import never
 from specviz.measure.worksheet.model import WorksheetModel
@@ -22,6 +23,7 @@ from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
+from specviz.ui.worksheet import worksheet_state
 from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
@@ -205,6 +207,27 @@ def test_a_latency_that_is_still_missing_leaves_the_paste_on_the_page(page: AppT
     page.number_input(key="worksheet_without").set_value(30.0).run()
     assert "Give both latencies" in texts(page)
     assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
+
+
+@pytest.mark.parametrize("text", [LINE, "no counters"])
+def test_a_paste_is_read_once(page: AppTest, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: at each drawing of the page, and twice when it came: a megabyte took seconds for each small message."""
+    read: list[str] = []
+
+    def noted(text: str) -> ServingCounters:
+        read.append(text)
+        return read_counters(text)
+
+    monkeypatch.setattr(worksheet_state, "read_counters", noted)
+    paste(page, text)
+    said = texts(page)
+    page.run()
+    assert (read, texts(page)) == ([text], said)
+    page.number_input(key="worksheet_without").set_value(30.0).run()
+    assert read == [text]
+    paste(page, ISSUE)
+    paste(page, text)
+    assert read == [text, ISSUE, text]
 
 
 def test_the_paste_is_quoted_legibly_and_as_text(page: AppTest) -> None:

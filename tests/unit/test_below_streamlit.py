@@ -361,6 +361,7 @@ def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pyt
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not runtime.exists()
     assert below.session_called("ada") is None
+    assert not below.visitor_left()
     assert below.session_manager() is None
     assert below.remote_address("ada") == ""
     client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="192.0.2.1"))
@@ -377,6 +378,9 @@ def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> N
     assert below.remote_address("ada") == "192.0.2.1"
     below.run_again(session)
     assert states == ["state"]
+    assert not below.visitor_left()
+    monkeypatch.setattr(manager, "get_active_session_info", lambda _: None)
+    assert below.visitor_left()
     assert "_client_state" in AppSession.__init__.__code__.co_names
 
 

@@ -23,7 +23,7 @@ from specviz.game.game import PROMPTS, ROUNDS
 from specviz.measure.sweep import table
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
 from specviz.service.classes.room import MAX_GUESS
-from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
+from specviz.service.run_store import IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY
 from specviz.ui.lesson import place
 from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_ITEMS, SESSION_BYTES
 from tests.support.door_contents import MEGA
@@ -136,11 +136,14 @@ SAID = [
     f"a public address for {ADDRESS_BYTES // MEGA} MB, all sessions for {ALL_BYTES // MEGA} MB",
     f"at most {MOST_LINES} lines of its traceback, and {LONGEST} characters of each",
     f"{LENGTH} signs of {len(ALPHABET)}",
-    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address",
+    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address, "
+    f"{LIMITS.classes_of_others} from all that are private or not known",
+    f"safe for {LIMITS.safe / 60:.0f} minutes after the last change on the board",
     f"{LIMITS.students} students in a class; {PROMPTS * ROUNDS} rounds and {len(quiz())} answers of a student",
     f"names of {MAX_NAME} characters; {MAX_GUESS} characters of a guess",
     f"have {place.MOST} places, {place.MOST_OF_ONE} of one public address",
     f"the newest {IN_MEMORY} in memory, at most {TOKENS_IN_MEMORY:,} tokens together; the newest {ON_DISK} on the disk",
+    f"on the disk, {['', 'one', 'two', 'three'][OF_ONE_REQUEST]} of one request",
 ]
 
 # What the search finds, and what reads nothing that a visitor or a file of a person says.

@@ -18,12 +18,12 @@ from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
-from specviz.service.job import RunResult
+from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
 from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, TriedRun, ranking_of, tried_csv, tried_figure, tries
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run
-from tests.support.fake_traces import draft_guesses_of, fake_run
+from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS, ShownRun, WatchState, first_run
+from tests.support.fake_traces import draft_guesses_of, fake_run, fake_trace
 from tests.support.figures import by_name
 from tests.support.known import known
 from tests.unit.test_result import BUSY
@@ -221,11 +221,12 @@ def test_a_run_that_is_shown_again_is_no_second_row() -> None:
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]
 
 
-def engine_with(*ids: str) -> Mock:
-    """An engine that has finished runs of these ids."""
-    results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
+def engine_with(*ids: str, run: Trace | None = None) -> Mock:
+    """An engine that has finished runs of these ids. `found` notes which are asked for."""
+    results = {name: RunResult(run or fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
     runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
-    return Mock(stored_run=Mock(side_effect=runs.get))
+    found = Mock(side_effect=runs.get)
+    return Mock(found=found, stored_runs=Mock(side_effect=lambda ids, most_bytes: map(found, ids)))
 
 
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +255,29 @@ def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     monkeypatch.setattr(tried, "engine", lambda: engine)
     watching = watching_of(REQUEST)
     tried.restore_list(watching, sent)
-    assert engine.stored_run.call_count <= most
+    assert engine.found.call_count <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
+
+
+def test_a_list_comes_back_once_and_only_to_a_visitor_who_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: each message had all runs read again, also where its sender was gone."""
+    held = " ".join(RUN_IDS[:MAX_RUNS])
+    engine = engine_with(*RUN_IDS[:MAX_RUNS], run=fake_trace(tokens=MAX_TOKENS // 8))
+    monkeypatch.setattr(tried, "engine", lambda: engine)
+    watching = watching_of(REQUEST)
+    for _ in range(3):
+        tried.restore_list(watching, held)
+    here = len(watching.past.ids)
+    assert watching.past.ids == [*RUN_IDS[MAX_RUNS - here + 1 : MAX_RUNS], "id1"], "the newest, in their order"
+    assert 3 < here < 10
+    assert sum(tokens_in(run.trace) for run in watching.past.finished) <= MAX_TOKENS
+    assert (engine.found.call_count, watching.past.gone) == (MAX_RUNS, 0), "asked for once"
+    assert engine.stored_runs.call_args.args[1] == LIST_BYTES
+    engine.found.reset_mock()
+    monkeypatch.setattr(tried, "visitor_left", lambda: engine.found.call_count == 2)
+    watching = watching_of(REQUEST)
+    tried.restore_list(watching, held)
+    assert engine.found.call_count == 2
 
 
 def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:

@@ -240,6 +240,11 @@ def session_called(name: str) -> AppSession | None:
     return runtime.get_instance().get_app_session(name) if runtime.exists() else None
 
 
+def visitor_left() -> bool:
+    """Whether the browser whose script runs is gone; a callback runs to its end all the same."""
+    return runtime.exists() and session_called(session_id()) is None
+
+
 def run_again(session: AppSession) -> None:
     """Run its script with what its browser sent last."""
     session.request_rerun(session._client_state)

@@ -22,12 +22,13 @@ from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
+from specviz.ui.shared.below_streamlit import visitor_left
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
+from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
 HEIGHT = 252
@@ -247,11 +248,14 @@ def keep_list(watching: WatchState) -> None:
 
 
 def restore_list(watching: WatchState, text: str) -> None:
-    """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
-    names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
-    found = [stored for name in names if (stored := engine().stored_run(name))]
-    watching.past.bring_back([stored_run(run, preset_of(run.request)) for run in found])
-    watching.past.gone = len(names) - len(found)
+    """Bring back what a tab held, once. Anyone can send it: it only names runs, and what is shown is the server's."""
+    past = watching.past
+    if past.gone is None:
+        names = dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
+        newest_first = (name for name in reversed(names) if not visitor_left())
+        found = [*engine().stored_runs(newest_first, LIST_BYTES)][::-1]
+        past.bring_back([stored_run(run, preset_of(run.request)) for run in found if run])
+        past.gone = found.count(None)
 
 
 def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:

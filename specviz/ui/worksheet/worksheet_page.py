@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
-from specviz.core.languages import cache_by_language
+from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
@@ -18,8 +18,6 @@ from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import read_counters
-from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
@@ -346,11 +344,14 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    counters = read_counters(state.worksheet_paste)
+    read = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(read, str):
+        raise InputError(read)
+    counters, before = read
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
     speedup = serving.measured_speedup(given, without, speculative, counters.latency)
     found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
-    return replace(found, before=tokens_before(state.worksheet_paste, counters.engine))
+    return replace(found, before=before)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
