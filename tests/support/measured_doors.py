@@ -125,7 +125,7 @@ def opened():
         f"{MOST_FILES} files, {SESSION_BYTES // sent.MEGA} MB",
     ),
     "a message over the page's connection": door(
-        """ui/shared/below_streamlit.py: guards Runtime.handle_backmsg
+        """ui/shared/below_streamlit.py: guards WebSocket._raise_on_disconnect
         ui/shared/below_streamlit.py: guards StarletteSessionClient.write_forward_msg
         ui/shared/below_streamlit.py: guards WebsocketSessionManager.disconnect_session""",
         f"4 MB, {MOST_ITEMS:,} items of lists",

@@ -162,6 +162,7 @@ NO_DOORS = {
     "ui/shared/parts.py: file_uploader key": "draws those of the pages",
     "measure/race.py: reads": "a file of the app",
     "player/live.py: reads": "files of the app",
+    "lab/checking.py: reads": "a student's file, which is run after that",
     "models/catalogue.py: reads": "a model's files",
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
@@ -172,7 +173,7 @@ NO_DOORS = {
     "ui/shared/below_streamlit.py: guards AppSession._handle_scriptrunner_event_on_event_loop": "sends that",
     "ui/shared/below_streamlit.py: guards AppSession.request_rerun": "leaves out polls",
     "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
-    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
+    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is gone",
     "ui/shared/below_streamlit.py: guards SafeSessionState.on_script_will_rerun": "hands over once what came",
     "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
 }

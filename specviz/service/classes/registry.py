@@ -138,7 +138,7 @@ class Classes:
             code = read_code(typed)
             room = next((room for room in self._rooms.values() if room.code == code), None)
             if room is None:
-                raise InputError(say("wrong_code" if _BETWEEN.sub("", typed) else "no_code"))
+                raise InputError(say("wrong_code") if _BETWEEN.sub("", typed) else say("no_code"))
             if len(room.students) >= self.limits.students:
                 raise InputError(say("full", students=self.limits.students))
             secret, room.joined = new_secret(), room.joined + 1
