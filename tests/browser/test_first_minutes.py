@@ -14,7 +14,7 @@ from tests.support.fake_pip import FakePip, fake_pip
 from tests.support.visitor import wait_until_still
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
-NOT_HERE, PRESS = "smollm2 is not on this server yet.", "Download 93 MB"
+NOT_HERE, PRESS = "Not on this server yet: smollm2.", "Download 93 MB"
 
 
 class Empty(NamedTuple):

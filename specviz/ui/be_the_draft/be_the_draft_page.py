@@ -28,11 +28,11 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, waiting_line, while_busy
 from specviz.ui.shared.parts import (
     Options,
-    ask_to_download,
     button,
     download,
     heading,
     notices,
+    offer_download,
     page_button,
     per_call,
     rate_of,
@@ -172,7 +172,7 @@ def _show_status(state: BeTheDraftState) -> None:
             said = SAYS["typed_stays"].format(state=said)
         st.info(plain(said), icon=":material/hourglass_top:")
 
-    ask_to_download(state.slot)
+    offer_download(state.slot)
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")

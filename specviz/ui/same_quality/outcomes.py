@@ -30,7 +30,7 @@ from specviz.ui.shared.figures import (
     scatter,
 )
 from specviz.ui.shared.job_slot import show_progress, waiting_line
-from specviz.ui.shared.parts import ask_to_download, button, role_table
+from specviz.ui.shared.parts import button, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -151,7 +151,7 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
     task, slot = state.task, state.slot
     if task is None or task.place != place:
         return
-    ask_to_download(slot)
+    offer_download(slot)
 
     def line(view: JobView) -> str:
         name = rule_text(task.rule).title if task.rule else SAYS[f"task_{task.place}"]

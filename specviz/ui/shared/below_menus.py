@@ -10,10 +10,11 @@ from streamlit.runtime.state import SessionState
 
 from specviz.ui.shared import below_streamlit as below
 
-MENUS = (SelectboxSerde, RadioSerde, MultiSelectSerde)  # pills and segmented controls drop a name that is no option's
+# Pills and segmented controls drop a name that is no option's.
+MENUS: tuple[Any, ...] = SelectboxSerde, RadioSerde, MultiSelectSerde
 
 
-def hold_options() -> None:
+def let_menus_hold_options() -> None:
     """From now on, the value of a menu is one of its options, or what was typed where that is allowed.
 
     A browser sends what the chosen option is called there. Once it is called something else (a model that was fetched,
@@ -27,7 +28,7 @@ def hold_options() -> None:
         if not isinstance(menu, MENUS):
             return take(state, metadata, user_key)
         before: Any = state._new_widget_state.widget_metadata.get(metadata.id)
-        _take_over(menu, before and before.deserializer.__self__, metadata.formatted_options is None)
+        _inherit(menu, before and before.deserializer.__self__, metadata.formatted_options is None)
         found = take(state, metadata, user_key)
         menu.held = found.value
         corrected = menu.sent not in (None, metadata.serializer(found.value))
@@ -37,7 +38,7 @@ def hold_options() -> None:
         below.instead(kind, "deserialize")(_options_named)
 
 
-def _take_over(menu: Any, before: Any, is_typed: bool) -> None:
+def _inherit(menu: Any, before: Any, is_typed: bool) -> None:
     """What the menu that was drawn before knows; options that are gone are forgotten."""
     now = dict(zip(menu.formatted_options, menu.options, strict=True))
     older = before.options_by_name.items() if before else ()

@@ -15,7 +15,7 @@ from specviz.core.once import cache_once
 from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
-from specviz.ui.shared.below_menus import hold_options
+from specviz.ui.shared.below_menus import let_menus_hold_options
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
 
@@ -39,7 +39,7 @@ def guard_the_doors() -> None:
     below.bound_what_waits(MOST_WAITING)
     below.let_callbacks_end()
     below.hand_over_once()
-    hold_options()
+    let_menus_hold_options()
     below.send_what_was_drawn()
     below.poll_one_at_a_time()
 

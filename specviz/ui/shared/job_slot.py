@@ -39,7 +39,8 @@ class JobSlot(Generic[R]):
         self.slot: Slot = slot
         self._kinds = kinds
         self.view: JobView | None = None
-        self.missing: dict[str, int] = {}  # models of the job that is wanted, which waits for the visitor to `download`
+        self.missing: dict[str, int] = {}  # what `download` brings; the job that is wanted waits for it
+        self._wanted: tuple[Callable[[int], JobCommand], bool]
         self._agreed = False  # the job may download
         self._new = False  # no script has looked since `start`
         self._lock = Lock()
@@ -80,12 +81,12 @@ class JobSlot(Generic[R]):
         """Ask the engine for what `make` makes of a job number; returns that number.
 
         What is stored or under way for another visitor is taken, unless it is to be measured `fresh`. A job that must
-        download a model waits until the visitor has `agreed` to that, see `ask_to_download`; its number is 0.
+        download a model waits until the visitor has `agreed` to that, see `offer_download`; its number is 0.
         """
         self._agreed, missing = agreed, {} if agreed else to_download(make(0).models)
         if missing:
             self.reset()
-            self.missing, self.download = missing, partial(self.start, make, fresh=fresh, agreed=True)
+            self.missing, self._wanted = missing, (make, fresh)
             return 0
         self.missing = {}
         engine().start()
@@ -94,6 +95,12 @@ class JobSlot(Generic[R]):
             self.view = JobView(job)
         self._new = True
         return job
+
+    def download(self) -> None:
+        """Start the job that waits for this."""
+        if self.missing:
+            make, fresh = self._wanted
+            self.start(make, fresh=fresh, agreed=True)
 
     def cancel(self) -> None:
         """End the job; the next `refresh` shows it as cancelled, with what it has found."""

@@ -114,14 +114,14 @@ def button(
     st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=pressed, **look)
 
 
-def ask_to_download(slot: JobSlot[Any]) -> None:
+def offer_download(slot: JobSlot[Any]) -> None:
     """Where a job would be that needs models which are not here: a button that says how much it downloads."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"download-{slot.slot}"):
         if missing := slot.missing:
             known = "some" if not all(missing.values()) else "least" if HUB_NAMES & {*missing} else "all"
             label = SAYS[f"download_{known}"].format(size=show_size(sum(missing.values())))
             names = join_choices([short_name(name) for name in missing], "and")
-            st.markdown(plain(SAYS["not_here"].format(models=names, count=len(missing))), width="content")
+            st.markdown(plain(SAYS["not_here"].format(models=names)), width="content")
             look: Options = {"icon": "download", "type": "primary"}
             button(label, f"start_download-{slot.slot}", slot.download, whole_page=True, **look)
 

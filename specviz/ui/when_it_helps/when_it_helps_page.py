@@ -25,19 +25,7 @@ from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
-from specviz.ui.shared.parts import (
-    PERCENT,
-    TIMES,
-    Options,
-    ask_to_download,
-    button,
-    data_table,
-    download,
-    note,
-    notices,
-    numbers,
-    texts,
-)
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 from specviz.ui.when_it_helps import figures
 from specviz.ui.when_it_helps.batches import show_batches
 from specviz.ui.when_it_helps.by_draft import show_by_draft
@@ -53,7 +41,7 @@ FIGURES = "when_it_helps_figures"  # the part of the page that grows with a swee
 
 
 def show_sweeps(sweeps: WhenItHelpsState) -> None:
-    ask_to_download(sweeps.slot)
+    parts.offer_download(sweeps.slot)
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
@@ -79,7 +67,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
         return waits or SAYS["starting"]
     if waits:
         return SAYS["progress_waits"].format(progress=progress, waits=waits)
-    left = show_rest(sweeps.began, progress.done, progress.total)
+    left = show_rest(sweeps.began, sweeps.measured, sweeps.measured + progress.total - progress.done)
     length = str(progress.draft_length)
     if progress.schedule != "fixed":
         length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
