@@ -1,4 +1,4 @@
-"""All that the app takes from below Streamlit's public names, in one file: an upgrade of Streamlit begins here.
+"""All that the app takes from below Streamlit's public names, but for menus (below_menus.py): an upgrade begins here.
 
 Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
 changed what it needs. A test of the structure keeps these names out of every other file.

@@ -89,7 +89,7 @@ def stage_payload(
     if shown is None:
         return None
     watching.feed.version += 1
-    not_run = watching.form.problem or watching.message
+    not_run = watching.form.problem or watching.message or watching.run.missing
     again = "from_before_again" if view in ("simple", "full") and "run" not in hide else "from_before"
     stored = SAYS[again] if shown.source == "stored" else None
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)

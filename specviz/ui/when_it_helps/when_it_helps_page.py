@@ -41,6 +41,7 @@ FIGURES = "when_it_helps_figures"  # the part of the page that grows with a swee
 
 
 def show_sweeps(sweeps: WhenItHelpsState) -> None:
+    parts.offer_download(sweeps.slot)
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
@@ -66,7 +67,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
         return waits or SAYS["starting"]
     if waits:
         return SAYS["progress_waits"].format(progress=progress, waits=waits)
-    left = show_rest(sweeps.began, progress.done, progress.total)
+    left = show_rest(sweeps.began, sweeps.measured, sweeps.measured + progress.total - progress.done)
     length = str(progress.draft_length)
     if progress.schedule != "fixed":
         length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
