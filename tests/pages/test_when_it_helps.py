@@ -340,12 +340,12 @@ def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytes
     table = page.dataframe[0].value
     assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
     assert list(table["method"])[-1] == "wren-nano (tree)"
-    assert len(figures_of(page)) == 5
+    assert len(figures_of(page)) == 3
     page.button_group(key="methods_temperature").set_value("1").run()
     assert len(page.dataframe[0].value) == len(NAMES)
     assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
     page.button_group(key="methods_kind").set_value("story").run()
-    assert len(figures_of(page)) == 5
+    assert len(figures_of(page)) == 3
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
-from specviz.ui.when_it_helps.by_training import show_by_training
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
 
 SAYS = page_texts("when_it_helps")
@@ -151,7 +150,6 @@ def show_by_method() -> None:
         with right:
             st.markdown(plain(heads_sentence(compared, kind)))
             note(SAYS["heads"], "heads")
-    show_by_training()
     losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if families:
