@@ -18,8 +18,6 @@ from specviz.measure.sweep.rows import SweepSeries
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
-from specviz.ui.race.results import show_race_beside
-from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
@@ -183,7 +181,6 @@ def draw_workloads(study: Study, source: str) -> None:
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
-    show_race_beside(study, session().race.shown().values())
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
