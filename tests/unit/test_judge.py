@@ -9,9 +9,7 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.data.measured.batches import Ratio
 from specviz.data.systems.serving_counters import ServingCounters
-from specviz.measure.batch_sentences import outcome
 from specviz.measure.sweep.sentences import conclusions, outcome_sentence, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
@@ -21,9 +19,7 @@ from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.ui.race.lanes import flag
 from specviz.ui.shared.parts import headline
-from specviz.ui.when_it_helps.batches import batch_table
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
-from tests.support.fake_batches import fake_study
 from tests.support.fake_rows import row_at
 from tests.support.known import known
 from tests.support.measured_methods import on_kind
@@ -81,10 +77,6 @@ def test_all_pages_say_the_same_word(
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
     assert outcome_sentence(word) in " ".join(conclusions(rows))
 
-    assert outcome(Ratio(middle, low, high)) == word
-    study = fake_study(middle)
-    measured = replace(study.speedups[0], speedup=Ratio(middle, low, high))
-    assert batch_table(replace(study, speedups=[measured]))["outcome"].to_list() == [word]
     assert replace(on_kind(middle, 0.1).best, low=low, high=high).outcome == word
 
 

@@ -25,7 +25,6 @@ from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 from specviz.ui.when_it_helps import figures
-from specviz.ui.when_it_helps.batches import show_batches
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied
@@ -79,7 +78,6 @@ def _figures(sweeps: WhenItHelpsState) -> None:
         {
             SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
             SAYS["tab_drafts"]: partial(draw_tabs, drafters),
-            SAYS["tab_batches"]: show_batches,
             SAYS["tab_server"]: partial(show_your_server, sweeps.your_server),
         }
     )
