@@ -19,10 +19,8 @@ from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.learn.peers import peers_figure
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
-from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import Options, button
 
 SAYS = page_texts("learn")
@@ -142,8 +140,6 @@ def show_faq(state: LearnState) -> None:
             st.markdown(f"**{entry.question.choose(words)}**")
             answer = fill(entry.answer.choose(words), facts_in(answer_facts(entry.trace), words))
             paragraph(answer, f"why-{entry.name}", words)
-            if entry.measured == "peers":
-                chart(peers_figure(words), "learn_peers")
             said = faq().sources[entry.source].choose(words).format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
             st.caption(SAYS["published"].format(said=said, sources=cited) if cited else said)
