@@ -16,7 +16,7 @@ from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.low_acceptance import never
+from specviz.measure.worksheet.advice import never
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
@@ -182,7 +182,7 @@ def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTes
         assert f"**{never()}**" in texts(each)
         assert UNTOLD not in texts(each)
         assert metric(each, "At most") == "1.00×"
-        assert "**What to check in llama.cpp.**" in texts(each)
+        assert "docs/checklists.md" in texts(each)
         assert "The text counts tokens, not passes" in texts(each)
 
 

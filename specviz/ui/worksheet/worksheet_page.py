@@ -24,7 +24,6 @@ from specviz.data.texts import page_texts
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
-from specviz.measure.worksheet.low_acceptance import ceiling, never, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
 from specviz.measure.worksheet.serving import Production, outlook
@@ -226,9 +225,9 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
     """How the verdict looks, the verdict, its sentences, and the figures with the names of both their texts."""
     ahead = outlook(found)
     speeds = ("speedup", ahead.speeds, "range_help")
-    if never_pays(found):
-        most = ("at_most", times(ceiling(found)), "most_help")
-        return LOOKS[HURTS], never(), reasons(found, advice.counted_calls(found)), [most, speeds]
+    if found.never_pays:
+        most = ("at_most", times(found.ceiling), "most_help")
+        return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
     below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
     shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
     return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
