@@ -52,8 +52,7 @@ export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "
  *
  * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
  * after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
- * per target call. `ranked` says which of the two is faster where the machine was too busy to time them; empty: not
- * known, or not needed.
+ * per target call.
  */
 export interface ComparedPayload {
   name: string;
@@ -63,7 +62,6 @@ export interface ComparedPayload {
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
   per_call: number | null;
-  ranked: string;
   trusted: boolean;
   pinned: boolean;
 }
