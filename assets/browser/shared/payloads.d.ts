@@ -222,8 +222,8 @@ export interface LapPayload {
 
 export interface LoadQuestion {
   name: "batch" | "context" | "experts";
-  question: Says;
-  answer: Says;
+  question: string;
+  answer: string;
   shows: Array<RooflineView>;
 }
 
@@ -422,7 +422,6 @@ export interface RivalPayload {
  * The whole lesson: published figures in, everything else is computed from them.
  */
 export interface RooflinePayload {
-  words: "technical" | "plain";
   limits: string;
   machines: Array<PublishedMachine>;
   models: Array<ModelShape>;
@@ -461,14 +460,6 @@ export interface RoundPicture {
   alt: string;
   chips: Array<TokenPayload>;
   ringed: Array<number>;
-}
-
-/**
- * One text in two voices: the field's words, and words for anyone, without symbols.
- */
-export interface Says {
-  technical: string;
-  plain: string;
 }
 
 /**
