@@ -112,13 +112,6 @@ def ran(*ratios: float, number: int = 0) -> list[Runs]:
     return [Runs(rounds, rounds, [ratio], [0.5 + number]) for ratio in ratios]
 
 
-def test_how_far_the_columns_are_from_a_division_is_said() -> None:
-    """Found: a reader divided tokens by the times of a round, and got another speedup than the table has."""
-    methods = measured(1.0, 1.6, 0.9).temperatures[0].methods  # each writes 2 tokens in 0.4 + 1.5 + 0.1 steps
-    said = by_method.division(methods, ALL)
-    assert f"up to 38 % away here, for {methods[1].title}." in said
-
-
 def test_the_best_setting_is_chosen_on_other_prompts() -> None:
     prompts = [ran(9.0, 1.0), ran(1.0, 2.0), ran(1.0, 2.0)]
     assert chosen_settings(prompts) == [1, 0, 0], "the first one does not decide for itself"
