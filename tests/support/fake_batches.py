@@ -14,28 +14,20 @@ def ratio(value: float, width: float = 0.02) -> Ratio:
     return Ratio(value, value - width, value + width)
 
 
+def checked(batch: int) -> Ratio:
+    return ratio(1.4 + 0.1 * batch)
+
+
 def fake_study(*speedups: float) -> BatchStudy:
     """γ = 4 in batches of 1, 2, 4, ...: v is 1.5 for one text and 0.1 more for each further one; c is 0.1, o 0.05."""
     sizes = [2**number for number in range(len(speedups))]
     points = [
         BatchSpeedup(
-            size,
-            4,
-            ratio(speedup),
-            ratio(1.6),
-            ratio(0.1),
-            ratio(1.4 + 0.1 * size),
-            ratio(0.05),
-            COUNTS,
-            0.25,
-            150.0,
-            100.0,
+            size, 4, ratio(speedup), ratio(1.6), ratio(0.1), checked(size), ratio(0.05), COUNTS, 0.25, 150, 100
         )
         for size, speedup in zip(sizes, speedups, strict=True)
     ]
-    checks = {
-        size: [Check(1, ratio(1.0, 0.0)), Check(2, ratio(1.1)), Check(5, ratio(1.4 + 0.1 * size))] for size in sizes
-    }
+    checks = {size: [Check(1, ratio(1.0, 0.0)), Check(2, ratio(1.1)), Check(5, checked(size))] for size in sizes}
     passes = [BatchPass(size, 0.005 * size, ratio(size / 2 + 0.5), checks[size]) for size in sizes]
     where = Machine("a machine", "2.13", "5.23", 1)
     return replace(recorded_batches(), recorded_on=where, target="base", draft="nano", passes=passes, speedups=points)
