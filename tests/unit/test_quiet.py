@@ -112,6 +112,5 @@ def test_a_comparison_that_other_programs_disturbed_says_so_wherever_it_is_shown
 ) -> None:
     found = replace(known(stored_methods()), quiet=step and Quiet(step))
     assert found.disturbed == disturbed
-    for shown in (where(found), methods_section(found), as_a_draft(["wren-eagle"], found), _source(found, "technical")):
+    for shown in (where(found), methods_section(found), as_a_draft(["wren-eagle"], found), _source(found)):
         assert ("too high" in " ".join(shown.split())) == disturbed
-    assert ("They are higher than" in _source(found, "plain")) == disturbed

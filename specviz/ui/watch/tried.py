@@ -16,8 +16,8 @@ from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.numbers import times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
+from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
-from specviz.measure.ranking import fastest, known_costs
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
@@ -87,12 +87,6 @@ def tries(watching: WatchState) -> list[TriedRun]:
         return TriedRun(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
 
     return [tried(*each) for each in runs]
-
-
-def ranking_of(runs: Sequence[TriedRun]) -> str:
-    return fastest(
-        [(run.number, run.draft, run.shown.trace, run.estimated.interval if run.estimated else None) for run in runs]
-    )
 
 
 class PlotBox(NamedTuple):
@@ -267,8 +261,6 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         zero = [machine_in_words(run.shown.trace.recorded_on.machine) for run in runs if run.number == 0]
         recorded = [SAYS["zero"].format(machine=machine) for machine in zero]
         st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
-        if busy and (ranked := ranking_of(runs)):
-            st.markdown(f"**{plain(ranked)}**")
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
         formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
