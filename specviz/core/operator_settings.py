@@ -17,28 +17,15 @@ from specviz.core.languages import find_language
 PREFIX = "SPECVIZ_"
 # Kubernetes sets these itself where a service is named specviz or specviz-….
 OF_A_CLUSTER = re.compile(r"_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)")
-TO_64 = re.compile("[1-9]|[1-5][0-9]|6[0-4]").fullmatch
+TO_64 = "[1-9]|[1-5][0-9]|6[0-4]"
 WORD = "(bundled|smollm2|catalogue|hub|folders|any)"
 SITE = r"(https?://)?[A-Za-z0-9*.\-]+(:[0-9]{1,5})?"
 
 
 class OperatorSetting(NamedTuple):
-    fits: Callable[[str], object]
-    rule: str  # what it must be
+    fits: str | Callable[[str], object]  # an expression for all of it, or what says so
     default: str = ""
-
-
-def _match(pattern: str, rule: str, default: str = "") -> OperatorSetting:
-    return OperatorSetting(re.compile(pattern).fullmatch, rule, default)
-
-
-def _one_of(default: str, *others: str) -> OperatorSetting:
-    return OperatorSetting((default, *others).__contains__, f"{default} or {' or '.join(others)}", default)
-
-
-def _number(least: int, of: str, default: str = "") -> OperatorSetting:
-    rule = f"a whole number of {of} from {least} to 999999999"
-    return OperatorSetting(lambda text: re.fullmatch("[0-9]{1,9}", text) and int(text) >= least, rule, default)
+    rule: str = ""  # what it must be
 
 
 def _is_number_or_url(text: str) -> object:
@@ -47,41 +34,42 @@ def _is_number_or_url(text: str) -> object:
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         return False
-    return TO_64(text) or (known and not (parts.username or parts.query or parts.fragment))
+    return re.fullmatch(TO_64, text) or (known and not (parts.username or parts.query or parts.fragment))
 
 
 OPERATOR_SETTINGS = {
-    "SPECVIZ_MODELS": _match(
+    "SPECVIZ_MODELS": OperatorSetting(
         f"{WORD}( *, *{WORD})*",
-        "bundled, smollm2, catalogue, hub, folders or any, or several of these with commas between them",
         "catalogue",
+        "bundled, smollm2, catalogue, hub, folders or any, or several of these with commas between them",
     ),
-    "SPECVIZ_GGUF": _match(".*", "a folder"),
-    "SPECVIZ_CACHE_GB": _number(0, "gigabytes", "20"),
-    "SPECVIZ_MODEL_MB": _number(1, "megabytes"),
+    "SPECVIZ_GGUF": OperatorSetting(".*"),
+    "SPECVIZ_CACHE_GB": OperatorSetting("[0-9]{1,9}", "20", "a whole number of gigabytes"),
+    "SPECVIZ_MODEL_MB": OperatorSetting("[1-9][0-9]{0,8}", "", "a whole number of megabytes, at least 1"),
     "SPECVIZ_ENGINES": OperatorSetting(
-        _is_number_or_url, "a whole number from 1 to 64, or the URL of engines such as https://HOST:8000", "1"
+        _is_number_or_url, "1", "a whole number from 1 to 64, or the URL of engines such as https://HOST:8000"
     ),
-    "SPECVIZ_ENGINES_TOKEN": _match(
+    "SPECVIZ_ENGINES_TOKEN": OperatorSetting(
         "[!-~]{16,}",
+        "",
         "the same text, of at least 16 letters and digits, here and at the engines: openssl rand -hex 32 makes one",
     ),
-    "SPECVIZ_STREAMS": OperatorSetting(TO_64, "a whole number from 1 to 64", "2"),
-    "SPECVIZ_JOB_SECONDS": _number(1, "seconds"),
-    "SPECVIZ_RUNS": _match(
-        r"memory|[^\n]*[/\\][^\n]*", "memory, the path of a folder with a / in it, such as ./runs, or a URL"
+    "SPECVIZ_STREAMS": OperatorSetting(TO_64, "2", "a whole number from 1 to 64"),
+    "SPECVIZ_JOB_SECONDS": OperatorSetting("[1-9][0-9]{0,8}", "", "a whole number of seconds, at least 1"),
+    "SPECVIZ_RUNS": OperatorSetting(
+        r"memory|.*[/\\].*", "", "memory, the path of a folder with a / in it, such as ./runs, or a URL"
     ),
-    "SPECVIZ_PACKED": _one_of("1", "0"),
-    "SPECVIZ_FORWARD": _one_of("light", "transformers"),
-    "SPECVIZ_DEVICE": _one_of("auto", "cpu", "cuda", "mps"),
+    "SPECVIZ_PACKED": OperatorSetting("0|1", "1", "0 or 1"),
+    "SPECVIZ_FORWARD": OperatorSetting("light|transformers", "light", "light or transformers"),
+    "SPECVIZ_DEVICE": OperatorSetting("auto|cpu|cuda|mps", "auto", "auto, cpu, cuda or mps"),
     "SPECVIZ_LANG": OperatorSetting(
-        lambda text: find_language([text]), "the code of a language here: en, or a folder of assets/texts, such as es"
+        lambda code: find_language([code]), "", "the code of a language here, such as en or es"
     ),
-    "SPECVIZ_LESSONS": OperatorSetting(lambda text: Path(text).is_dir(), "a folder that is there"),
-    "SPECVIZ_FRAMES": _match(
-        rf"\s*{SITE}(\s+{SITE})*\s*", "a list of sites with spaces between, such as https://moodle.example.org, or none"
+    "SPECVIZ_LESSONS": OperatorSetting(lambda folder: Path(folder).is_dir(), "", "a folder that is there"),
+    "SPECVIZ_FRAMES": OperatorSetting(
+        rf"\s*{SITE}(\s+{SITE})*\s*", "", "sites with spaces between, such as https://moodle.example.org, or none"
     ),
-    "SPECVIZ_METRICS": _one_of("0", "1"),
+    "SPECVIZ_METRICS": OperatorSetting("0|1", "0", "0 or 1"),
 }
 
 
@@ -90,10 +78,10 @@ def operator_setting(name: str, *, needed: bool = False) -> str:
 
     The sentence does not repeat what is set: under app.py visitors read it, and it may be a secret.
     """
-    setting, text = OPERATOR_SETTINGS[name], os.environ.get(name, "")
-    if (text or needed) and not setting.fits(text):
-        raise InputError(f"{name} must be {setting.rule}.")
-    return text or setting.default
+    (fits, default, rule), text = OPERATOR_SETTINGS[name], os.environ.get(name, "")
+    if (text or needed) and not (re.fullmatch(fits, text) if isinstance(fits, str) else fits(text)):
+        raise InputError(f"{name} must be {rule}.")
+    return text or default
 
 
 def check_operator_settings() -> None:

@@ -74,9 +74,10 @@ def test_what_can_be_used_is_taken_and_an_empty_one_is_as_none(
     assert operator_setting(name) == OPERATOR_SETTINGS[name].default
 
 
-def test_every_default_is_one_that_can_be_set() -> None:
-    for setting in OPERATOR_SETTINGS.values():
-        assert not setting.default or setting.fits(setting.default)
+def test_every_default_is_one_that_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, setting in OPERATOR_SETTINGS.items():
+        monkeypatch.setenv(name, setting.default)
+        assert operator_setting(name) == setting.default
 
 
 def test_a_secret_that_is_needed_and_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +96,7 @@ def test_a_mistyped_name_is_refused_and_what_a_cluster_sets_itself_is_not(monkey
 
 
 STARTS = {
-    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds from 1 to 999999999."),
+    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds, at least 1."),
     "SPECVIZ_MODEL": (
         "bundled",
         f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
@@ -147,7 +148,7 @@ def test_the_command_line_says_it_before_it_does_anything(
     monkeypatch.setenv("SPECVIZ_CACHE_GB", "much")
     assert main(["models"]) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "specviz: SPECVIZ_CACHE_GB must be a whole number of gigabytes from 0 to 999999999.\n")
+    assert (out, err) == ("", "specviz: SPECVIZ_CACHE_GB must be a whole number of gigabytes.\n")
 
 
 def test_nothing_else_reads_a_setting_and_every_name_in_the_code_is_one() -> None:
