@@ -238,7 +238,7 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
         sliders.more_controls()
         if model.batch == 1:
             st.caption(_batch(model, start))
-        st.caption(f"{plain(terms.batch_shape(model))} {SAYS['h100']}")
+        st.caption(plain(terms.batch_shape(model)))
         st.caption(SAYS["batch_lesson"])
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
