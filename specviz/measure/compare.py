@@ -16,9 +16,9 @@ from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
 from specviz.core.steps import Steps, drop_pauses
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.decoding.sampler import LogitsConstraint
-from specviz.measure.calibration import calibrate, tree_sizes
+from specviz.measure.calibration import LENGTHS, calibrate, tree_sizes
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Quality, SampledQuality, SampledRepeat
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -147,11 +147,16 @@ def run_both(
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
+    of_plain: LogitsConstraint | None = None,
 ) -> Trace:
+    """One run of each decoder, in turns, after a warm-up of both; each has a constraint of its own, which follows it."""
     PairedRuns(target, drafter, prompt, settings, constraint).warm_up()
-    trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
-    plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
-    return replace(trace, autoregressive=plain.autoregressive)
+    speculative = SpeculativeRun(target, drafter, prompt, settings, constraint=constraint)
+    plain = AutoregressiveRun(target, prompt, settings, constraint=of_plain)
+    for _ in chain(speculative.read_prompt(), alternate(speculative, plain)):
+        pass
+    steps = plain.trace().autoregressive
+    return replace(speculative.trace(), autoregressive=steps and replace(steps, alternating=True))
 
 
 def compare(
@@ -173,13 +178,16 @@ def compare(
         progress(f"repeat {repeat} of {repeats}")
         runs.repeat()
     progress("calibrating")
-    return comparison_of(runs.measured, target, costs=_costs(target, drafter, settings.tree))
+    return comparison_of(runs.measured, target, costs=measure_costs(target, drafter, settings.tree))
 
 
 def comparison_of(
-    measured: RepeatedPairs, target: LoadedModel, name: str = "", costs: Costs | None = None
+    measured: RepeatedPairs, target: LoadedModel, name: str = "", *, costs: Costs | None
 ) -> Comparison:
-    """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
+    """What was measured, after at least one repeat. The two texts are compared only now, off the clock.
+
+    `costs` are the pair's, measured here; None: the machine was too busy for that, so the times are not trusted.
+    """
     speculative, plain = measured.shown
     token_texts = TokenTexts(target.tokens)
     return Comparison(
@@ -194,12 +202,15 @@ def comparison_of(
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
         quality=quality(target, speculative, plain),
         costs=costs,
-    )
+    ).judge_times()
 
 
-def _costs(target: LoadedModel, drafter: Drafter, tree: str | None) -> Costs | None:
+def measure_costs(
+    target: LoadedModel, drafter: Drafter, tree: str | None, lengths: Sequence[int] = LENGTHS
+) -> Costs | None:
+    """What the pair costs here; None: the machine is too busy to be measured."""
     try:
-        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter).costs
+        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter, lengths=lengths).costs
     except DisturbedError:
         return None
 

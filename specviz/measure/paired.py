@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Interval
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounding import Judged
@@ -17,7 +18,9 @@ from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
 from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, verdict_of_ratios
+from specviz.core.verdict import Verdict, is_busy, quiet, verdict_of_ratios
+
+FEWEST = 3  # repeats of one task whose interval says how noisy they were; Student's t makes that of two wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,9 @@ class Comparison:
     plain_prefill: list[float]
     plain_tokens: list[Piece]  # one display text for each token of the plain output
     quality: Quality
-    # Measured after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
+    # Measured beside the repeats; None: the machine was too busy. Files of races do not have them, but say `trusted`.
     costs: Annotated[Costs | None, Field(exclude=True)] = field(default=None, kw_only=True)
+    trusted: bool = field(default=True, kw_only=True)  # False: the times say more about the machine, see `judge_times`
 
     @property
     def seeds(self) -> list[int]:
@@ -178,9 +182,18 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        verdict = verdict_of_ratios(self.ratios, self.terms)
+        verdict = verdict_of_ratios(self.ratios, self.terms, trusted=self.trusted)
         assert verdict is not None  # there is at least one repeat
         return verdict
+
+    def judge_times(self) -> "Comparison":
+        """The same, which says whether its times are trusted: by their noise, and by the costs measured beside them.
+
+        Sampled repeats differ in their texts too, so only the costs say how noisy they were.
+        """
+        noise = interval_of_ratios(self.ratios) if len(self.ratios) >= FEWEST and not self.draws else None
+        busy = self.costs is None or is_busy(self.both, self.speedup, noise, quiet(self.both, self.costs))
+        return replace(self, trusted=not busy)
 
 
 def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:

@@ -25,7 +25,7 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
-from specviz.measure.calibration import calibration_steps
+from specviz.measure.calibration import FEW_LENGTHS, LENGTHS, calibration_steps
 from specviz.measure.compare import RepeatedPairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
@@ -48,7 +48,6 @@ DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
 LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
-FEW_LENGTHS = (1, 2, 4, 8, 16)
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
@@ -327,7 +326,7 @@ class Workshop:
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         known, costs = self._costs.get(pair, (0, None))
         if costs is None or known < attempt:
-            lengths = FEW_LENGTHS if target.info.parameters > LARGE else range(1, MAX_DRAFT_LENGTH + 1)
+            lengths = FEW_LENGTHS if target.info.parameters > LARGE else LENGTHS
             costs = None
             with suppress(DisturbedError):  # the machine was too busy for it: once more
                 costs = (yield from calibration_steps(target, draft, lengths=lengths)).costs

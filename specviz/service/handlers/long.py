@@ -6,11 +6,12 @@ after the last repeat that it completed.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-from specviz.core.errors import InputError, hide_folders
+from specviz.core.errors import DisturbedError, InputError, hide_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Sentences
@@ -44,6 +45,9 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     drafter = fit_drafter(target, draft, settings)
     _check(target, drafter, prompts, settings)
     yield wire.RunStarted(job)
+    costs = None  # the machine is too busy to be measured
+    with suppress(DisturbedError):
+        costs = yield from workshop.costs_of(target, draft)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
@@ -51,10 +55,10 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.plain:
-                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
             raise
         workshop.forget_race(job)
-        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
     yield wire.JobFinished(job)
 
 
