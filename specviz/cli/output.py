@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, Counts, count
+from specviz.core.metrics import Counts, count
 from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
 from specviz.core.result import explain_no_result
@@ -238,11 +238,8 @@ def _joint(round: Round, node: int, nodes: Sequence[int]) -> str:
     return "┬" if node == siblings[0] else "└" if node == siblings[-1] else "├"
 
 
-def print_trace(trace: Trace, costs: Costs | None = None, *, disturbed: bool = False) -> None:
-    """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict.
-
-    `costs` and `disturbed` as in `verdict_of_run`.
-    """
+def print_trace(trace: Trace) -> None:
+    """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict."""
     drafter = f" + {trace.drafter.name}" if trace.drafter else ""
     origin = "on " + ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))
     if trace.imported:
@@ -260,7 +257,7 @@ def print_trace(trace: Trace, costs: Costs | None = None, *, disturbed: bool = F
     counts = count(trace.rounds)
     print_line(f"{counts.emitted} tokens in {counts_line(counts, 'not taken' if trace.settings.tree else 'discarded')}")
     print_line(compare_texts(trace))
-    if verdict := verdict_of_run(trace, costs, disturbed=disturbed):
+    if verdict := verdict_of_run(trace):
         print_line(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
         print_line(explain_no_result(trace))

@@ -22,16 +22,13 @@ def run(options: argparse.Namespace) -> None:
     with status_line() as status:
         target, drafter = load_pair(options, status)
         from specviz.decoding import make_constraint  # imports torch
-        from specviz.measure.calibration import FEW_LENGTHS
-        from specviz.measure.compare import measure_costs, run_both
+        from specviz.measure.compare import run_both
 
         constraints = [make_constraint(target, drafter.loaded, grammar, prompt) for _ in range(2)] if grammar else []
-        status.show("decoding")
+        status.show("decoding, then calibrating")
         trace = run_both(target, drafter, prompt, settings, *constraints)
-        status.show("calibrating")
-        costs = None if options.json == "-" else measure_costs(target, drafter, settings.tree, FEW_LENGTHS)
     if write_json(options.json, dump_trace(trace)):
-        print_trace(trace, costs, disturbed=costs is None)
+        print_trace(trace)
 
 
 def show(options: argparse.Namespace) -> None:

@@ -86,9 +86,9 @@ class Judgement:
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", "Looks like it helps, 1.90×" or "Helps, 1.90×, modelled"."""
-        return self.say_headline(self.said)
+        return self.headline_with(self.said)
 
-    def say_headline(self, said: str) -> str:
+    def headline_with(self, said: str) -> str:
         looks, modelled = f"{said[0].upper()}{said[1:]}", self.basis == "modelled"
         return say("headline_modelled" if modelled else "headline", looks=looks, speedup=self.speedup)
 

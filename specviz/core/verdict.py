@@ -6,7 +6,7 @@ Where it cannot, the reason says so and names neither.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import geometric_mean, median, mode
 
@@ -61,7 +61,7 @@ class Verdict:
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", "Looks like it helps, 1.90×" of a single pair, or "Not trusted, 1.90×"."""
-        return self.judgement.say_headline(self.said)
+        return self.judgement.headline_with(self.said)
 
 
 def explain_no_verdict(trace: Trace) -> str | None:
@@ -77,14 +77,11 @@ def explain_no_verdict(trace: Trace) -> str | None:
     return None
 
 
-def verdict_of_run(
-    trace: Trace, costs: metrics.Costs | None = None, *, disturbed: bool = False
-) -> Verdict | None:
+def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
     """The verdict on one run of one text; None where `explain_no_verdict` has a reason.
 
     It is judged by the 95 % interval of the timing (`speedup_interval`), widened by `widen_for_next_run`. A run whose
-    decoders did not take turns has no interval. For `costs` see `terms_of` and `quiet`; `disturbed`: the machine was too
-    busy to measure them beside the run.
+    decoders did not take turns has no interval. For `costs` see `terms_of` and `quiet`.
     """
     speedup = metrics.speedup(trace)
     if not speedup or explain_no_verdict(trace):
@@ -92,7 +89,7 @@ def verdict_of_run(
     timing = speedup_interval(trace)
     interval = widen_for_next_run(timing) if timing else None
     costs = quiet(trace, costs)
-    if disturbed or is_busy(trace, speedup, timing, costs):
+    if is_busy(trace, speedup, timing, costs):
         modelled = metrics.estimated_at(trace.rounds, costs) if costs and not doubts(trace, costs) else None
         return _untrusted(speedup, interval, modelled)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
@@ -147,7 +144,7 @@ def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metr
 
     `interval` is the speedup's, of the noise of its times only; `costs` are quiet ones.
     """
-    if interval and interval[1] / interval[0] > WIDE:
+    if is_disturbed(trace) or (interval and interval[1] / interval[0] > WIDE):
         return True
     modelled = costs and metrics.speedup_at(trace.rounds, costs)
     if not modelled or not costs:
@@ -155,6 +152,15 @@ def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metr
     opposite = (speedup - 1) * (modelled - 1) < 0
     contradiction = opposite and max(speedup / modelled, modelled / speedup) > CONTRADICTS
     return contradiction or _step(trace) > FAR * costs.step_seconds
+
+
+def is_disturbed(trace: Trace) -> bool:
+    return trace.autoregressive is not None and trace.autoregressive.disturbed
+
+
+def mark_disturbed(trace: Trace) -> Trace:
+    """The trace for a file: it has no costs, so it says itself that its times are not trusted."""
+    return replace(trace, autoregressive=trace.autoregressive and replace(trace.autoregressive, disturbed=True))
 
 
 def _step(trace: Trace) -> float:

@@ -31,7 +31,6 @@ TURNS = 9  # of blocks: the interval of a median leaves out the lowest and the h
 AGREE = 1.25  # high / low of the time of a round, as its repeats have it; chosen: a length or a draft is judged by less
 AGREE_AT = (1, 4, 16)  # drafted tokens of these rounds
 LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
-FEW_LENGTHS = (1, 2, 4, 8, 16)  # where a pass takes long, or where the costs only judge other times
 DRAFT_LENGTH = 4  # of the rounds that c and o are taken from, unless the tree has its own depth
 PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 

@@ -162,7 +162,7 @@ def dump_race(laps: Sequence[Comparison]) -> str:
      "laps": [{"figures": {as in `race_frame`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...},
-               "draws": [{"seed", "counts", "plain_tokens"}, ...], "trusted": true | false, "seeds": [...]}, ...]}
+               "draws": [{"seed", "counts", "plain_tokens"}, ...], "seeds": [...]}, ...]}
 
     Traces are as in the trace file. Lists of seconds have one number for each repeat, in the order of the repeats.
     Above temperature 0 each repeat has a seed of its own: `draws` has one entry for each, and the traces are of one

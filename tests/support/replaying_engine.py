@@ -173,20 +173,24 @@ def race(command: wire.Race) -> Steps:
 
 
 def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
-    trace = fake_run(replace(request, prompt=prompt.text))
+    """What was timed. With the prompt "busy" all of it takes twenty times as long, as at a load of 35."""
+    trace, slow = fake_run(replace(request, prompt=prompt.text)), 20 if prompt.text == "busy" else 1
     assert trace.autoregressive
+    steps = [slow * seconds for seconds in trace.autoregressive.seconds_per_token]
+    trace = replace(trace, autoregressive=replace(trace.autoregressive, seconds_per_token=steps))
     likely = LogProbability(-1.2, -1.4, -1.0)
     return Comparison(
         speculative=replace(trace, autoregressive=None),
         plain=replace(trace, drafter=None, rounds=[], prefill_seconds=PrefillSeconds(0.01, 0.0)),  # what it wrote alone
-        speculative_seconds=[sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,
-        plain_seconds=[sum(trace.autoregressive.seconds_per_token)] * repeats,
+        speculative_seconds=[slow * sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,
+        plain_seconds=[sum(steps)] * repeats,
         name=prompt.name,
         speculative_prefill=[0.012] * repeats,
         plain_prefill=[0.01] * repeats,
         plain_tokens=[token.text for made in trace.rounds for token in [*made.accepted_tokens, made.emitted]],
         quality=GreedyQuality(None, None) if request.settings.greedy else SampledQuality(likely, likely),
-    )
+        costs=COSTS,
+    ).judge_times()
 
 
 def sweep(command: wire.Sweep) -> Steps:

@@ -11,6 +11,7 @@ export interface Autoregressive {
   seconds_per_token: Array<number>;
   token_ids: Array<number>;
   alternating?: boolean;
+  disturbed?: boolean;
 }
 
 /**

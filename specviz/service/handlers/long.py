@@ -6,18 +6,17 @@ after the last repeat that it completed.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-from specviz.core.errors import DisturbedError, InputError, hide_folders
+from specviz.core.errors import InputError, hide_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Sentences
 from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
-from specviz.measure.compare import PairedRuns, comparison_of
+from specviz.measure.compare import PairedRuns, comparison_of, costs_steps
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.other_rules import chain_only
@@ -45,9 +44,7 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     drafter = fit_drafter(target, draft, settings)
     _check(target, drafter, prompts, settings)
     yield wire.RunStarted(job)
-    costs = None  # the machine is too busy to be measured
-    with suppress(DisturbedError):
-        costs = yield from workshop.costs_of(target, draft)
+    costs = workshop.known_costs(target, draft) or (yield from costs_steps(target, drafter, settings))
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
