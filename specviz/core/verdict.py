@@ -178,8 +178,8 @@ def _untrusted(speedup: float, interval: Interval | None, modelled: metrics.Esti
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict | None:
     """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
 
-    `trusted` is False where `is_busy` says so of the times. It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
-    explain a speedup in that interval widened by `widen_for_next_run`.
+    It is judged by the 95 % interval over the repeats, where their times are `trusted` (`is_busy`). One pair has none.
+    The costs are medians of few rounds, so they explain a speedup in that interval widened by `widen_for_next_run`.
     """
     if not ratios:
         return None

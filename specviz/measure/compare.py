@@ -188,9 +188,7 @@ def compare(
     return comparison_of(runs.measured, target, costs=measure_costs(target, drafter, settings, LENGTHS))
 
 
-def comparison_of(
-    measured: RepeatedPairs, target: LoadedModel, name: str = "", *, costs: Costs | None
-) -> Comparison:
+def comparison_of(measured: RepeatedPairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> Comparison:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock.
 
     `costs` are the pair's, measured here; None: the machine was too busy for that, so the times are not trusted.

@@ -149,7 +149,7 @@ def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
 
 
 def clearly_differ(kinds: Sequence[RaceKind]) -> bool:
-    """Whether the 95 % intervals of two kinds do not overlap. One without an interval that is trusted differs from none."""
+    """Whether the 95 % intervals of two kinds do not overlap. A kind without a trusted interval differs from none."""
     intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval and kind.verdict.trusted]
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
 

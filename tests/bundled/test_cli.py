@@ -49,7 +49,7 @@ def test_run_prints_every_status_and_writes_a_trace_that_show_takes(ok: Callable
 def test_on_a_busy_machine_there_is_no_verdict(
     command: str, costs: Costs | None, ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found at a load of 35: `run` said "Helps, 2.01×" of steps that took twenty times as long as on a quiet machine."""
+    """Found at a load of 35: `run` said "Helps, 2.01×" of steps that took twenty times as long as usual."""
     monkeypatch.setattr("specviz.measure.compare.measure_costs", lambda *_: costs)
     file = tmp_path / "found.json"
     shown = ok(command, *SHORT, *PROMPT, "--json", file)

@@ -393,9 +393,7 @@ QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 
     ],
     ids=["quiet", "costs disturbed", "steps far slower", "repeats differ", "only two repeats", "contradiction"],
 )
-def test_a_race_has_the_same_judge_of_trust_as_a_run(
-    ours: Sequence[float], costs: Costs | None, trusted: bool
-) -> None:
+def test_a_race_has_the_same_judge_of_trust_as_a_run(ours: Sequence[float], costs: Costs | None, trusted: bool) -> None:
     """Found at a load of 35: steps of 71 ms in the place of 3.3, and a green "Helps, 2.01×"."""
     alone = [0.2 * 5 / 3] * len(ours)
     found = lap(ours=ours, alone=alone, costs=costs).judge_times()

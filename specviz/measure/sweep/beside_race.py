@@ -96,7 +96,8 @@ def compare_with_race(laps: Sequence[Comparison], studies: Sequence[Study]) -> l
     if study is None:
         return []
     swept = {point.workload: point for point in iterate_rows(study.fair)}
-    return [_compare_kind(kind, laps, study, swept[kind.name]) for kind in kinds_of(laps) if kind.verdict.trusted and kind.name in swept]
+    kinds = (kind for kind in kinds_of(laps) if kind.verdict.trusted and kind.name in swept)
+    return [_compare_kind(kind, laps, study, swept[kind.name]) for kind in kinds]
 
 
 def _made_by(laps: Sequence[Comparison]) -> dict[str, object]:
