@@ -119,15 +119,13 @@ def _tokens(now: RankedRun, then: RankedRun) -> tuple[str, int]:
 
 
 def _guess(now: RankedRun, then: RankedRun) -> tuple[str, int]:
-    here, there = (run.known.costs for run in (now, then))
-    side = _side(here.of_draft, there.of_draft)
-    return say(("same_guess", "more_guess", "less_guess")[side], now=here.cost_ratio, then=there.cost_ratio), side
+    side = _side(now.known.costs.of_draft, then.known.costs.of_draft)
+    return say(("same_guess", "more_guess", "less_guess")[side]), side
 
 
 def _round(now: RankedRun, then: RankedRun) -> tuple[str, int]:
-    here, there = now.mean_round(now.known.costs), then.mean_round(then.known.costs)
     side = _side(*(run.known.costs.interval(run.mean_round) for run in (now, then)))
-    return say(("same_round", "more_round", "less_round")[side], now=here, then=there), side
+    return say(("same_round", "more_round", "less_round")[side]), side
 
 
 def _side(here: Interval | None, there: Interval | None) -> int:

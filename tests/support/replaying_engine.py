@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
 from specviz.core.replay import Prospect
 from specviz.core.request import RunRequest
@@ -74,6 +74,7 @@ def most_items() -> dict[str, int]:
 
 ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
 ONE_A_TURN = "one cell a turn"
+BUSY, SLOWER = "busy", "slower"  # prompts: see `timed`
 
 
 def obeyed(command: wire.Run) -> Steps:
@@ -133,7 +134,7 @@ def run(command: wire.Run) -> Steps:
     if ORDERS.fullmatch(command.request.prompt):
         yield from obeyed(command)
         return
-    trace = fake_run(command.request)
+    trace = timed(fake_run(command.request))
     yield wire.RunStarted(command.job, cut(trace, 0))
     before = 0
     for number, made in enumerate(trace.rounds, start=1):
@@ -153,6 +154,8 @@ def run(command: wire.Run) -> Steps:
 def calibrate(command: wire.Calibrate) -> Steps:
     order = command.request.prompt
     yield wire.RunStarted(command.job)
+    if order == BUSY:
+        raise DisturbedError("The repeats do not agree.")
     yield from held() if order == "hold" else working(0 if order == "quick" else 20)
     yield wire.JobItem(command.job, "calibrate", wire.CostsResult(COSTS))
     yield wire.JobFinished(command.job)
@@ -173,17 +176,14 @@ def race(command: wire.Race) -> Steps:
 
 
 def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
-    """What was timed. With the prompt "busy" all of it takes twenty times as long, as at a load of 35."""
-    trace, slow = fake_run(replace(request, prompt=prompt.text)), 20 if prompt.text == "busy" else 1
+    trace = timed(fake_run(replace(request, prompt=prompt.text)))
     assert trace.autoregressive
-    steps = [slow * seconds for seconds in trace.autoregressive.seconds_per_token]
-    trace = replace(trace, autoregressive=replace(trace.autoregressive, seconds_per_token=steps))
     likely = LogProbability(-1.2, -1.4, -1.0)
     return Comparison(
         speculative=replace(trace, autoregressive=None),
         plain=replace(trace, drafter=None, rounds=[], prefill_seconds=PrefillSeconds(0.01, 0.0)),  # what it wrote alone
-        speculative_seconds=[slow * sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,
-        plain_seconds=[sum(steps)] * repeats,
+        speculative_seconds=[sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,
+        plain_seconds=[sum(trace.autoregressive.seconds_per_token)] * repeats,
         name=prompt.name,
         speculative_prefill=[0.012] * repeats,
         plain_prefill=[0.01] * repeats,
@@ -191,6 +191,19 @@ def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
         quality=GreedyQuality(None, None) if request.settings.greedy else SampledQuality(likely, likely),
         costs=COSTS,
     ).judge_times()
+
+
+def timed(trace: Trace) -> Trace:
+    """The run of the prompt BUSY as at a load of 35, and that of SLOWER with a draft that costs too much."""
+    prompt, plain = trace.prompt.text, known(trace.autoregressive)
+    if prompt == SLOWER:
+        rounds = [replace(made, draft_seconds=12 * known(made.draft_seconds)) for made in trace.rounds]
+        return replace(trace, rounds=rounds)
+    if prompt != BUSY:
+        return trace
+    steps = [20 * seconds for seconds in plain.seconds_per_token]
+    rounds = [replace(made, verify_seconds=(10, 80)[made.index % 2] * STEP) for made in trace.rounds]
+    return replace(trace, rounds=rounds, autoregressive=replace(plain, seconds_per_token=steps))
 
 
 def sweep(command: wire.Sweep) -> Steps:

@@ -406,6 +406,7 @@ export type ResidualCandidate = [id: number, text: string, r: number];
 export interface Result {
   says: string;
   reason: string;
+  same: string;
   trusted: boolean;
   speedup: number | null;
   interval: [number, number] | null;
