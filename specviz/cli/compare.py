@@ -11,7 +11,6 @@ from specviz.cli.output import counts_line, print_line, print_table, status_line
 from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import typed_name
 from specviz.core.errors import InputError
-from specviz.core.judge import judge
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS
@@ -140,7 +139,7 @@ def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dic
 
 
 def print_comparison(comparison: Comparison) -> None:
-    verdict, seeds, costs = comparison.verdict, comparison.seeds, comparison.costs
+    verdict, seeds = comparison.verdict, comparison.seeds
     timed = (
         ("target alone", comparison.plain_seconds, comparison.plain_rates),
         ("speculative", comparison.speculative_seconds, comparison.speculative_rates),
@@ -158,9 +157,7 @@ def print_comparison(comparison: Comparison) -> None:
         over = f" over {len(seeds)} seeds" if len(seeds) > 1 else ""
         within = " (95 % interval{} {:.2f} to {:.2f}×)".format(over, *verdict.interval)
     print_line(f"speedup {comparison.speedup:.2f}× measured{within}{modelled}; {_sameness(comparison)}")
-    if costs is None:
-        print_line("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
-    print_line(f"{judge(comparison.speedup, verdict.interval).headline}: {verdict.reason}")
+    print_line(f"{verdict.headline}: {verdict.reason}")
 
 
 def _sameness(comparison: Comparison) -> str:

@@ -24,9 +24,9 @@ def run(options: argparse.Namespace) -> None:
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure.compare import run_both
 
-        constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
-        status.show("decoding")
-        trace = run_both(target, drafter, prompt, settings, constraint)
+        constraints = [make_constraint(target, drafter.loaded, grammar, prompt) for _ in range(2)] if grammar else []
+        status.show("decoding, then calibrating")
+        trace = run_both(target, drafter, prompt, settings, *constraints)
     if write_json(options.json, dump_trace(trace)):
         print_trace(trace)
 

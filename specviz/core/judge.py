@@ -86,7 +86,10 @@ class Judgement:
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", "Looks like it helps, 1.90×" or "Helps, 1.90×, modelled"."""
-        looks, modelled = f"{self.said[0].upper()}{self.said[1:]}", self.basis == "modelled"
+        return self.headline_with(self.said)
+
+    def headline_with(self, said: str) -> str:
+        looks, modelled = f"{said[0].upper()}{said[1:]}", self.basis == "modelled"
         return say("headline_modelled" if modelled else "headline", looks=looks, speedup=self.speedup)
 
 

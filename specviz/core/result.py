@@ -1,6 +1,6 @@
 """What a run says first, in plain words: how fast it was, in how many passes of the target, and why."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -11,7 +11,7 @@ from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, explain_no_verdict, quiet, verdict_of_run
+from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, quiet, verdict_of_run
 
 say = Sentences("result")
 
@@ -20,6 +20,7 @@ say = Sentences("result")
 class Result:
     says: str
     reason: str
+    same: str = ""  # whether both decoders wrote the same text; empty where nothing can be said of it
     trusted: bool = True  # False: the machine was busy, so the time says nothing
     speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
     interval: Interval | None = None  # 95 % of the speedup that `says` has, measured or modelled
@@ -42,12 +43,13 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     run is not trusted.
     """
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
+    same = say("same_text", says=compare_texts(trace)) if trace.autoregressive and trace.output.stopped_by else ""
     if verdict is None:
-        return Result(say("untimed", tokens=counts.emitted, rounds=counts.rounds), explain_no_result(trace))
+        return Result(say("untimed", tokens=counts.emitted, rounds=counts.rounds), explain_no_result(trace), same)
     if not verdict.trusted:
-        return _judge_busy(trace, counts, known)
+        return replace(_judge_busy(trace, counts, known), same=same)
     reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
-    return Result(_speed(verdict, counts), reason, True, round(verdict.speedup, 2), verdict.interval, where)
+    return Result(_speed(verdict, counts), reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
 
 
 def explain_no_result(trace: Trace) -> str:
@@ -62,9 +64,9 @@ def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Resul
     estimate = known and estimated_at(trace.rounds, known.costs)
     busy = say("busy", tokens=counts.emitted, rounds=counts.rounds)
     if not known or not estimate:
-        return Result(busy, say("busy_counts"), False)
+        return Result(busy, say("busy_counts"), trusted=False)
     if estimate.interval is None:
-        return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), False)
+        return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     says = say(
         "quiet_slower" if high < 1 else "quiet_faster" if low > 1 else "quiet_untold",
@@ -72,7 +74,7 @@ def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Resul
         tokens=counts.emitted,
         rounds=counts.rounds,
     )
-    return Result(says, say("busy_known", source=known.source), False, None, estimate.interval)
+    return Result(says, say("busy_known", source=known.source), trusted=False, interval=estimate.interval)
 
 
 def _speed(verdict: Verdict, counts: Counts) -> str:

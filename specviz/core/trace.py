@@ -120,6 +120,8 @@ class Autoregressive:
     token_ids: Annotated[list[TokenId], MostItems(MAX_TOKENS)]
     # Whether it took turns with the rounds: as many tokens after each round. The file leaves out a False.
     alternating: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    # Whether the costs that were measured beside it show that the machine was busy.
+    disturbed: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Where it cannot, the reason says so and names neither.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import geometric_mean, median, mode
 
@@ -54,9 +54,14 @@ class Verdict:
         return self.trusted and self.judgement.certain
 
     @property
+    def said(self) -> str:
+        """The word for it: "helps", "looks like it helps" of a single pair, or "not trusted"."""
+        return self.judgement.said if self.trusted else say("not_trusted")
+
+    @property
     def headline(self) -> str:
-        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" of a single pair."""
-        return self.judgement.headline if self.trusted else say("not_trusted", speedup=self.speedup)
+        """ "Helps, 1.90×", "Looks like it helps, 1.90×" of a single pair, or "Not trusted, 1.90×"."""
+        return self.judgement.headline_with(self.said)
 
 
 def explain_no_verdict(trace: Trace) -> str | None:
@@ -84,10 +89,9 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     timing = speedup_interval(trace)
     interval = widen_for_next_run(timing) if timing else None
     costs = quiet(trace, costs)
-    if _is_busy(trace, speedup, timing, costs):
-        unknown = Judgement(UNTOLD, speedup, "interval")
+    if is_busy(trace, speedup, timing, costs):
         modelled = metrics.estimated_at(trace.rounds, costs) if costs and not doubts(trace, costs) else None
-        return Verdict(unknown, _explain_busy(modelled), None, None, interval, trusted=False)
+        return _untrusted(speedup, interval, modelled)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
@@ -135,9 +139,12 @@ def _outside(value: float, interval: Interval) -> float:
     return max(low - value, value - high, 0.0)
 
 
-def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
-    """Whether the times of this run say more about the machine than about the two decoders."""
-    if interval and interval[1] / interval[0] > WIDE:
+def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
+    """Whether times say more about the machine than about the two decoders: of a run, or of repeats of it.
+
+    `interval` is the speedup's, of the noise of its times only; `costs` are quiet ones.
+    """
+    if is_disturbed(trace) or (interval and interval[1] / interval[0] > WIDE):
         return True
     modelled = costs and metrics.speedup_at(trace.rounds, costs)
     if not modelled or not costs:
@@ -147,22 +154,32 @@ def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: met
     return contradiction or _step(trace) > FAR * costs.step_seconds
 
 
+def is_disturbed(trace: Trace) -> bool:
+    return trace.autoregressive is not None and trace.autoregressive.disturbed
+
+
+def mark_disturbed(trace: Trace) -> Trace:
+    """The trace for a file: it has no costs, so it says itself that its times are not trusted."""
+    return replace(trace, autoregressive=trace.autoregressive and replace(trace.autoregressive, disturbed=True))
+
+
 def _step(trace: Trace) -> float:
     plain = trace.autoregressive
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
 
 
-def _explain_busy(modelled: metrics.Estimate | None) -> str:
-    if modelled is None:
-        return say("busy")
-    return say("busy_at_costs" if modelled.interval else "busy_unsure", speedup=modelled.said)
+def _untrusted(speedup: float, interval: Interval | None, modelled: metrics.Estimate | None = None) -> Verdict:
+    reason = say("busy")
+    if modelled:
+        reason = say("busy_at_costs" if modelled.interval else "busy_unsure", speedup=modelled.said)
+    return Verdict(Judgement(UNTOLD, speedup, "interval"), reason, None, None, interval, trusted=False)
 
 
-def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
+def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict | None:
     """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
 
-    It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
-    explain a speedup in that interval widened by `widen_for_next_run`.
+    It is judged by the 95 % interval over the repeats, where their times are `trusted` (`is_busy`). One pair has none.
+    The costs are medians of few rounds, so they explain a speedup in that interval widened by `widen_for_next_run`.
     """
     if not ratios:
         return None
@@ -170,6 +187,8 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
         if not 0 < ratio < math.inf:
             raise InputError(f"ratios must be numbers above 0, not {ratio}.")
     interval = interval_of_ratios(ratios) if len(ratios) > 1 else None
+    if not trusted:
+        return _untrusted(geometric_mean(ratios), interval)
     explained = widen_for_next_run(interval) if interval else None
     return _verdict(judge(geometric_mean(ratios), interval), interval, explained, terms)
 

@@ -30,6 +30,7 @@ LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every
 TURNS = 9  # of blocks: the interval of a median leaves out the lowest and the highest of nine
 AGREE = 1.25  # high / low of the time of a round, as its repeats have it; chosen: a length or a draft is judged by less
 AGREE_AT = (1, 4, 16)  # drafted tokens of these rounds
+LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
 DRAFT_LENGTH = 4  # of the rounds that c and o are taken from, unless the tree has its own depth
 PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
@@ -66,7 +67,7 @@ def calibration_steps(
     tree: str | None = None,
     drafter: Drafter | None = None,
     turns: int = TURNS,
-    lengths: Sequence[int] = range(1, MAX_DRAFT_LENGTH + 1),
+    lengths: Sequence[int] = LENGTHS,
 ) -> Steps[Calibration]:
     """Measure a pair: c, v(k) for the last token with each of `lengths` drafts, and the loop's overhead.
 

@@ -16,9 +16,10 @@ from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
 from specviz.core.steps import Steps, drop_pauses
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
+from specviz.core.verdict import mark_disturbed, verdict_of_run
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.decoding.sampler import LogitsConstraint
-from specviz.measure.calibration import calibrate, tree_sizes
+from specviz.measure.calibration import LENGTHS, calibration_steps, tree_sizes
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Quality, SampledQuality, SampledRepeat
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -147,11 +148,22 @@ def run_both(
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
+    of_plain: LogitsConstraint | None = None,
 ) -> Trace:
+    """One run of each decoder, in turns, after a warm-up of both; each has a constraint of its own, which follows it.
+
+    The pair's costs are measured after it, and say whether its times are trusted.
+    """
     PairedRuns(target, drafter, prompt, settings, constraint).warm_up()
-    trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
-    plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
-    return replace(trace, autoregressive=plain.autoregressive)
+    speculative = SpeculativeRun(target, drafter, prompt, settings, constraint=constraint)
+    plain = AutoregressiveRun(target, prompt, settings, constraint=of_plain)
+    for _ in chain(speculative.read_prompt(), alternate(speculative, plain)):
+        pass
+    steps = plain.trace().autoregressive
+    trace = replace(speculative.trace(), autoregressive=steps and replace(steps, alternating=True))
+    costs = measure_costs(target, drafter, settings)
+    verdict = verdict_of_run(trace, costs)
+    return trace if costs and (verdict is None or verdict.trusted) else mark_disturbed(trace)
 
 
 def compare(
@@ -173,13 +185,14 @@ def compare(
         progress(f"repeat {repeat} of {repeats}")
         runs.repeat()
     progress("calibrating")
-    return comparison_of(runs.measured, target, costs=_costs(target, drafter, settings.tree))
+    return comparison_of(runs.measured, target, costs=measure_costs(target, drafter, settings, LENGTHS))
 
 
-def comparison_of(
-    measured: RepeatedPairs, target: LoadedModel, name: str = "", costs: Costs | None = None
-) -> Comparison:
-    """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
+def comparison_of(measured: RepeatedPairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> Comparison:
+    """What was measured, after at least one repeat. The two texts are compared only now, off the clock.
+
+    `costs` are the pair's, measured here; None: the machine was too busy for that, so the times are not trusted.
+    """
     speculative, plain = measured.shown
     token_texts = TokenTexts(target.tokens)
     return Comparison(
@@ -194,14 +207,22 @@ def comparison_of(
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
         quality=quality(target, speculative, plain),
         costs=costs,
-    )
+    ).judge_times()
 
 
-def _costs(target: LoadedModel, drafter: Drafter, tree: str | None) -> Costs | None:
+def costs_steps(
+    target: LoadedModel, drafter: Drafter, settings: DecodeSettings, lengths: Sequence[int] = ()
+) -> Steps[Costs | None]:
+    """What the pair costs here, at the draft length of the settings or at these; None: too busy a machine for it."""
+    tree, lengths = settings.tree, lengths or [settings.draft_length]
     try:
-        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter).costs
+        steps = calibration_steps(target, drafter.loaded, tree_sizes(tree), tree, drafter, lengths=lengths)
+        return (yield from steps).costs
     except DisturbedError:
         return None
+
+
+measure_costs = drop_pauses(costs_steps)
 
 
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> Quality:

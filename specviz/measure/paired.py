@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Interval
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounding import Judged
@@ -17,7 +18,9 @@ from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
 from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, verdict_of_ratios
+from specviz.core.verdict import Verdict, is_busy, is_disturbed, mark_disturbed, quiet, verdict_of_ratios
+
+FEWEST = 3  # repeats of one task whose interval says how noisy they were; Student's t makes that of two wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Comparison:
     plain_prefill: list[float]
     plain_tokens: list[Piece]  # one display text for each token of the plain output
     quality: Quality
-    # Measured after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
+    # Measured beside the repeats; None: the machine was too busy. Files of races do not have them.
     costs: Annotated[Costs | None, Field(exclude=True)] = field(default=None, kw_only=True)
 
     @property
@@ -178,9 +181,23 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        verdict = verdict_of_ratios(self.ratios, self.terms)
+        verdict = verdict_of_ratios(self.ratios, self.terms, trusted=self.trusted)
         assert verdict is not None  # there is at least one repeat
         return verdict
+
+    @property
+    def trusted(self) -> bool:
+        """False: the machine was busy, so the times say nothing."""
+        return not is_disturbed(self.plain)
+
+    def judge_times(self) -> "Comparison":
+        """The same, marked where its noise, or the costs measured beside it, show that the machine was busy.
+
+        Sampled repeats differ in their texts too, so only the costs say how noisy they were.
+        """
+        noise = interval_of_ratios(self.ratios) if len(self.ratios) >= FEWEST and not self.draws else None
+        busy = self.costs is None or is_busy(self.both, self.speedup, noise, quiet(self.both, self.costs))
+        return replace(self, plain=mark_disturbed(self.plain)) if busy else self
 
 
 def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:

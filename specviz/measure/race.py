@@ -16,7 +16,7 @@ from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
+from specviz.core.verdict import Verdict, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
 from specviz.measure.paired import Comparison, SampledRepeat
 
@@ -56,12 +56,8 @@ def overall_verdict(laps: Sequence[Comparison]) -> Verdict | None:
     """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts. None for none."""
     if len(laps) == 1:
         return laps[0].verdict
-    return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
-
-
-def busy_laps(laps: Sequence[Comparison]) -> int:
-    """On how many prompts the times show that other programs ran: they say nothing then."""
-    return sum(not is_trusted(lap.both) for lap in laps)
+    trusted = all(lap.trusted for lap in laps)
+    return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps), trusted=trusted)
 
 
 def pooled_terms(laps: Sequence[Comparison]) -> Terms | None:
@@ -153,16 +149,16 @@ def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
 
 
 def clearly_differ(kinds: Sequence[RaceKind]) -> bool:
-    """Whether the 95 % intervals of two kinds do not overlap. A kind without an interval differs from none."""
-    intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval]
+    """Whether the 95 % intervals of two kinds do not overlap. A kind without a trusted interval differs from none."""
+    intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval and kind.verdict.trusted]
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
 
 
 def dump_race(laps: Sequence[Comparison]) -> str:
     """The race as a JSON file.
 
-    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
-     "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain"}, ...],
+    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "trusted", "reason"},
+     "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain", "trusted"}, ...],
      "laps": [{"figures": {as in `race_frame`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...},
@@ -188,6 +184,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
         "interval": verdict.interval,
         "verdict": verdict.label,
         "certain": verdict.certain,
+        "trusted": verdict.trusted,
     }
 
 

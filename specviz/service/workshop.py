@@ -26,7 +26,7 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
-from specviz.measure.calibration import calibration_steps
+from specviz.measure.calibration import LENGTHS, calibration_steps
 from specviz.measure.compare import RepeatedPairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
@@ -47,8 +47,8 @@ PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends;
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
-LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
 FEW_LENGTHS = (1, 2, 4, 8, 16)
+LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
@@ -324,10 +324,10 @@ class Workshop:
 
     def costs_of(self, target: LoadedModel, draft: Loaded, attempt: int = 1) -> Generator[None, None, Costs]:
         """What the pair costs here, measured again for a later attempt only; DisturbedError: too busy a machine."""
-        pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
+        pair = self._pair(target, draft)
         known, costs = self._costs.get(pair, (0, None))
         if costs is None or known < attempt:
-            lengths = FEW_LENGTHS if target.info.parameters > LARGE else range(1, MAX_DRAFT_LENGTH + 1)
+            lengths = FEW_LENGTHS if target.info.parameters > LARGE else LENGTHS
             costs = None
             with suppress(DisturbedError):  # the machine was too busy for it: once more
                 costs = (yield from calibration_steps(target, draft, lengths=lengths)).costs
@@ -336,6 +336,12 @@ class Workshop:
                 costs = (yield from calibration_steps(target, draft, lengths=lengths)).costs
             self._costs[pair] = attempt, costs
         return costs
+
+    def known_costs(self, target: LoadedModel, draft: Loaded) -> Costs | None:
+        return self._costs.get(self._pair(target, draft), (0, None))[1]
+
+    def _pair(self, target: LoadedModel, draft: Loaded) -> tuple[ModelInfo, DrafterInfo]:
+        return target.info, fit_drafter(target, draft, DecodeSettings()).info
 
     def race_so_far(self, job: int, place: int) -> RepeatedPairs:
         """The repeats of a race's prompt that are complete; the race adds to them."""

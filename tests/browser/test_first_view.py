@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from specviz.models.draft_menu import HUB_NAMES, offered_drafts
 from tests.conftest import AppServer, Visit
 from tests.support.grids import grid
 from tests.support.known import known
@@ -47,6 +48,7 @@ BOXES = """() => {
 }"""
 
 
+LANGUAGES = ("en", "es", "zh-Hans")
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 CHIP = ".stage .round .chip"
 
@@ -155,7 +157,6 @@ def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(context: Br
 
 
 SAY = """(stage, result) => {
-  stage.dataset.says = "long";
   stage.querySelector(".says strong").textContent = result;
   stage.querySelector(".reason").textContent = "A reason of two lines at least. ".repeat(12);
 }"""
@@ -259,6 +260,45 @@ def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(
     expect_wide_sliders(page)
     assert violations_of(page) == []
     shot(page, "first-view-phone")
+
+
+@pytest.mark.visitor(viewport={"width": 640, "height": 360}, reduced_motion="reduce")
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_at_twice_the_size_the_result_and_the_tokens_are_on_the_first_screen(visit: Visit, lang: str) -> None:
+    """1280 x 720 at 200 % zoom. Found: menus and buttons filled it, and no part of the run was there."""
+    page = visit(f"?lang={lang}", CHIP)
+    title, says, strip, menu = placed(
+        page.locator("h1"), page.locator(".says"), page.locator(".strip"), page.locator(".st-key-controls")
+    )
+    assert title["y"] < says["y"]
+    assert strip["y"] + 40 <= 360, "a line of tokens"
+    assert strip["y"] < menu["y"]
+    expect_no_sideways_scroll(page)
+    shot(page, f"first-view-zoom-{lang}")
+
+
+OWN = [name for name in offered_drafts("wren-base") if name not in HUB_NAMES]
+# of each name in a menu that is open: its width, and that of its place
+WIDTHS = """([names, menu]) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(menu).font;
+  return names.map((name) => [name, pen.measureText(name).width, menu.clientWidth]);
+}"""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("view", ["simple", "full"])
+def test_the_name_of_a_draft_that_ships_with_the_app_is_whole_in_its_menu(visit: Visit, view: str, lang: str) -> None:
+    """Found: with everything shown, the menu said "wren-nano · model · 1.…"."""
+    page = visit(f"?view={view}&lang={lang}", CHIP)
+    menu = page.locator(".st-key-controls [role=combobox]").nth(2)
+    expect(menu).to_have_value(re.compile("^wren-nano"))
+    expect_nothing_cut_off(menu)
+    menu.click()
+    names = page.get_by_role("option").all_inner_texts()[: len(OWN)]
+    assert len(names) == len(OWN) > 10
+    found = page.evaluate(WIDTHS, [names, menu.element_handle()])
+    assert [name for name, width, room in found if width > room] == []
 
 
 def drag(page: Page, length: int) -> None:

@@ -9,7 +9,7 @@ from specviz.core.metrics import count
 from specviz.data.lessons.story import steps
 from tests.conftest import AppServer, Visit
 from tests.support.grids import grid
-from tests.support.layout import bottom, placed
+from tests.support.layout import bottom, boxes_of, outside, overlapping, placed
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_still
 
 STAGE = ".stage .round .chip"
@@ -47,19 +47,16 @@ def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
     assert "part=quiz" in page.url
 
 
-@pytest.mark.visitor(viewport={"width": 1920, "height": 1080})
-def test_on_a_large_screen_the_badge_on_the_frame_touches_no_button_and_no_words(visit: Visit) -> None:
-    page = visit("learn?lesson=3", STAGE)
-    badge = page.locator(".stage .badge")
-    assert placed(badge)[0]["y"] >= bottom(page.locator(".st-key-learn-way a").first) + 3
-    sentence = page.locator(".stage .sentence")
-    sentence.evaluate("it => { it.textContent = 'A long sentence of a lesson. '.repeat(6) }")
-    range_top = sentence.evaluate("""(it) => {
-      const words = document.createRange();
-      words.selectNodeContents(it);
-      return words.getBoundingClientRect().top;
-    }""")
-    assert bottom(badge) <= range_top + 4  # a line of text has some room above its letters
+@pytest.mark.parametrize("lesson", ["slow", "tree"])
+@pytest.mark.parametrize("lang", ["en", "es", "zh-Hans"])
+def test_the_badge_is_inside_the_card_and_touches_no_words(visit: Visit, lang: str, lesson: str) -> None:
+    """Found: it lay on the border of the card."""
+    page = visit(f"learn?lesson={lesson}&lang={lang}", STAGE)
+    words = page.locator(".stage .now > *:visible")
+    for sentence in ("", "A long sentence of a lesson. " * 6):
+        page.locator(".stage .sentence").evaluate("(it, more) => { it.textContent += more }", sentence)
+        assert outside(words, page.locator(".stage")) == []
+        assert overlapping(boxes_of(words)) == []
 
 
 def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:

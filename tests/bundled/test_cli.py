@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from specviz.core.costs import Costs
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
 from specviz.measure.sweep import measure
@@ -41,6 +42,23 @@ def test_run_prints_every_status_and_writes_a_trace_that_show_takes(ok: Callable
     assert trace.autoregressive.token_ids == trace.output.token_ids
     assert ok("show", file) == shown
     assert parse_trace(ok("show", file, "--json", "-")) == trace
+
+
+@pytest.mark.parametrize("costs", [None, Costs(1e-6, 0.1, {1: 1.0, 5: 1.25}, 0.1)], ids=["disturbed", "far slower"])
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_on_a_busy_machine_there_is_no_verdict(
+    command: str, costs: Costs | None, ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found at a load of 35: `run` said "Helps, 2.01×" of steps that took twenty times as long as usual."""
+    monkeypatch.setattr("specviz.measure.compare.measure_costs", lambda *_: costs)
+    file = tmp_path / "found.json"
+    shown = ok(command, *SHORT, *PROMPT, "--json", file)
+    last = shown.splitlines()[-1]
+    assert last.startswith("Not trusted, ")
+    assert last.endswith("This machine is busy: the measured speed cannot be trusted.")
+    assert not re.search("(?i)helps|hurts|even", shown)
+    if command == "run":
+        assert ok("show", file) == shown
 
 
 def test_every_setting_reaches_the_trace(ok: Callable[..., str]) -> None:

@@ -16,7 +16,7 @@ function account(rounds, more = {}, trace = {}) {
 }
 
 test("what was run, each round in the words of the stage, what came of it", () => {
-  const result = { says: "1.5 times as fast: 7 tokens", reason: "The draft is cheap.", trusted: true, speedup: 1.5, interval: null, where: "" };
+  const result = { says: "1.5 times as fast: 7 tokens", same: "Identical.", reason: "The draft is cheap.", trusted: true, speedup: 1.5, interval: null, where: "" };
   const told = account([roundOf("ardd"), roundOf("aaaa", "bonus")], { result });
   assert.deepEqual(told.before, ["small drafts for big: draft length 4, greedy.", "The prompt: “Once”."]);
   assert.deepEqual(told.rounds, [
@@ -27,10 +27,11 @@ test("what was run, each round in the words of the stage, what came of it", () =
     "It wrote: “t0xt0t1t2t3x”.",
     "7 tokens in 2 target passes · 5 of 8 guesses accepted: 63 %.",
     "1.5 times as fast: 7 tokens.",
+    "Identical.",
     "The draft is cheap.",
     "Where the figures are from: measured on a machine.",
   ]);
-  assert.equal(asText(told).split("\n").length, 2 + 1 + 2 + 1 + 5);
+  assert.equal(asText(told).split("\n").length, 2 + 1 + 2 + 1 + 6);
 });
 
 test("a run without rounds says what the stage says", () => {
@@ -39,7 +40,7 @@ test("a run without rounds says what the stage says", () => {
 });
 
 test("a run that goes on has no result yet", () => {
-  const result = { says: "fast", reason: "", trusted: true, speedup: 1, interval: null, where: "" };
+  const result = { says: "fast", same: "", reason: "", trusted: true, speedup: 1, interval: null, where: "" };
   const { after } = account([roundOf("a", "bonus")], { running: true, result }, { output: { token_ids: [], text: "", stopped_by: null } });
   assert.equal(after[0], "The run goes on. So far it wrote: “t0x”.");
   assert.equal(after.includes("fast."), false);

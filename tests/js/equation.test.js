@@ -90,7 +90,7 @@ test("where costs of a quiet moment are known, they fill the equation of a run o
   const data = /** @type {StagePayload} */ (/** @type {unknown} */ (known));
   assert.equal(line(data), "3.20 tokens a round ÷ 2.29 steps = 1.37 to 1.44×");
   assert.match(equationOf(data, null)?.tips.steps ?? "", /This is estimated from quiet measurements of this pair\.$/);
-  const trusted = { ...data, result: { says: "", reason: "", trusted: true, speedup: 1.6, interval: null, where: "" } };
+  const trusted = { ...data, result: { says: "", same: "", reason: "", trusted: true, speedup: 1.6, interval: null, where: "" } };
   assert.equal(line(trusted), "3.20 tokens a round ÷ 2.00 steps = 1.60×", "its own time says it");
 });
 

@@ -59,7 +59,7 @@ test("a person drafts too", () => {
 });
 
 test("the result stands at the end, and only there", () => {
-  const result = { says: "Twice as fast", reason: "", trusted: true, speedup: 2, interval: null, where: "" };
+  const result = { says: "Twice as fast", same: "", reason: "", trusted: true, speedup: 2, interval: null, where: "" };
   const run = shown([roundOf("a", "bonus")], { result });
   assert.deepEqual([CHECK, JUDGE].map((step) => textsOf(runSlide(run, step)).includes("Twice as fast")), [false, true]);
 });

@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
 from specviz.core.replay import Prospect
 from specviz.core.request import RunRequest
@@ -78,6 +78,7 @@ def most_items() -> dict[str, int]:
 
 ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
 ONE_A_TURN = "one cell a turn"
+BUSY, SLOWER = "busy", "slower"  # prompts: see `timed`
 
 
 def obeyed(command: wire.Run) -> Steps:
@@ -140,7 +141,7 @@ def run(command: wire.Run) -> Steps:
     if is_missing(command.request.target):
         for step in fetch_smollm2():
             yield wire.Loading(command.job, SMOLLM2, step.bytes_done, step.bytes_total)
-    trace = fake_run(command.request)
+    trace = timed(fake_run(command.request))
     yield wire.RunStarted(command.job, cut(trace, 0))
     before = 0
     for number, made in enumerate(trace.rounds, start=1):
@@ -160,6 +161,8 @@ def run(command: wire.Run) -> Steps:
 def calibrate(command: wire.Calibrate) -> Steps:
     order = command.request.prompt
     yield wire.RunStarted(command.job)
+    if order == BUSY:
+        raise DisturbedError("The repeats do not agree.")
     yield from held() if order == "hold" else working(0 if order == "quick" else 20)
     yield wire.JobItem(command.job, "calibrate", wire.CostsResult(COSTS))
     yield wire.JobFinished(command.job)
@@ -180,7 +183,7 @@ def race(command: wire.Race) -> Steps:
 
 
 def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
-    trace = fake_run(replace(request, prompt=prompt.text))
+    trace = timed(fake_run(replace(request, prompt=prompt.text)))
     assert trace.autoregressive
     likely = LogProbability(-1.2, -1.4, -1.0)
     return Comparison(
@@ -193,7 +196,21 @@ def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
         plain_prefill=[0.01] * repeats,
         plain_tokens=[token.text for made in trace.rounds for token in [*made.accepted_tokens, made.emitted]],
         quality=GreedyQuality(None, None) if request.settings.greedy else SampledQuality(likely, likely),
-    )
+        costs=COSTS,
+    ).judge_times()
+
+
+def timed(trace: Trace) -> Trace:
+    """The run of the prompt BUSY as at a load of 35, and that of SLOWER with a draft that costs too much."""
+    prompt, plain = trace.prompt.text, known(trace.autoregressive)
+    if prompt == SLOWER:
+        rounds = [replace(made, draft_seconds=12 * known(made.draft_seconds)) for made in trace.rounds]
+        return replace(trace, rounds=rounds)
+    if prompt != BUSY:
+        return trace
+    steps = [20 * seconds for seconds in plain.seconds_per_token]
+    rounds = [replace(made, verify_seconds=(10, 80)[made.index % 2] * STEP) for made in trace.rounds]
+    return replace(trace, rounds=rounds, autoregressive=replace(plain, seconds_per_token=steps))
 
 
 def sweep(command: wire.Sweep) -> Steps:

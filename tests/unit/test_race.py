@@ -11,18 +11,20 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings
-from specviz.core.metrics import Costs, Counts
+from specviz.core.metrics import Costs, Counts, count
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
+from specviz.core.verdict import mark_disturbed
 from specviz.measure.compare import median_index
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, SampledRepeat
 from specviz.measure.race import (
     burst_clock,
     burst_texts,
-    busy_laps,
     clearly_differ,
+    dump_lap,
     dump_race,
     kinds_of,
     lap_figures,
+    load_lap,
     overall_verdict,
     parse_race,
     pooled_terms,
@@ -374,14 +376,52 @@ def test_a_race_that_ended_early_shows_what_was_finished(
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 
 
-def test_a_race_beside_other_programs_says_how_many_prompts_cannot_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found: a newcomer raced on a busy machine, and nothing said so."""
-    laps = recorded_race()
-    assert busy_laps(laps) == 0
-    monkeypatch.setattr("specviz.measure.race.is_trusted", lambda trace: trace != laps[0].both)
-    assert busy_laps(laps) == 1
+STEADY = [0.2] * 5  # seconds of each repeat
+QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 1.67 times as fast by its rounds
+
+
+@pytest.mark.parametrize(
+    ("ours", "costs", "trusted"),
+    [
+        (STEADY, QUIET, True),
+        (STEADY, None, False),
+        (STEADY, replace(QUIET, step_seconds=0.01), False),
+        ((0.2, 0.6, 0.2, 0.1, 0.2), QUIET, False),
+        ((0.2, 0.25), QUIET, True),
+        ((2.0,) * 5, QUIET, False),
+    ],
+    ids=["quiet", "costs disturbed", "steps far slower", "repeats differ", "only two repeats", "contradiction"],
+)
+def test_a_race_has_the_same_judge_of_trust_as_a_run(ours: Sequence[float], costs: Costs | None, trusted: bool) -> None:
+    """Found at a load of 35: steps of 71 ms in the place of 3.3, and a green "Helps, 2.01×"."""
+    alone = [0.2 * 5 / 3] * len(ours)
+    found = lap(ours=ours, alone=alone, costs=costs).judge_times()
+    assert found.trusted == found.verdict.trusted == trusted
+    assert load_lap(dump_lap(found)).verdict.trusted == trusted
+    if not trusted:
+        assert found.verdict.headline == f"Not trusted, {found.speedup:.2f}×"
+        assert found.verdict.reason == "This machine is busy: the measured speed cannot be trusted."
+        assert not lanes_data([found], run_id="1", badge="", place=None)["laps"][0]["wins"]
+
+
+def test_sampled_repeats_may_differ_on_a_quiet_machine() -> None:
+    draws = [SampledRepeat(seed, count(ROUNDS), 5) for seed in range(5)]
+    found = lap(WARM, ours=(0.2, 0.6, 0.2, 0.1, 0.2), alone=[0.33] * 5, draws=draws, costs=QUIET)
+    assert found.judge_times().trusted
+
+
+def test_a_race_on_a_busy_machine_says_so_and_has_no_green_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = recorded_race()
+    laps = [replace(quiet[0], plain=mark_disturbed(quiet[0].plain)), *quiet[1:]]
+    assert not known(overall_verdict(laps)).trusted
     said: list[str] = []
     monkeypatch.setattr("specviz.ui.race.results.st.markdown", said.append)
     monkeypatch.setattr("specviz.ui.race.results.st.caption", said.append)
+    show_verdict(laps[:1], "Your race", "measured here")
+    assert said[0].startswith("Your race: :material/error: :gray[**Not trusted, 1.")
     show_verdict(laps, "Your race", "measured here")
-    assert said[1].startswith("Other programs used this machine: the times of 1 of 4 prompts cannot be trusted.")
+    assert ":gray[**Not trusted**] on story (1." in said[2]
+    assert said[3].startswith("Other programs used this machine: the times of 1 of 4 prompts cannot be trusted.")
+    assert rows_so_far(laps)[0]["so far"] == "not trusted"
+    assert "?" in rows(laps)[0]["speedup"]
+    assert [kind["trusted"] for kind in json.loads(dump_race(laps))["kinds"]] == [False, True, True, True]

@@ -77,9 +77,10 @@ def test_schema_2_carries_how_the_draft_was_made_and_schema_1_reads_as_an_ordina
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
     trace = fake_trace(tokens=24)
     assert trace.autoregressive
-    assert "alternating" not in dump_trace(trace), "its file is what it was before any run took turns"
-    taken = replace(trace, autoregressive=replace(trace.autoregressive, alternating=True))
-    assert parse_trace(dump_trace(taken)) == taken
+    for later in ("alternating", "disturbed"):
+        assert later not in dump_trace(trace), "its file is what it was before there was such a field"
+        taken = replace(trace, autoregressive=replace(trace.autoregressive, **{later: True}))
+        assert parse_trace(dump_trace(taken)) == taken
     assert "autoregressive.alternating" in refusal(changed("autoregressive.alternating", 1))
     trace = translated(fake_trace(tokens=24, greedy=True))
     assert any(round.draft_tokens for round in trace.rounds)

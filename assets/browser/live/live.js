@@ -7,7 +7,7 @@ import { fixed } from "../shared/localize.js";
 import { Decoder } from "./decoder.js";
 import { Form } from "./form.js";
 import { Lesson } from "./lesson.js";
-import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "./outcome.js";
+import { countedInWords, modelledInWords, timedInWords } from "./outcome.js";
 import { Pace } from "./pace.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
@@ -286,7 +286,6 @@ class Live {
     const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
     find(document, ".outcome").hidden = !over;
     if (!over) return;
-    find(document, ".compared").textContent = comparedInWords(trace);
     find(document, ".counted").textContent = countedInWords(trace);
     find(document, ".timed").textContent = timedInWords(trace);
     find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);

@@ -34,7 +34,7 @@ export function countsOf(trace) {
  * The result at the top of the stage.
  * @param {Trace} trace
  * @param {boolean} here decoded by this page; else it is a record
- * @returns {Result}
+ * @returns {Omit<Result, "same">}
  */
 export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);

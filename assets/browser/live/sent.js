@@ -3,7 +3,7 @@
 import { replayOf } from "../trace/replay.js";
 import { running } from "../trace/running.js";
 import { differences, runName } from "./names.js";
-import { countsOf, resultOf } from "./outcome.js";
+import { comparedInWords, countsOf, resultOf } from "./outcome.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
 import { say } from "./words.js";
 
@@ -39,7 +39,7 @@ export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, made
     phases, longest_draft: LONGEST, notice: null, badge: say(here ? "live_badge" : "recorded_badge"),
     measured: say("measured_on", { machine: trace.recorded_on.machine }), idle: say(grows ? "waiting" : "no_draft"),
     link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
-    ...(grows || hide.includes("result") ? {} : { result: resultOf(trace, here) }), hide,
+    ...(grows || hide.includes("result") ? {} : { result: { ...resultOf(trace, here), same: comparedInWords(trace) } }), hide,
     ...(before ? { before: { ...comparedWith(before), differs: differences(before.trace, trace, made), pinned } } : {}),
     ...(tour && { tour }),
     run: { trace, hidden: 0, method, guesses, times: guesses ? timesOf(trace) : null },

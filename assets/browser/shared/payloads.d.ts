@@ -11,6 +11,7 @@ export interface Autoregressive {
   seconds_per_token: Array<number>;
   token_ids: Array<number>;
   alternating?: boolean;
+  disturbed?: boolean;
 }
 
 /**
@@ -404,6 +405,7 @@ export type ResidualCandidate = [id: number, text: string, r: number];
 export interface Result {
   says: string;
   reason: string;
+  same: string;
   trusted: boolean;
   speedup: number | null;
   interval: [number, number] | null;

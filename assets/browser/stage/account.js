@@ -87,7 +87,7 @@ function named(status, texts) {
  */
 function outcome(data, { trace }) {
   const { rounds, more, result, measured } = data;
-  const verdict = result && !more ? [result.says, result.reason].filter(Boolean).map(ended) : [];
+  const verdict = result && !more ? [result.says, result.same, result.reason].filter(Boolean).map(ended) : [];
   return [
     say(more ? "wrote_so_far" : "wrote", { text: inProse(merged(trace.rounds.flatMap(writtenIn))) }),
     ended(countsAfter(data, rounds.length)),

@@ -12,7 +12,6 @@ import { say } from "./words.js";
 /** @import { Asked, Point } from "./curves.js" */
 /** @import { Equation } from "./equation.js" */
 
-const ONE_LINE = 74; // characters of the result
 const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
@@ -23,6 +22,7 @@ export class Result {
     this.stage = stage;
     this.says = find(stage, ".says strong");
     this.when = find(stage, ".says .when");
+    this.same = find(stage, ".same");
     this.reason = find(stage, ".reason");
     this.change = find(stage, ".change");
     /** @type {string | null} */
@@ -39,8 +39,7 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    const long = (this.says.textContent ?? "").length > ONE_LINE;
-    this.stage.dataset.says = long ? "long" : "usual"; // what is below the reason must not be pushed down
+    this.same.textContent = this.same.title = run ? "" : data.result.same;
     this.when.textContent = over || run || data.running ? "" : say("at_the_end");
     const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
     const reason = run && data.replay.why_not === null ? whyEstimated(data.replay.times, run, released, Boolean(data.tour)) : own;
@@ -169,7 +168,7 @@ function whileDragging(data, length, run) {
  */
 function both({ acceptance, speedup }, quiet = true) {
   const figures = { share: percent(acceptance), speed: times(speedup) };
-  return say(speedup === null ? "share_accepted" : quiet ? "share_and_speed" : "share_and_doubt", figures);
+  return say(speedup === null || !quiet ? "share_accepted" : "share_and_speed", figures);
 }
 
 /** @param {{ name: string, differs: string }} run */

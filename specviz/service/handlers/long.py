@@ -16,7 +16,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Sentences
 from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
-from specviz.measure.compare import PairedRuns, comparison_of
+from specviz.measure.compare import PairedRuns, comparison_of, costs_steps
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.other_rules import chain_only
@@ -44,6 +44,7 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     drafter = fit_drafter(target, draft, settings)
     _check(target, drafter, prompts, settings)
     yield wire.RunStarted(job)
+    costs = workshop.known_costs(target, draft) or (yield from costs_steps(target, drafter, settings))
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
@@ -51,10 +52,10 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.plain:
-                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
             raise
         workshop.forget_race(job)
-        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
     yield wire.JobFinished(job)
 
 

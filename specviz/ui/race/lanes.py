@@ -110,7 +110,7 @@ def flag(verdict: Verdict) -> str:
     """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
     looks = "" if verdict.certain else "looks_"
     key = {"neutral": "even", "helps": f"{looks}faster", "hurts": f"{looks}slower"}[verdict.label]
-    return SAYS[key].format(said=verdict.judgement.said, speedup=verdict.speedup)
+    return SAYS[key].format(said=verdict.said, speedup=verdict.speedup)
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")

@@ -238,5 +238,5 @@ def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None
 def rows_so_far(laps: Sequence[Comparison]) -> list[dict[str, str]]:
     prompt, so_far = SAYS["column_prompt"], SAYS["column_so_far"]
     shown = [prompt, so_far, *(SAYS[f"column_{name}"] for name in FIGURES)]
-    found = [{so_far: lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
+    found = [{so_far: lap.verdict.said, **prompt_row(lap)} for lap in laps]
     return [{name: str(row[name]) for name in shown} for row in found]

@@ -36,7 +36,7 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
         st.markdown(_describe_all(laps, verdict, "outcome", **said, **figures))
     else:
         st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
-    if busy := race.busy_laps(laps):
+    if busy := sum(not lap.trusted for lap in laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
@@ -50,16 +50,11 @@ def _describe_all(laps: Sequence[Comparison], verdict: Verdict, said: str, **fig
 def describe_kinds(kinds: Sequence[RaceKind]) -> str:
     """ "Helps on story (1.56×), code (1.56×). Hurts on random words (0.60×).", as Markdown."""
     on: dict[str, list[str]] = {}
-    looks = {kind.verdict.judgement.said: kind.verdict.judgement.look for kind in kinds}
     for kind in kinds:
+        said = kind.verdict.said
         title = f"{kind.title[0].lower()}{kind.title[1:]} ({times(kind.verdict.speedup)})"
-        on.setdefault(kind.verdict.judgement.said, []).append(title)
-    return " ".join(
-        SAYS["on_kinds"].format(
-            said=f":material/{look.icon}: :{look.color}[**{said[0].upper()}{said[1:]}**]", kinds=", ".join(on[said])
-        )
-        for said, look in looks.items()
-    )
+        on.setdefault(parts.marked(kind.verdict, f"{said[0].upper()}{said[1:]}"), []).append(title)
+    return " ".join(SAYS["on_kinds"].format(said=said, kinds=", ".join(titles)) for said, titles in on.items())
 
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
@@ -147,9 +142,9 @@ def _columns() -> dict[str, Any]:
 
 
 def show_interval(verdict: Verdict) -> str:
-    """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
+    """ "1.42× (1.38–1.46)"; only the number where there is one repeat, and with "?" where it is not trusted."""
     between = fill(" ({:.2f}–{:.2f})", {}, *verdict.interval) if verdict.interval else ""
-    return f"{times(verdict.speedup)}{between}"
+    return f"{times(verdict.speedup)}{'' if verdict.trusted else '?'}{between}"
 
 
 def show_spread(seconds: Sequence[float]) -> str:
@@ -251,7 +246,7 @@ def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
 def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigurePart, list[FigurePart]]:
     """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
     speedup, look = verdict.speedup, verdict.judgement.look
-    text = f"{times(speedup)} {verdict.judgement.said}"
+    text = f"{times(speedup)} {verdict.said}"
     low, high = verdict.interval or (speedup, speedup)
     ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
     told = SAYS["hover" if verdict.interval else "hover_once"].format(said=text, low=low, high=high)

@@ -67,9 +67,14 @@ def note(words: str, place: str) -> None:
 
 def headline(verdict: Verdict) -> str:
     """The verdict's headline as Markdown, without a full stop."""
+    return marked(verdict, verdict.headline)
+
+
+def marked(verdict: Verdict, words: str) -> str:
+    """Words for a verdict, with its symbol and in its colour."""
     look = verdict.judgement.look
     icon, color = (look.icon, look.color) if verdict.trusted else ("error", "gray")
-    return f":material/{icon}: :{color}[**{verdict.headline}**]"
+    return f":material/{icon}: :{color}[**{words}**]"
 
 
 def uploaded(key: str) -> UploadedFile | None:

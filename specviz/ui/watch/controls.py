@@ -32,10 +32,10 @@ MORE = (
 )
 # each group of controls: its width, and the names under which links hide its parts
 COLUMNS: dict[str, tuple[float, set[str]]] = {
-    "prompt": (3, {"prompt"}),
-    "target": (1.5, {"target", "run"}),
-    "draft": (1.5, {"draft", "run"}),
-    "sliders": (2.4, {"temperature", "pairs", "more"}),
+    "prompt": (2.3, {"prompt"}),
+    "target": (1.8, {"target", "run"}),
+    "draft": (2.1, {"draft", "run"}),  # the longest name is whole
+    "sliders": (2.2, {"temperature", "pairs", "more"}),
 }
 # What a newcomer changes: the prompt and the two models; the draft length is on the stage.
 FIRST_COLUMNS = {"prompt": (2.2, {"prompt"}), "target": (1, {"target"}), "draft": (1, {"draft"})}

@@ -117,6 +117,8 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
     if payload["notice"] == SAYS["not_run"] or watching.shows_previous_run:
         says = SAYS["previous_result"].format(says=payload["result"].says)
         payload["result"] = replace(payload["result"], says=says)
+    if "texts" in hide:
+        payload["result"] = replace(payload["result"], same="")
     before = watching.compared_with
     if before is None:
         return

@@ -6,7 +6,6 @@ import streamlit as st
 
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
-from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out, link_of
 from specviz.data.prompts.workloads import OWN_TEXT
@@ -160,8 +159,7 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
 
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
-    compared = trace.autoregressive and trace.output.stopped_by and not waiting
-    st.markdown(SAYS["same_text"].format(says=compare_texts(trace)) if compared else SAYS["the_text"])
+    st.markdown(SAYS["the_text"])
     if trace.imported and trace.autoregressive is None:
         st.text(trace.output.text)
         return
