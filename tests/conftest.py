@@ -45,9 +45,9 @@ SLOWEST_FIRST = ["servers", "cluster", "browser", "bundled", "pages", "tiny", "j
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each core, because a test of a page waits for half of its time; more than four need too much memory."""
+    """One more than cores, because a test of a page waits at times; more of them only wait for each other."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(2 * cores, 4)
+    return min(cores + 1, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -181,10 +181,15 @@ def linked_names() -> list[str]:
     return [*dict.fromkeys([*offered_names(), SMOLLM2]), *head_names()]
 
 
+def is_offered(name: str) -> bool:
+    """Whether the menus have this model or draft."""
+    return method_named(name).loads != "model" or name in offered_names()
+
+
 def to_download(names: Iterable[str]) -> dict[str, int]:
     """Those that a visitor may name and that are not here, with their bytes: of a Hub's model at least, 0: unknown."""
     sizes = {model.name: weight_bytes(model.parameters, "bfloat16") for model in HUB_MODELS} | {SMOLLM2: PACKAGE_BYTES}
-    return {name: sizes.get(name, 0) for name in names if is_allowed(name) and not _is_here(name)}
+    return {name: sizes.get(name, 0) for name in sorted(names) if is_allowed(name) and not _is_here(name)}
 
 
 def _is_here(name: str) -> bool:

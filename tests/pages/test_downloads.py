@@ -85,7 +85,7 @@ def test_a_model_of_the_hub_says_how_much_it_is_where_that_is_known(
     name: str, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    page = opened(target=name, draft="lookup")
+    page = opened(target=name, draft="lookup").button(key="again").click().run()
     assert service.commands == []
     label = "Download 249 MB or more" if name.startswith("openai") else "Download: only the Hub knows how much"
     assert [button.label for button in page.button if button.label.startswith("Download")] == [label]

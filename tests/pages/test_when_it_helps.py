@@ -112,7 +112,7 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     assert cells == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
     assert "**Measured here**" in texts(page)
     assert visit(page).when_it_helps.sources() == [HERE, RECORDED]
-    assert "going by your last sweep here" in texts(page)
+    assert "going by this server’s own measurements" in texts(page)
     again = opened(choice=SMALL, rows={HERE: rows})
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("when_it_helps_tokens").value == 8

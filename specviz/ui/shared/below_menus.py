@@ -30,7 +30,6 @@ def let_menus_hold_options() -> None:
         before: Any = state._new_widget_state.widget_metadata.get(metadata.id)
         _inherit(menu, before and before.deserializer.__self__, metadata.formatted_options is None)
         found = take(state, metadata, user_key)
-        menu.held = found.value
         corrected = menu.sent not in (None, metadata.serializer(found.value))
         return replace(found, value_changed=found.value_changed or corrected)
 
@@ -43,17 +42,14 @@ def _inherit(menu: Any, before: Any, is_typed: bool) -> None:
     now = dict(zip(menu.formatted_options, menu.options, strict=True))
     older = before.options_by_name.items() if before else ()
     menu.options_by_name = {name: it for name, it in older if name not in now and it in menu.options} | now
-    menu.is_typed, menu.sent, menu.held = is_typed, before and before.sent, before and before.held
+    menu.is_typed, menu.sent = is_typed, before and before.sent
 
 
 def _options_named(read: below.Function, menu: Any, ui_value: Any) -> Any:
-    """What a browser means by what it sends; what no option is called changes nothing."""
-    menu.sent = ui_value
-    if ui_value is None:
+    """What a browser means by what it sends; by what no option is called, the default."""
+    menu.sent, known = ui_value, menu.options_by_name
+    names = [ui_value] if isinstance(ui_value, str) else ui_value or []
+    found = [known.get(name, name) for name in names if name in known or menu.is_typed]
+    if ui_value is None or (isinstance(ui_value, str) and not found):
         return read(menu, None)
-    known = menu.options_by_name
-    if not isinstance(ui_value, str):
-        return [known.get(name, name) for name in ui_value if name in known or menu.is_typed]
-    if ui_value in known or menu.is_typed:
-        return known.get(ui_value, ui_value)
-    return menu.held if menu.held in menu.options else read(menu, None)
+    return found[0] if isinstance(ui_value, str) else found
