@@ -1,6 +1,6 @@
 """Figures that are stored are measured on a quiet machine: this refuses the others, and says what it found.
 
-Load changes ratios, not only times: docs/measurements.md has a pair that was measured on a busy and on a quiet machine.
+Load changes ratios, not only times.
 """
 
 from collections.abc import Iterable, Iterator

@@ -7,11 +7,8 @@ from specviz.core.settings import SETTINGS, Setting
 PAGE = APP_FOLDER / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
-Written by `python -m scripts.write_settings_table` from the rows in `specviz/core/settings.py` and
-`specviz/core/request.py`, and their words in `assets/texts/tables/settings.yaml`.
-[CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how to add one. The name is that in Python
-(`DecodeSettings`), in trace files, and of the column in a sweep's CSV. Only `precision` is not one of them: it says
-how an app's run loads its models, as `--dtype` does on the command line.
+Written by `python -m scripts.write_settings_table`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how
+to add one. The name is that of `DecodeSettings`, trace files and a sweep's columns, but for `precision`: `--dtype`.
 
 | name | values | default | in a link | option | what it does |
 | --- | --- | --- | --- | --- | --- |

@@ -37,7 +37,7 @@ _LATER = {
     "summary": "specviz.core.result",
 }
 
-__version__ = "0.1.0"  # as in pyproject.toml
+__version__ = "1.0.0"  # as in pyproject.toml
 
 __all__ = [
     "DecodeSettings",

@@ -23,7 +23,6 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "roofline": frozenset({"name", "shows"}),
     "workloads": frozenset({"name", "prompts", "more_prompts", "grammar"}),
     "chat_workloads": frozenset({"name", "prompts", "more_prompts"}),
-    "system_checks": frozenset({"systems"}),
     "tables/settings": frozenset({"metavar", "option_help", "most_in_words"}),
     "tables/methods": frozenset({"kind", "module", "loads", "names", "colour", "symbol"}),
     "tables/rules": frozenset({"name", "pieces", "position"}),

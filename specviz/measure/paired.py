@@ -225,4 +225,4 @@ def show_duration(seconds: float) -> str:
 
 def show_rest(began: float, done: int, total: int) -> str:
     """How long the rest takes, if it goes on as since `began`, by the monotonic clock; empty: nothing is done yet."""
-    return say("left", duration=show_duration((monotonic() - began) / done * (total - done))) if done else ""
+    return say("left", duration=show_duration((monotonic() - began) / done * (total - done))) if done > 0 else ""

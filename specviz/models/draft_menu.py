@@ -1,6 +1,7 @@
 """The drafts that a menu offers, in groups: what each group is, and who serves text with it. Never imports torch."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,6 +24,7 @@ from specviz.models.catalogue import (
     known_models,
     known_names,
     method_named,
+    weight_bytes,
 )
 from specviz.models.gguf_folder import (
     PACKAGE_BYTES,
@@ -179,9 +181,18 @@ def linked_names() -> list[str]:
     return [*dict.fromkeys([*offered_names(), SMOLLM2]), *head_names()]
 
 
-def is_offered(name: str) -> bool:
-    """Whether the menus have this model or draft, so that it needs no download that they do not announce."""
-    return method_named(name).loads != "model" or (name in offered_names() and not is_missing(name))
+def to_download(names: Iterable[str]) -> dict[str, int]:
+    """Those that a visitor may name and that are not here, with their bytes: of a Hub's model at least, 0: unknown."""
+    sizes = {model.name: weight_bytes(model.parameters, "bfloat16") for model in HUB_MODELS} | {SMOLLM2: PACKAGE_BYTES}
+    return {name: sizes.get(name, 0) for name in names if is_allowed(name) and not _is_here(name)}
+
+
+def _is_here(name: str) -> bool:
+    if method_named(name).loads != "model" or name in bundled_names() or name == SMOLLM2 or find_local(name):
+        return not is_missing(name)
+    from specviz.models.hub import find_cached  # half a second, only for those who ask for a model of the Hub
+
+    return find_cached(name) is not None
 
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out

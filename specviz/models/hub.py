@@ -1,8 +1,7 @@
 """The Hugging Face Hub: the files of a model, downloaded with progress and stored in the Hub's own cache.
 
 Small files come through `hf_hub_download`. Weights are streamed here into the same cache: the client does not continue
-what an earlier call began, and does not compare a file with the SHA-256 that the Hub lists. "Downloads" in
-docs/architecture.md has the measurement.
+what an earlier call began, and does not compare a file with the SHA-256 that the Hub lists.
 
 Each error of the client becomes one sentence; and a Hub that does not answer is not asked again at once.
 """

@@ -264,7 +264,6 @@ def compared(
         "speedup": [_rounded(state.speedup) for state in states],
         "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
         "per_call": count(trace.rounds).tokens_per_target_call,
-        "ranked": "",  # the run on screen decides
         "trusted": verdict is None or verdict.trusted,
         "pinned": False,
     }

@@ -29,8 +29,7 @@ class ComparedPayload(TypedDict):
 
     `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
     after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
-    per target call. `ranked` says which of the two is faster where the machine was too busy to time them; empty: not
-    known, or not needed.
+    per target call.
     """
 
     name: str
@@ -40,7 +39,6 @@ class ComparedPayload(TypedDict):
     speedup: list[float | None]
     lengths: list[tuple[float | None, float | None]]
     per_call: float | None
-    ranked: str
     trusted: bool
     pinned: bool
 

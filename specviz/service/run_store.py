@@ -1,7 +1,9 @@
 """Finished runs, so that a class that opens one link sees one run, today and after the engine was started again.
 
-A run is found by what was asked for (`latest`) or by its own id (`get`). A newer run of the same request replaces the
-older one for `latest` only: a link to the older one still opens it, until the store is full and the oldest runs go.
+A run is found by what was asked for (`latest`) or by its own id (`get`). Its file's name says both, and between them
+the time (names of before have none): where one run is asked for, one file is read. A newer run of the same request
+replaces the older one for `latest` only: a link to the older one still opens it, until there are three newer ones, or
+the store is full and the oldest runs go.
 
 The files are in a folder, or at a path of an object store through fsspec. Several servers may share them: each finds
 what the others stored. A run that a server has in its own memory it does not look for there. A file appears whole or
@@ -14,7 +16,7 @@ import logging
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,7 +25,6 @@ from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from time import time
-from typing import Any
 from uuid import uuid4
 
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
@@ -34,6 +35,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import write_whole
 from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
+from specviz.core.trace import drop_candidates
 from specviz.core.verdict import verdict_of_run
 from specviz.service.job import RunResult, tokens_in
 
@@ -42,11 +44,11 @@ ABANDONED = 3_600  # seconds after which a server that began such a file has sur
 AHEAD = 3_600  # seconds by which another clock may be ahead; a time beyond that says nothing, and counts as the oldest
 FULL = (errno.ENOSPC, errno.EDQUOT)
 PREFIX = "new-"  # of files that are not complete
-# What file systems call the time of a file's last change, in the order in which they are asked.
-TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+STORED = re.compile(r"-(\d+\.\d{6})-")  # in a name: when, in seconds since 1970
 IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
+OF_ONE_REQUEST = 3  # files
 DISK_BYTES = 200_000_000
 BUSY_FOR = timedelta(minutes=5)
 TRIAL = "trial"  # a file that is written and removed at start
@@ -73,11 +75,11 @@ class RunFiles:
     def __str__(self) -> str:
         return str(self._where)
 
-    def read(self, name: str) -> bytes | None:
-        """The file's content; None where it is too large to be ours."""
+    def read(self, name: str) -> bytes:
+        """The file's content; nothing where it is too large to be ours."""
         path = f"{self._path}/{name}"
         with _raise_os_errors():
-            return None if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
+            return b"" if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a whole file. In a folder, only the server's user can read it: prompts are the visitors' own.
@@ -88,7 +90,7 @@ class RunFiles:
             self._where.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(self._where / name, content)
             return
-        new = f"{self._path}/{PREFIX}{uuid4().hex}"
+        new = f"{self._path}/{PREFIX}{time():.6f}-{uuid4().hex}"
         with _raise_os_errors():
             self._files.makedirs(self._path, exist_ok=True)
             try:
@@ -128,23 +130,24 @@ class RunFiles:
     def remove_oldest(self, most: int, most_bytes: int, newest: str) -> None:
         """Remove the oldest files where there are more, or where they take more, and what ended servers began.
 
-        `newest` was written just now, and stays whatever the clocks say.
+        `newest` was written just now, and stays whatever the clocks say. Of its request two older ones stay.
         """
-        total = 0
-        runs = sorted(self._runs(), key=lambda run: run[0] != newest)
+        total, runs = 0, sorted(self._runs(), key=lambda run: run[0] != newest)
+        same = [name for name, _, _ in runs if name[:17] == newest[:17] and name != newest]  # the request is the start
+        too_many = sorted(same, key=_time_in, reverse=True)[OF_ONE_REQUEST - 1 :]
         for place, (name, _, size) in enumerate(runs, start=1):
             total += size
-            if place > most or total > most_bytes:
+            if place > most or total > most_bytes or name in too_many:
                 self.remove(name)
         for name, written, _ in self.listed(PREFIX):
-            if time() - written > ABANDONED:
+            if 0 < written < time() - ABANDONED:
                 self.remove(name)
 
     def _runs(self) -> list[tuple[str, float, int]]:
         return [each for each in self.listed("", ".json") if "-" in each[0]]
 
     def listed(self, begin: str, end: str = "") -> list[tuple[str, float, int]]:
-        """Names that begin and end so, when each was written (seconds since 1970) and its bytes; newest first.
+        """Names that begin and end so, when each was written or used (seconds since 1970), its bytes; newest first.
 
         No patterns: Python remembers each of the last 32,768, and each link of a visitor would be another one.
         """
@@ -153,10 +156,17 @@ class RunFiles:
             for details in self._files.ls(self._path, detail=True):
                 name = str(details["name"]).rsplit("/", 1)[-1]
                 if name.startswith(begin) and name.endswith(end):
-                    written = _time_of(details)
+                    written = details.get("mtime")  # of a folder: when it was used
+                    written = written if isinstance(written, float) else _time_in(name)
                     known = written <= time() + AHEAD
                     found.append((name, written if known else 0.0, int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
+
+
+def _time_in(name: str) -> float:
+    """When a file was stored, as its name says it; 0 for a name of before."""
+    found = STORED.search(name)
+    return float(found[1]) if found else 0.0
 
 
 @contextmanager
@@ -173,14 +183,6 @@ def _first_sentence(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _time_of(details: dict[str, Any]) -> float:
-    """When the file was written, in seconds since 1970; 0 where the store does not say."""
-    value = next((details[key] for key in TIMES if details.get(key)), 0.0)
-    with suppress(ValueError):
-        value = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return value.timestamp() if isinstance(value, datetime) else float(value) if isinstance(value, int | float) else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """A finished run. `result.id` is its id; `result.trace` says when and where it was measured."""
@@ -188,6 +190,10 @@ class StoredRun:
     key: str  # see `service.sharing_key`
     request: RunRequest
     result: RunResult
+
+    def slim(self) -> "StoredRun":
+        """What the run's figures need, a tenth of it."""
+        return replace(self, result=RunResult(drop_candidates(self.result.trace), id=self.result.id))
 
 
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
@@ -252,21 +258,13 @@ class RunStore:
         self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
-        self._lock = Lock()
+        self._lock, self._reading = Lock(), Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="run-store")  # nobody waits for the disk
 
     def latest(self, key: str) -> StoredRun | None:
         with self._lock:
             known = self._latest.get(key)
-        if known and (run := self.get(known)):
-            return run
-        stored = {name: self._load(name) for name in self._names(f"{_short(key)}-", ".json")}
-        found = [(name, run) for name, run in stored.items() if run and run.key == key]
-        if not found:
-            return None
-        # When a file was last opened says nothing: a link to an older run opens that.
-        name, newest = max(found, key=lambda each: each[1].result.trace.created)
-        return self._remember_run(name, newest, newest=True)
+        return (self.get(known) if known else None) or self._find(f"{_short(key)}-", ".json", key)
 
     def get(self, run_id: str) -> StoredRun | None:
         if not ID.fullmatch(run_id):
@@ -275,9 +273,35 @@ class RunStore:
             if run := self._runs.get(run_id):
                 self._runs.move_to_end(run_id)
                 return run
-        names = self._names("", f"-{run_id}.json")
-        run = self._load(names[0]) if names else None
-        return run and self._remember_run(names[0], run, newest=False)
+        return self._find("", f"-{run_id}.json")
+
+    def _find(self, begin: str, end: str, key: str | None = None) -> StoredRun | None:
+        """The newest run whose file's name begins and ends so; where names have no time, the one that was used last."""
+        for name in sorted(self._sizes(begin, end), key=_time_in, reverse=True):
+            run = self._load(name)
+            if run and self.files and key in (None, run.key):
+                with suppress(OSError):  # a folder that cannot be written still gives its runs
+                    self.files.used(name)  # others go first
+                self._remember(run, newest=key is not None)
+                return run
+        return None
+
+    def each(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
+        """These runs, one after the other; None for one that is gone. It ends before it reads more than so many bytes.
+
+        What is read is slim, and not remembered: a list names more runs than there is memory for.
+        """
+        sizes = self._sizes("", ".json")
+        names = {name[-21:-5]: name for name in sizes}  # a run's id is the end
+        for run_id in ids:
+            with self._lock:
+                run = self._runs.get(run_id)
+            if run is None and (name := names.get(run_id)):
+                most_bytes -= sizes[name]
+                if most_bytes < 0:
+                    return
+                run = self._load(name, slim=True)
+            yield run
 
     def save(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
         # what differs between two runs of the same request: their times
@@ -304,33 +328,30 @@ class RunStore:
                 if self._latest.get(old.key) == old_id:
                     del self._latest[old.key]
 
-    def _names(self, begin: str, end: str) -> list[str]:
+    def _sizes(self, begin: str, end: str) -> dict[str, int]:
+        """The files whose names begin and end so, those that were used last first, and their bytes."""
         try:
-            return [name for name, _, _ in self.files.listed(begin, end)] if self.files else []
+            return {name: size for name, _, size in self.files.listed(begin, end)} if self.files else {}
         except OSError as error:
             _log.warning("Stored runs cannot be looked for in %s: %s", self.files, error)
-            return []
+            return {}
 
-    def _load(self, name: str) -> StoredRun | None:
-        """The run in this file; None for a file that is damaged or of another version."""
+    def _load(self, name: str, *, slim: bool = False) -> StoredRun | None:
+        """The run in this file; None for a file that is damaged or of another version.
+
+        A run takes ten times its file: one at a time is whole before it is `slim`, whoever asks for them.
+        """
         assert self.files
-        try:
+        with suppress(OSError, ValidationError):
             content = self.files.read(name)
-            run = _STORED.validate_json(content) if content is not None else None
-        except (OSError, ValidationError):
-            return None
-        return run if run and run.result.id in name else None
-
-    def _remember_run(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
-        """Remember a run that was read, and that its file was used."""
-        assert self.files
-        with suppress(OSError):  # a folder that cannot be written still gives its runs
-            self.files.used(name)  # others go first
-        self._remember(run, newest=newest)
-        return run
+            with self._reading:
+                run = _STORED.validate_json(content)
+                if run.result.id in name:
+                    return run.slim() if slim else run
+        return None
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:
-        name = f"{_short(run.key)}-{run.result.id}.json"
+        name = f"{_short(run.key)}-{time():.6f}-{run.result.id}.json"
         try:
             files.write_with_room(name, _STORED.dump_json(run))
             files.remove_oldest(self._on_disk, DISK_BYTES, name)

@@ -2,7 +2,7 @@
 
 import atexit
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -197,6 +197,10 @@ class EngineService:
     def stored_run(self, run_id: str) -> StoredRun | None:
         """A finished run by its id, whoever asked for it; any text may be asked for."""
         return self._store.get(run_id)
+
+    def stored_runs(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
+        """Several of them, for a list: see `RunStore.each`."""
+        return self._store.each(ids, most_bytes)
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""

@@ -23,7 +23,9 @@ from benchmarks.hostile import MESSAGES, TEXTS, all_files
 from benchmarks.visitors import Visitor, visiting
 from specviz.ui.shared.guard import SAYS
 from specviz.ui.shared.leftovers import EVERY
+from specviz.ui.watch.watch_state import MAX_RUNS
 from tests.support.app_server import AppServer, serving
+from tests.support.door_contents import STORED, fill_store, stored_ids
 from tests.support.grids import grid
 
 T = TypeVar("T")
@@ -253,6 +255,7 @@ BOXES = (
     ("class", "class_name"),
 )
 HELD = (("be_the_draft", "", "kept-game"), ("learn", "part=quiz", "kept-answers"), ("class", "", "kept-class"))
+HELD += (("", "", "kept-tried"),)
 
 
 async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
@@ -300,7 +303,7 @@ async def everything(port: int, first: int) -> list[str]:
                 await on_page(visitor, page, query, widget)
                 await drawn(visitor, visitor.upload(widget, name, content))
                 errors += visitor.errors
-    for make in TEXTS:
+    for make in (lambda: " ".join(stored_ids(STORED)[:MAX_RUNS]), *TEXTS):
         async with visiting(port) as visitor:
             for page, widget in BOXES:
                 await on_page(visitor, page, "", widget)
@@ -323,6 +326,7 @@ async def together(port: int) -> list[str]:
 @pytest.mark.parametrize("entry", ["serve.py", "app.py"])
 def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tmp_path: Path) -> None:
     """Without a limit: under one, what reads a message swallows the error, and nothing would be seen of it."""
+    fill_store(tmp_path / "runs")
     with serving(ROOT / entry, tmp_path / "server.log") as server:
         assert run(together(port_of(server))) == []
         assert psutil.Process(server.pid).is_running()

@@ -113,7 +113,8 @@ OLD = {  # an address of before, the page of today, and what it then shows
 }
 
 
-@pytest.mark.parametrize("entry", grid(["app.py", "serve.py", "cloud/streamlit_app.py"], ("app.py",)))
+@pytest.mark.full  # tests/pages/test_pages.py has the addresses without a browser
+@pytest.mark.parametrize("entry", ["app.py", "serve.py", "cloud/streamlit_app.py"])
 def test_an_address_of_before_opens_its_page_with_the_whole_query_also_first_on_a_new_server(
     entry: str, page: Page, tmp_path: Path
 ) -> None:

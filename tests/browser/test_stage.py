@@ -246,6 +246,8 @@ def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> 
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
     assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
+    page.keyboard.press("ArrowRight")  # no longer the place that was copied
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
 
 
 def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: BrowserContext) -> None:

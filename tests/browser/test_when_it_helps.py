@@ -25,7 +25,6 @@ TABS = {  # with the group that each is in
     "Constrained output": "Texts and settings",
     "Adaptive": "Texts and settings",
     "By method": "Drafts",
-    "In batches": "In batches",
 }
 
 
@@ -56,6 +55,7 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
     expect(page.get_by_text("Loaded from sweep.csv")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Visit, app_server: AppServer) -> None:
     page = visit(LARGE, CHART)
     with app_server.at_most(sweep=3) as allow:
@@ -87,9 +87,7 @@ def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_choos
     fold, start = page.get_by_text("The next measurement"), page.get_by_role("button", name="Measure here")
     expect(start).to_be_hidden()
     of_a_sweep = [tab for tab, group in TABS.items() if group == "Texts and settings"]
-    expect(page.get_by_role("tab")).to_have_text(
-        ["Texts and settings", "Drafts", "In batches", "Your server", *of_a_sweep]
-    )
+    expect(page.get_by_role("tab")).to_have_text(["Texts and settings", "Drafts", "Your server", *of_a_sweep])
     fold.click()
     expect(start).to_be_visible()
     expect(page.get_by_text("It filters none of the figures below")).to_be_visible()

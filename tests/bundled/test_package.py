@@ -18,6 +18,7 @@ from specviz.cli.main import _parser
 from specviz.data.links.page_names import FORMER
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.full  # a package is built, and every example run
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,7 @@ def test_two_recorded_runs_of_a_chat_model_play_without_it_and_set_the_controls_
     page: AppTest, tmp_path: Path
 ) -> None:
     """No model is loaded for it, and what the visitor had comes back with Undo."""
-    next(button for button in page.button if button.label == "“Correct this text”").click().run()
+    next(button for button in page.button if button.label.startswith("“Correct this text”")).click().run()
     watching = visit(page).watch
     assert (known(watching.shown).run_id, watching.run.state) == ("chat-edit", "idle")
     assert page.query_params["run"] == "chat-edit"

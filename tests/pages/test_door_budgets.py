@@ -11,21 +11,19 @@ import pytest
 
 from tests.support.child import each_in_a_child, in_a_child
 from tests.support.door_contents import COMMAND, OPTIONS
-from tests.support.doors import budgets
+from tests.support.doors import SECONDS, budgets
 from tests.support.grids import grid
 from tests.support.measured_doors import DOORS
 
 READ = [name for name, each in DOORS.items() if each.read]
-SLOW = ("a prompt that is written", "pasted counters", "a guess, a name or a code", "a link")
-KINDS = ("a trace", "a lesson plan", "a record", "a file of prompts", "a sweep")
-SLOW_FILES = tuple(f"{kind} on the command line" for kind in KINDS)  # up to ten seconds each; as uploads less
+SMALL = ("a trace", "a sweep", "a bench file", "what is sent for a class")  # a kind of door each; ten seconds each
 
 
-@pytest.mark.parametrize("name", grid(READ, {*READ} - {*SLOW, *SLOW_FILES}))
+@pytest.mark.parametrize("name", grid(READ, SMALL))
 def test_a_door_keeps_its_budget(name: str) -> None:
     door, budget = DOORS[name], budgets()[name]
     contents = door.contents()
-    outcomes, megabytes = each_in_a_child(door.setup, door.read, contents, budget.seconds)
+    outcomes, megabytes = each_in_a_child(door.setup, door.read, contents, SECONDS)
     assert len(outcomes) == len(contents), outcomes
     kind, said = outcomes[0]
     assert kind == "read", said

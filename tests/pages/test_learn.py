@@ -15,7 +15,6 @@ from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.peers import recorded_peers
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
@@ -154,16 +153,16 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
 def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_figures(words: Words) -> None:
     page = open_page(part="why", words=words)
     shown = texts(page)
-    assert all(entry.question.choose(words) in shown for entry in faq().questions)
+    assert not [group for group in page.button_group if group.key == "learn-words"], "one voice"
+    assert all(entry.question in shown for entry in faq().questions)
     entries = [entry for column in (0, 1) for entry in faq().questions[column::2]]
     links = [(link.proto.label, link.proto.url) for link in page.get("link_button")]
-    assert links == [(entry.run_it.choose(words), href(entry)) for entry in entries]
-    assert ("Figures recorded on" if words == "technical" else "Recorded on") in shown
+    assert links == [(entry.run_it, href(entry)) for entry in entries]
+    assert "Figures recorded on" in shown
     assert "arxiv.org/abs/2503.01840" in shown
-    assert words == "technical" or "E(γ)" not in shown
     page = open_page(part="methods", words=words)
     assert place(page) == f"methods slow {words}"
-    assert all(member.title.choose(words) in texts(page) for member in family().methods)
+    assert all(member.title in texts(page) for member in family().methods)
     assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
     listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
     assert [word["name"] for word in listed][:2] == ["token", "draft model"]
@@ -196,26 +195,19 @@ def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words
     assert f"step={steps()[0].live_playhead}" in live, "the run itself, which has rounds of three phases"
 
 
-@pytest.mark.parametrize("words", get_args(Words))
-def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_source(words: Words) -> None:
-    page = open_page(part="load", words=words)
+def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_source() -> None:
+    page = open_page(part="load", words="plain")  # a link of before, when this part had two voices
     assert not page.warning
     shown, payload = texts(page), payload_of(page.get_by_key("learn-roofline"))
-    assert f"## {roofline().title.choose(words)}" in shown
-    assert f"### {roofline().batching.title.choose(words)}" in shown
-    assert (payload["words"], len(payload["questions"])) == (words, 3)
+    assert f"## {roofline().title}" in shown
+    assert f"### {roofline().batching.title}" in shown
+    assert len(payload["questions"]) == 3
     sources = [*published_peaks().machines, *published_peaks().models]
     assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)
     for file, link in (("learn", {"part": "why"}), ("worksheet", {})):
         assert "(./learn?part=load)" in texts(opened(f"pages/{file}.py", **link))
 
 
-def test_the_question_about_other_programs_has_a_bar_for_each_and_names_a_step_of_the_story() -> None:
-    page = open_page(part="why")
-    shown = payload_of(page.get_by_key("learn_peers"))["figure"]["data"]
-    found = recorded_peers()
-    bars = {bar["name"]: dict(zip(bar["y"], bar["x"], strict=True)) for bar in shown}
-    assert bars["plain"]["llama.cpp’s server"] == found.plain_ms("llama.cpp")
-    assert bars["with the draft"]["here"] == found.speculative_ms("ours")
-    (answer,) = (entry.answer.technical for entry in faq().questions if entry.measured == "peers")
+def test_the_question_about_other_programs_names_a_step_of_the_story() -> None:
+    (answer,) = (entry.answer for entry in faq().questions if entry.measured == "peers")
     assert any(f"“{step.title.technical}”" in answer for step in steps())

@@ -11,7 +11,7 @@ from specviz import DecodeSettings, autoregressive_decode, load_model, make_draf
 from specviz.cli.main import main
 from specviz.core.request import RunRequest
 from specviz.data.links.permalink import link_of, request_from_link
-from specviz.models.draft_menu import draft_groups, is_offered, linked_names, model_label, offered_drafts
+from specviz.models.draft_menu import draft_groups, linked_names, model_label, offered_drafts, to_download
 from specviz.player.offline import offline_page
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
@@ -28,7 +28,7 @@ def toy() -> Iterator[None]:
 
 def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> None:
     assert "toy" in offered_drafts()
-    assert is_offered("toy")
+    assert not to_download(["toy"])
     assert model_label("toy") == "toy · no model"
     group = next(group for group in draft_groups() if "toy" in group.names)
     assert group.title == "No model"

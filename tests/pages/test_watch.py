@@ -150,17 +150,14 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "target" in page.warning[0].value
     assert "Or type" not in texts(page)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    for name, says in (("some__thing__", "press Run again to load it"), ("some_*thing*", "There is no model named")):
+    for name, says in (("some__thing__", "Not on this server yet"), ("some_*thing*", "There is no model named")):
         page = opened(target=f"somebody/{name}", prompt="Once")
         assert not visit(page).watch.run.busy
         assert stage_of(page)["run_id"] == "first"  # the recorded run stays
         assert says in texts(page)
         assert name not in texts(page)  # the link's text is no markup
-    for setting, says in (("smollm2", "press Run again"), ("bundled", "its operator can run `make smollm2`")):
-        monkeypatch.setenv("SPECVIZ_MODELS", setting)
-        page = opened(target="smollm2", draft="lookup")
-        assert not visit(page).watch.run.busy, "a link alone fetches nothing"
-        assert says in texts(page).replace("\\", "")
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    assert "its operator can run `make smollm2`" in texts(opened(target="smollm2")).replace("\\", "")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
 
@@ -184,7 +181,8 @@ def test_a_catalogued_pair_says_what_it_needs_and_no_hub_is_a_sentence(page: App
     assert page.selectbox(key="target").value == "openai-community/gpt2"
     assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
     assert "GB in float32" in texts(page)
-    assert "The first run downloads openai-community/gpt2 and distilbert/distilgpt2 from the Hub" in texts(page)
+    assert "Not on this server yet: openai-community/gpt2 and distilbert/distilgpt2." in texts(page)
+    page.button(key="start_download-run").click().run()
     until(page, lambda: page.error)
     assert "openai-community/gpt2" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"

@@ -11,10 +11,7 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
-from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import MeasuredMethods
-from specviz.measure.batch_sentences import describe_place
-from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
@@ -63,7 +60,6 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     groups = {
         "Texts and settings": of_a_sweep,
         "Drafts": ["By draft", "By method"],
-        "In batches": [],
         "Your server": [],
     }
     labels = [tab.label for tab in page.tabs]
@@ -73,13 +69,9 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     (fold,) = (box for box in page.expander if box.label.startswith("The next measurement"))
     assert not fold.proto.expanded
     assert fold.button(key="when_it_helps_start")
-    assert len(figures_of(page)) >= 7
+    assert len(figures_of(page)) >= 5
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
-    for said in (batch_reading(recorded_batches()), describe_place(recorded_batches())):
-        assert said in texts(page).replace("\\", "")
-    for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
-        assert any(alt.startswith(start) for alt in figures_of(page))
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -340,12 +332,12 @@ def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytes
     table = page.dataframe[0].value
     assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
     assert list(table["method"])[-1] == "wren-nano (tree)"
-    assert len(figures_of(page)) == 5
+    assert len(figures_of(page)) == 3
     page.button_group(key="methods_temperature").set_value("1").run()
     assert len(page.dataframe[0].value) == len(NAMES)
     assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
     page.button_group(key="methods_kind").set_value("story").run()
-    assert len(figures_of(page)) == 5
+    assert len(figures_of(page)) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """Widgets and timers of every page, by AppTest: what a key press changes, what comes through, what a look draws."""
 
+from typing import Any
+
 import pytest
+from streamlit.proto.Common_pb2 import StringArray
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.shared import job_slot
@@ -166,3 +170,70 @@ def test_what_is_new_is_handed_on_until_there_is_something_newer() -> None:
     news = payload_of(page.get_by_key("feed"))
     assert news["whole"]
     assert payload_of(page.run().get_by_key("feed")) == news
+
+
+# ---- menus
+
+
+def page_with_menus() -> None:
+    import streamlit as st
+
+    from specviz.ui.shared.persistent_widgets import bind_default, bind_index, restore_widgets
+
+    names, called = ["small", "large"], st.session_state.get("called", "yesterday")
+    look: Any = {"format_func": lambda name: f"{name}, {called}", "on_change": lambda: st.session_state.update(acted=1)}
+    restore_widgets({"one": "large", "typed": "large", "radio": "large", "several": ["large"]})
+    for key, more in {"one": {}, "typed": {"accept_new_options": True}}.items():
+        options = list(dict.fromkeys([*names, st.session_state[key]]))
+        st.selectbox(key, options, **bind_index(key, options), **look, **more)
+    st.radio("radio", names, **bind_index("radio", names), **look)
+    st.multiselect("several", names, **bind_default("several"), **look)
+
+
+SENT: dict[str, tuple[str, str]] = {  # the kind of element, and of what its browser sends
+    "one": ("selectbox", "string_value"),
+    "typed": ("selectbox", "string_value"),
+    "radio": ("radio", "string_value"),
+    "several": ("multiselect", "string_array_value"),
+}
+
+
+def sends(page: AppTest, key: str, text: str) -> AppTest:
+    """The browser sends this for a menu, and nothing else."""
+    kind, field = SENT[key]
+    (menu,) = (each for each in getattr(page, kind) if each.key == key)
+    value: Any = StringArray(data=[text]) if field == "string_array_value" else text
+    return page._run(WidgetStates(widgets=[WidgetState(id=menu.proto.id, **{field: value})]))
+
+
+def is_told(page: AppTest, key: str) -> list[str]:
+    """What the browser is to show in place of what it shows; nothing where that is right."""
+    (proto,) = (each.proto for each in getattr(page, SENT[key][0]) if each.key == key)
+    said = proto.raw_values if key == "several" else [proto.raw_value]
+    return list(said) if proto.set_value else []
+
+
+@pytest.mark.parametrize("key", SENT)
+def test_what_a_menu_calls_an_option_is_never_its_value(key: str) -> None:
+    """Found: "There is no model named 'SmolLM2-135M · 93 MB, once · chat' here", once that model was there."""
+    guard_the_doors()
+    page, held = alone(page_with_menus), ["large"] if key == "several" else "large"
+    sends(page, key, "large, yesterday")
+    page.session_state["called"] = "today"
+    for _ in range(2):  # also where a browser on a slow line says it once more
+        sends(page, key, "large, yesterday")
+        assert page.session_state[key] == held
+        assert is_told(page, key) == ["large, today"]
+    assert "acted" not in page.session_state, "the visitor chose nothing"
+    sends(page, key, "large, today")
+    assert (page.session_state[key], is_told(page, key)) == (held, [])
+    sends(page, key, "small, yesterday")
+    assert page.session_state[key] == (["small"] if key == "several" else "small"), "chosen before the answer came"
+    assert page.session_state["acted"]
+
+
+@pytest.mark.parametrize("key", SENT)
+def test_what_no_option_is_called_counts_only_where_it_can_be_typed(key: str) -> None:
+    guard_the_doors()
+    page = sends(alone(page_with_menus), key, "nobody")
+    assert page.session_state[key] == {"typed": "nobody", "several": []}.get(key, "large")

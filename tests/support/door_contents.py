@@ -1,12 +1,15 @@
 """What is sent to the ways into the program: the largest that each takes, and the programs that take it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.hostile import TEXTS, all_files
+from specviz.core.request import RunRequest
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.data.lessons.plans import MAX_BYTES
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
@@ -15,6 +18,8 @@ from specviz.measure.endpoints.result import dump_result
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
+from specviz.service.job import RunResult
+from specviz.service.run_store import _STORED, StoredRun
 from tests.support.bench_results import make_bench
 from tests.support.doors import ROOT
 from tests.support.fake_rows import row_at
@@ -102,8 +107,8 @@ def is_text(content: bytes) -> bool:
         return False
 
 
-def texts() -> list[bytes]:
-    return [make().encode() for make in TEXTS]
+def texts(begin: bytes = b"") -> list[bytes]:
+    return [begin + make().encode() for make in TEXTS]
 
 
 def links() -> list[bytes]:
@@ -209,16 +214,40 @@ def linked(query):
 for name in ("race", "worksheet", "watch", "be_the_draft", "class"):
     opened(name).run()
 """
+STORED = 69  # of the longest runs: a store of 200 MB is full
+
+
+def stored_ids(count: int) -> list[str]:
+    return [f"{number:016x}" for number in range(count)]
+
+
+def fill_store(folder: Path) -> None:
+    """Write a store that is full of one request's longest runs, as older versions named their files."""
+    folder.mkdir()
+    run = StoredRun("key", RunRequest("Once"), RunResult(fake_trace(tokens=64), "text", id="the id"))
+    begin, rounds, end = re.fullmatch(rb'(.*"rounds":\[)(.*)(\],"autoregressive".*)', _STORED.dump_json(run)).groups()
+    long = begin + b",".join([rounds] * (2_900_000 // len(rounds))) + end
+    for run_id in stored_ids(STORED):
+        (folder / f"{'0' * 16}-{run_id}.json").write_bytes(long.replace(b"the id", run_id.encode()))
+
+
 TRIED = """
+import atexit, shutil, tempfile
+from pathlib import Path
+from specviz.service import EngineService
+from specviz.service.run_store import RunStore
 from specviz.ui.watch import tried
 from specviz.ui.watch.watch_state import WatchState
-class NoRuns:
-    stored_run = lambda self, name: None
+from tests.support.door_contents import fill_store
+folder = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, folder)
+fill_store(folder / "runs")
+service = EngineService((), store=RunStore(folder / "runs"))
+tried.engine = lambda: service
 def taken_back(text):
-    tried.engine = NoRuns
     watching = WatchState()
     tried.restore_list(watching, text)
-    return f"{watching.past.gone} gone"
+    return f"{len(watching.past.finished)} runs, {watching.past.gone} gone"
 """
 
 CLASSES = """

@@ -14,45 +14,20 @@ def ratio(value: float, width: float = 0.02) -> Ratio:
     return Ratio(value, value - width, value + width)
 
 
-def fake_point(batch: int, draft_length: int = 4, speedup: float = 1.5, full: float = 1.6) -> BatchSpeedup:
-    """v is 1.5 for one text and 0.1 more for each further one; c is 0.1 and o 0.05."""
-    return BatchSpeedup(
-        batch=batch,
-        draft_length=draft_length,
-        speedup=ratio(speedup),
-        full_speedup=ratio(full),
-        cost_ratio=ratio(0.1),
-        verification=ratio(1.4 + 0.1 * batch),
-        overhead=ratio(0.05),
-        counts=COUNTS,
-        empty_places=0.25 if batch > 1 else 0.0,
-        tokens_per_second=150.0,
-        plain_tokens_per_second=100.0,
-    )
+def checked(batch: int) -> Ratio:
+    return ratio(1.4 + 0.1 * batch)
 
 
-def fake_passes(batch: int) -> BatchPass:
-    """v(2) and v(5)."""
-    checks = [Check(1, ratio(1.0, 0.0)), Check(2, ratio(1.1)), Check(5, ratio(1.4 + 0.1 * batch))]
-    return BatchPass(batch, 0.005 * batch, ratio(batch / 2 + 0.5), checks)
-
-
-def fake_study(*speedups: float, different: int = 0) -> BatchStudy:
-    """γ = 2 and 4 in batches of 1, 2, 4, ...: the speedups are those of γ = 4; γ = 2 has 0.1 less in all of them."""
+def fake_study(*speedups: float) -> BatchStudy:
+    """γ = 4 in batches of 1, 2, 4, ...: v is 1.5 for one text and 0.1 more for each further one; c is 0.1, o 0.05."""
     sizes = [2**number for number in range(len(speedups))]
     points = [
-        fake_point(size, length, speedup - 0.1 * (length == 2))
+        BatchSpeedup(
+            size, 4, ratio(speedup), ratio(1.6), ratio(0.1), checked(size), ratio(0.05), COUNTS, 0.25, 150, 100
+        )
         for size, speedup in zip(sizes, speedups, strict=True)
-        for length in (2, 4)
     ]
-    return replace(
-        recorded_batches(),
-        recorded_on=Machine("a machine", "2.13", "5.23", 1),
-        target="base",
-        draft="nano",
-        prompts=["story-1", "code-1"],
-        compared=80,
-        different=different,
-        passes=[fake_passes(size) for size in sizes],
-        speedups=points,
-    )
+    checks = {size: [Check(1, ratio(1.0, 0.0)), Check(2, ratio(1.1)), Check(5, checked(size))] for size in sizes}
+    passes = [BatchPass(size, 0.005 * size, ratio(size / 2 + 0.5), checks[size]) for size in sizes]
+    where = Machine("a machine", "2.13", "5.23", 1)
+    return replace(recorded_batches(), recorded_on=where, target="base", draft="nano", passes=passes, speedups=points)

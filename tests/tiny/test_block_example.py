@@ -37,7 +37,7 @@ def test_the_example_is_judged_as_the_apps_own_rule_judges_it(
 
 def test_the_answer_says_what_both_rules_do(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = next(each for each in faq().questions if each.name == "block")
-    said = fill(answer.answer.technical, answer_facts(answer.trace))
+    said = fill(answer.answer, answer_facts(answer.trace))
     assert judged(BLOCK_EXAMPLE, "block", monkeypatch).accepted == 2
     assert "is accepted: two guesses" in said
     by_token = judged(BLOCK_EXAMPLE, "token", monkeypatch)

@@ -54,7 +54,7 @@ SMALL = {  # each drafter, each rule and each way to sample, and what was wrong 
     ("most probable tokens", "4,2,1", "T=1.3 k=5 p=0.9"),
     *((drafter, "token", "T=0.7 k=4") for drafter in ("unsure drafts", "lookup", "medusa")),
     *((drafter, "block", "T=1.3 p=0.8") for drafter in ("growing drafts", "early exit")),
-    *(("eagle of few words", rule, "T=1") for rule in ("token", "4,2,1")),
+    ("eagle of few words", "4,2,1", "T=1"),
     ("lookup, else eagle of few words", "token", "T=1"),
     ("lookup, else model", "block", "T=0.7 k=4"),
     *((drafter, "4,2,1", "T=1") for drafter in ("eagle", "early exit of qwen3")),

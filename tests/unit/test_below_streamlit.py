@@ -50,7 +50,7 @@ BELOW = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILIN
 
 def test_no_other_file_looks_below_streamlits_public_names() -> None:
     found = {file for file in FILES if BELOW.search(file.read_text(encoding="utf-8"))}
-    assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
+    assert found == {ROOT / f"specviz/ui/shared/{name}.py" for name in ("below_menus", "below_streamlit")}
 
 
 def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,6 +361,7 @@ def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pyt
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not runtime.exists()
     assert below.session_called("ada") is None
+    assert not below.visitor_left()
     assert below.session_manager() is None
     assert below.remote_address("ada") == ""
     client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="192.0.2.1"))
@@ -377,6 +378,9 @@ def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> N
     assert below.remote_address("ada") == "192.0.2.1"
     below.run_again(session)
     assert states == ["state"]
+    assert not below.visitor_left()
+    monkeypatch.setattr(manager, "get_active_session_info", lambda _: None)
+    assert below.visitor_left()
     assert "_client_state" in AppSession.__init__.__code__.co_names
 
 

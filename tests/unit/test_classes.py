@@ -143,14 +143,9 @@ def test_wrong_codes_never_refuse_a_right_one(server: Server) -> None:
 
 def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
     classes, limits = server.classes, server.classes.limits
-    for _ in range(limits.classes_of_one_address - 1):
-        classes.open(TEACHER, PLAN)
+    open_all(classes, limits.classes - 1)
     with pytest.raises(InputError, match="no place for another class"):
-        classes.open(TEACHER, PLAN)
-    for _ in range(limits.classes - limits.classes_of_one_address):
-        classes.open("", PLAN)
-    with pytest.raises(InputError, match="no place for another class"):
-        classes.open("", PLAN)
+        classes.open("9.9.9.9", PLAN)
     classes.end(server.teacher)
     code = known(classes.look(classes.open(TEACHER, PLAN))).code
     for _ in range(limits.students):
@@ -200,53 +195,74 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
 
 
-def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined() -> None:
-    for students, hours, is_over in ((1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)):
-        server = Server()
-        teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
-        server.now += 3600 * hours
-        assert (server.classes.look(teacher) is None) == is_over
+@pytest.mark.parametrize(("hours", "is_over"), [(3.9, False), (4.1, True)])
+def test_a_class_that_nobody_uses_ends(server: Server, hours: float, is_over: bool) -> None:
+    server.now += 3600 * hours
+    assert (server.classes.look(server.teacher) is None) == is_over
 
 
-def test_on_a_full_server_an_old_class_goes_first_and_one_with_students_stays(server: Server) -> None:
-    """One client took 38 of 40 places within four seconds, and held them."""
-    classes = server.classes
-    greedy = [classes.open("", PLAN) for _ in range(classes.limits.classes - 1)]
-    with pytest.raises(InputError, match="no place for another class"):
-        classes.open("", PLAN)  # none is old enough to go
-    server.now += classes.limits.safe
-    assert all(classes.look(secret) for secret in greedy)  # looking at an empty board does not keep its place
-    new = classes.open("", PLAN)
-    assert classes.look(greedy[0]) is None
-    assert all(classes.look(secret) for secret in (server.teacher, new, *greedy[1:]))
-    assert classes.membership(server.student)
+def open_all(classes: Classes, count: int, first: int = 1) -> list[str]:
+    """Classes from as few public addresses as can have so many."""
+    each = classes.limits.classes_of_one_address
+    return [classes.open(f"8.8.{first + number // each}.8", PLAN) for number in range(count)]
 
 
-def test_on_a_full_server_classes_without_a_round_go_before_those_at_work(server: Server) -> None:
-    """Before: forty classes that were joined once each held all places for four hours."""
+def join(classes: Classes, secret: str, students: int) -> list[str]:
+    return [classes.join(known(classes.look(secret)).code) for _ in range(students)]
+
+
+def test_on_a_full_server_a_class_without_recent_work_makes_room_and_one_at_work_never(server: Server) -> None:
+    """Before: forty classes from four addresses, each with one student and one answer, held all places for a day."""
     classes, limits = server.classes, server.classes.limits
-    forged = [classes.open("", PLAN) for _ in range(limits.classes - 3)]
+    forged = open_all(classes, limits.classes - 1)
     for secret in forged:
-        classes.join(known(classes.look(secret)).code)
-    answering, waiting = classes.open("", PLAN), classes.open("", PLAN)
-    for secret, students in ((answering, 1), (waiting, 25)):
-        codes = [known(classes.look(secret)).code] * students
-        joined = [classes.join(code) for code in codes]
-        if secret == answering:
-            classes.send_answers(joined[0], {0: 1})
-    classes.send_rounds(server.student, PLAN, [a_shared_round()])
-    server.now += limits.safe
+        classes.send_answers(join(classes, secret, 1)[0], {0: 1})
+    students = join(classes, server.teacher, 24)
     with pytest.raises(InputError, match="no place for another class"):
-        classes.open("", PLAN)  # a class has time to play its first round
-    server.now += limits.joined - limits.safe
-    new = [classes.open("", PLAN) for _ in forged]
-    assert not any(map(classes.look, forged)), "the oldest and emptiest went first"
-    assert all(map(classes.look, [server.teacher, answering, waiting, *new]))
-    classes.open("", PLAN)
-    assert classes.look(waiting) is None, "it had 25 students and no round"
+        classes.open("9.9.9.9", PLAN)  # a class has time to begin
+    for student in students[:4]:
+        server.now += 20 * 60
+        assert all(map(classes.look, [server.teacher, *forged])), "looking is no work"
+        classes.send_answers(student, {0: 0})
+    new = open_all(classes, limits.classes - 1, first=100)
+    assert not any(map(classes.look, forged)), "each gave its place, the longest unchanged first"
+    assert all(map(classes.look, [server.teacher, *new]))
     with pytest.raises(InputError, match="no place for another class"):
-        classes.open("", PLAN)
-    assert all(map(classes.look, [server.teacher, answering]))
+        classes.open("9.9.9.9", PLAN)  # those are new, and the class at work is not asked
+    assert classes.membership(students[0])
+
+
+@pytest.mark.parametrize(("students", "minutes"), [(0, 5), (3, 20), (11, 60), (40, 60)])
+def test_a_place_is_safe_longer_the_more_students_are_there(server: Server, students: int, minutes: int) -> None:
+    classes, limits = server.classes, server.classes.limits
+    classes.end(server.teacher)
+    first = classes.open("9.9.9.9", PLAN)
+    join(classes, first, students)
+    server.now += 60 * minutes - 1
+    open_all(classes, limits.classes - 1)
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open("9.9.9.9", PLAN)
+    server.now += 1
+    assert classes.look(first)
+    classes.open("9.9.9.9", PLAN)
+    assert classes.look(first) is None
+
+
+@pytest.mark.parametrize("addresses", [["8.8.4.4"], ["", "192.168.0.7", "10.0.0.1", "127.0.0.1"]])
+def test_an_address_has_its_share_and_all_that_are_not_public_have_one_together(addresses: list[str]) -> None:
+    """Before: who came by an unknown or a private address could take all places."""
+    now = 0.0
+    classes = Classes(lambda: now)
+    most = classes.limits.classes_of_one_address if len(addresses) == 1 else classes.limits.classes_of_others
+    opened = [classes.open(addresses[number % len(addresses)], PLAN) for number in range(most)]
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open(addresses[0], PLAN)
+    assert len(opened) < classes.limits.classes
+    other = classes.open("9.9.9.9", PLAN)
+    now += classes.limits.safe
+    classes.open(addresses[-1], PLAN)
+    assert classes.look(opened[0]) is None, "its own oldest makes room"
+    assert all(map(classes.look, [other, *opened[1:]]))
 
 
 def test_a_class_in_use_ends_after_a_day(server: Server) -> None:

@@ -3,10 +3,12 @@
 import dataclasses
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from specviz.cli.main import _parser
 from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
 from specviz.data.lessons import plans
@@ -137,3 +139,17 @@ def test_traces_md_has_a_record_of_each_system_and_each_is_read() -> None:
         trace = import_run(record.encode(), system, given)
         assert trace.output.text.startswith("Once upon a time,")
         assert any(round.accepted for round in trace.rounds)
+
+
+def commands_in(text: str) -> list[str]:
+    """The command lines of `specviz` in the blocks of a document, each with its continuation lines."""
+    blocks = re.findall(r"^```\n(.*?)^```|^((?:    .*\n)+)", text.replace("\\\n", " "), re.DOTALL | re.MULTILINE)
+    lines = "".join(block for found in blocks for block in found)
+    return re.findall(r"^\s*(?:\.venv/bin/|python -m )?specviz (.*)$", lines, re.MULTILINE)
+
+
+def test_every_command_in_the_documents_can_be_given() -> None:
+    found = {name: commands_in(text) for name, text in TEXTS.items()}
+    assert len(found["README"]) == 6
+    for command in [command for commands in found.values() for command in commands]:
+        assert _parser().parse_args(shlex.split(command, comments=True)), command

@@ -11,13 +11,13 @@ from specviz.models.catalogue import bundled_names, find_gguf
 from specviz.models.draft_menu import (
     draft_label,
     is_allowed,
-    is_offered,
     linked_names,
     model_label,
     offered_drafts,
     offered_names,
+    to_download,
 )
-from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2
 from specviz.service.protocol import Run
 from specviz.service.service import admit, sharing_key
 
@@ -68,13 +68,14 @@ def test_the_chat_model_is_in_the_menu_of_targets_before_it_is_there_where_the_o
         monkeypatch.setenv("SPECVIZ_MODELS", setting)
         assert ((SMOLLM2 in offered_names()), is_allowed(SMOLLM2)) == (allowed, allowed)
         assert SMOLLM2 in linked_names(), "its name in a link gets a sentence of its own"
-        assert (SMOLLM2 in offered_drafts(), is_offered(SMOLLM2)) == (False, False), "no draft, and no link, fetches it"
+        assert SMOLLM2 not in offered_drafts()
+        assert to_download([SMOLLM2, "wren-base"]) == ({SMOLLM2: PACKAGE_BYTES} if allowed else {})
     assert model_label(SMOLLM2) == "SmolLM2-135M · 93 MB, once · chat"
     (folder / "smollm2.gguf").write_bytes(CONTENT)
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     assert SMOLLM2 in offered_names()
     assert SMOLLM2 in offered_drafts()
-    assert is_offered(SMOLLM2)
+    assert not to_download([SMOLLM2])
     assert model_label(SMOLLM2) == "SmolLM2-135M · 135 M · chat"
 
 

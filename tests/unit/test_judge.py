@@ -1,9 +1,7 @@
-"""One judge: every page that has the same numbers says the same word. Where Race and a sweep differ, they say why."""
+"""One judge: every page that has the same numbers says the same word."""
 
 import math
-import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -11,11 +9,7 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.data.measured.batches import Ratio
 from specviz.data.systems.serving_counters import ServingCounters
-from specviz.measure.batch_sentences import outcome
-from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
-from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.sentences import conclusions, outcome_sentence, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
@@ -24,12 +18,8 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.ui.race.lanes import flag
-from specviz.ui.race.race_state import recorded_race
 from specviz.ui.shared.parts import headline
-from specviz.ui.when_it_helps.batches import batch_table
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
-from specviz.ui.when_it_helps.when_it_helps_state import recorded_studies
-from tests.support.fake_batches import fake_study
 from tests.support.fake_rows import row_at
 from tests.support.known import known
 from tests.support.measured_methods import on_kind
@@ -50,7 +40,6 @@ CASES: list[tuple[float, float, VerdictWord]] = [  # low, high
 ]
 
 PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), WorksheetModel(0.8, 4, 0.1, 1.2, 0.1))
-(LAP,) = (lap for lap in recorded_race() if lap.name == "random-1")
 
 
 def two_ratios(low: float, high: float) -> list[float]:
@@ -88,10 +77,6 @@ def test_all_pages_say_the_same_word(
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
     assert outcome_sentence(word) in " ".join(conclusions(rows))
 
-    assert outcome(Ratio(middle, low, high)) == word
-    study = fake_study(middle)
-    measured = replace(study.speedups[0], speedup=Ratio(middle, low, high))
-    assert batch_table(replace(study, speedups=[measured]))["outcome"].to_list() == [word]
     assert replace(on_kind(middle, 0.1).best, low=low, high=high).outcome == word
 
 
@@ -126,57 +111,3 @@ def test_intervals_of_nothing_and_of_one_run() -> None:
 def test_each_word_is_told_apart_without_colour() -> None:
     assert LEGEND.keys() == BARS.keys() == LOOKS.keys()
     assert len({look.shape for look in LOOKS.values()}) == len({look.icon for look in LOOKS.values()}) == len(LOOKS)
-
-
-def swept(*rows: SweepRow, **changes: Any) -> list[RaceComparison]:
-    """Beside the lap on random words, at 0.6×, rows of the same pair and machine but for these changes."""
-    lap, run = replace(LAP, speculative_seconds=[each / 0.6 for each in LAP.plain_seconds]), LAP.speculative
-    made = {"target": run.target.name, "draft": "wren-nano", "machine": run.recorded_on.machine}
-    made |= {"max_new_tokens": run.settings.max_new_tokens} | changes
-    return compare_with_race([lap], studies_of(frame_of(replace(row, **made) for row in rows)))
-
-
-def of_random_words(alone: float, others: float, length: int = 4) -> list[SweepRow]:
-    """random-1, whose guesses are seldom right, and two more prompts of its kind."""
-    speeds = ((alone, 0.2), (others, 0.6), (others * 1.01, 0.6))
-    return [row_at("random", length, speed, rate, number) for number, (speed, rate) in enumerate(speeds, start=1)]
-
-
-def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_why() -> None:
-    found = {each.raced.name: each for each in compare_with_race(recorded_race(), recorded_studies())}
-    assert set(found) == {"story", "code", "structured", "random"}
-    random = found["random"]
-    assert random.differs
-    assert random.sentence.startswith(
-        f"Random words: {LAP.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (helps). "
-        "Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 1, "
-    )
-    rows = recorded_studies()[0].rows.query("preset == 'random-1' and draft_length == 4 and draft_schedule == 'fixed'")
-    (speedup,) = rows["speedup"]
-    assert f"at γ = 4, random-1 alone has {speedup:.2f}× (21 % of the judged guesses" in random.sentence
-    assert "Most of the difference is the choice of prompts, then the draft length." in random.sentence
-    assert "The models, the machine and the number of tokens are the same." in random.sentence
-
-
-def test_the_cause_is_what_the_sweeps_own_rows_say() -> None:
-    for rows, cause in (
-        (of_random_words(0.6, 1.6), "the choice of prompts"),
-        ([*of_random_words(0.6, 0.61), *of_random_words(1.4, 1.41, length=2)], "the draft length"),
-        (of_random_words(1.5, 1.5), ""),  # timed again, the same prompt is another figure: neither explains it
-    ):
-        (found,) = swept(*rows)
-        assert re.findall(r"Most of the difference is ([a-z ]+)\.", found.sentence) == ([cause] if cause else [])
-
-
-def test_what_was_not_measured_or_is_different_there_is_said_and_other_models_are_not_compared() -> None:
-    (found,) = swept(*of_random_words(1.2, 1.3, length=2))
-    assert "There γ = 4 was not measured." in found.sentence
-    (found,) = swept(*of_random_words(1.2, 1.3)[1:])
-    assert re.search(r"There, at γ = 4, all 2 prompts 1\.3\d×\.", found.sentence)
-    (found,) = swept(*of_random_words(1.2, 1.3), machine="a toaster", max_new_tokens=16)
-    assert "a toaster, 1 thread on When it helps" in found.sentence
-    assert "64 on Race; 16 on When it helps" in found.sentence
-    rows = of_random_words(1.2, 1.3)
-    assert len(swept(*rows)) == 1
-    for change in ({"draft": "another"}, {"temperature": 1.0}, {"tree": "4,2,1"}):
-        assert swept(*rows, **change) == []

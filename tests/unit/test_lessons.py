@@ -133,16 +133,12 @@ def test_the_quiz_asks_in_plain_words_with_the_right_options_in_different_places
 
 
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
-def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words(entry: FaqEntry) -> None:
-    assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
+def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqEntry) -> None:
+    assert bool(figures_in(entry.answer)) == (entry.source != "general")
     assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []
-    figures = facts.facts_in(answer_facts(entry.trace), "plain")
-    for said in (entry.question, entry.answer, entry.run_it):
-        assert is_plain(plain := fill(said.plain, figures)), plain
-        assert len(plain.split()) <= 110 or entry.name == "temperature"
 
 
 def test_the_answer_on_near_ties_links_to_the_recorded_one() -> None:
@@ -280,28 +276,26 @@ def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted_and_the_lesson_o
 def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_none() -> None:
     for member in family().methods:
         for said in (member.title, member.knows, member.costs, member.used, member.lossless):
-            assert is_plain(said.plain), said.plain
-            assert len(said.technical.split()) <= 14
+            assert len(said.split()) <= 14
     assert [member.name for member in family().methods if member.name] == list(runs.METHOD_RUNS)
-    *lossless, last = ((member.lossless.technical, member.lossy) for member in family().methods)
+    *lossless, last = ((member.lossless, member.lossy) for member in family().methods)
     assert ({*lossless}, last) == ({("yes", False)}, ("no", True))
     assert {member.measured for member in family().methods if member.measured} == set(NAMES)
 
 
-@pytest.mark.parametrize("words", get_args(Words))
-def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words) -> None:
-    html = family_table(measured(), words)
+def test_the_table_has_the_measured_figures_and_a_link_in_each_row() -> None:
+    html = family_table(measured())
     assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
     addresses = ["./same_quality", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
     assert [address for address in addresses if f'href="{address}"' not in html] == []
     eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
     cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)
-    titles = [title.choose(words) for title in family().columns[3:6]]
+    titles = family().columns[3:6]
     assert cells == list(zip(titles, ["2.00", "0.10", "1.80"], strict=True)), "one figure a cell"
 
 
 def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    html = family_table(None, "technical")
+    html = family_table(None)
     assert html.count(">–<") == 3 * (len(runs.METHOD_RUNS) + 1)
     assert figures_of(on_kind(1.5, 0.1, None).best) == ("2.00", "–", "1.50")
     monkeypatch.setattr(facts, "stored_methods", lambda: None)
@@ -311,7 +305,7 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
 def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
     elsewhere = [member for member in family().methods if not member.name]
     assert elsewhere
-    html = served_table("technical")
+    html = served_table()
     assert html.count("<tr") == len(elsewhere)  # the last is in the other table; and the head
     assert "–" not in html
     for member in elsewhere:
@@ -319,8 +313,7 @@ def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
         assert member.url.startswith("https://")
         assert member.paper
         said = known(member.about)
-        assert 25 <= len(said.technical.split()) <= 80
-        assert is_plain(said.plain), said.plain
+        assert 25 <= len(said.split()) <= 80
         assert (f'href="{member.url}"' in html) == (not member.lossy)
     assert all(member.about is None for member in family().methods if member.name)
 
@@ -332,4 +325,4 @@ def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
         _, beside = best_of(member, stored_methods())
         assert (beside == usual) == (member.name in ("method-argmax", "method-block")), member.name
     tokens = f"{block.costs.tokens_per_target_call:.2f} ({usual.costs.tokens_per_target_call:.2f})"
-    assert f">{tokens}</td>" in family_table(stored_methods(), "technical")
+    assert f">{tokens}</td>" in family_table(stored_methods())

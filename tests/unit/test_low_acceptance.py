@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.data.systems.serving_lines import tokens_before
-from specviz.data.systems.system_checks import checks_for, system_checks
 from specviz.measure.worksheet import advice
-from specviz.measure.worksheet.low_acceptance import ceiling, never, never_pays
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from specviz.measure.worksheet.starts import CostsOrigin
@@ -46,12 +45,12 @@ def counters(tokens: float, length: float = 4.0, rounds: float = 1000, **more: o
 def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(name: str) -> None:
     found = reported(name)
     assert advice.headline(found, CostsOrigin("the test")).startswith(
-        f"**{never()}** {found.tokens:.2f} tokens per target call"
+        f"**{advice.never()}** {found.tokens:.2f} tokens per target call"
     )
     assert advice.untold() not in said(found)
-    assert (f"What to check in {found.counters.engine}" in parts(found)) == (name != "39/collapse.txt")  # it did fit
-    assert "without speculation" not in parts(found)["Measure next"]
-    assert "Draft length" not in parts(found)
+    assert list(parts(found)) == ["Measure next"]
+    assert "docs/checklists.md" in parts(found)["Measure next"]
+    assert Path("docs/checklists.md").is_file()
 
 
 @pytest.mark.parametrize("tokens", [1.0, 1.004, 1.02, 1.05, 1.06, 1.07])
@@ -59,88 +58,42 @@ def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(n
 def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, length: float) -> None:
     found = counters(tokens, length)
     text = said(found)
-    assert never() in text
-    assert ceiling(found) == pytest.approx(tokens)
+    assert advice.never() in text
+    assert found.ceiling == pytest.approx(tokens)
     assert f"the speedup would be at most {tokens:.2f}×" in text
     assert ("too little to notice" in text) == (f"{tokens:.2f}" != "1.00")
-    for cause in ("another target", "chat template", "head is broken", "Quantisation"):
-        assert cause in text
-    assert "as its own draft" in parts(found)["Measure next"]
 
 
 @pytest.mark.parametrize("tokens", [1.08, 1.1, 1.3, 1.7])
-def test_low_acceptance_is_not_judged_but_explained(tokens: float) -> None:
+def test_low_acceptance_is_not_judged(tokens: float) -> None:
     found = counters(tokens)
-    assert not never_pays(found)
+    assert not found.never_pays
     assert advice.headline(found, CostsOrigin("the test")).startswith(f"**{advice.untold()}** {tokens:.2f} tokens")
     assert f"the speedup would be at most {tokens:.2f}×" in said(found)
-    assert re.search(r"are few: published rounds write 1\.\d\d to \d\.\d\d", parts(found)["What it points to"])
     assert "The same requests without speculation" in parts(found)["Measure next"]
 
 
-def test_good_acceptance_points_to_no_fault() -> None:
+def test_what_is_said_of_good_acceptance() -> None:
     assert list(parts(counters(2.7))) == ["Draft length", "Measure next"]
 
 
 def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
     found = counters(2.4, drafting_share=0.02)  # 0.02 · 2.4 + 0.98
-    assert ceiling(found) == pytest.approx(1.028)
-    assert never() in said(found)
-    assert "Nothing is wrong with the guesses: 35 % of them were accepted. But only 0.08 tokens" in said(found)
-    assert "What to check in vLLM" not in parts(found)
-    assert "threshold at 0" in parts(found)["Measure next"]
+    assert found.ceiling == pytest.approx(1.028)
+    assert advice.never() in said(found)
 
 
-def test_a_short_answer_is_no_fault_of_the_draft() -> None:
-    found = reported("16/input.txt")
-    assert "Only written tokens count: 1.00 per target call, 2 in all" in advice.headline(found, CostsOrigin("x"))
-    assert "it is of 1 round only" in advice.headline(found, CostsOrigin("x"))
-    assert parts(found)["What it points to"].startswith("The answer is too short")
-    assert not any(title.startswith("What to check") for title in parts(found))
-    assert "longer answers" in parts(found)["Measure next"]
-
-
-def test_few_rounds_ask_for_more_text_first() -> None:
-    assert parts(counters(1.0, rounds=12))["Measure next"].startswith("Paste the counters of more text")
-    assert "of 12 rounds only" in said(counters(1.0, rounds=12))
-    assert "rounds only" not in said(counters(1.0, rounds=1200))
-
-
-def test_a_collapse_between_two_lines_is_told_apart_from_a_draft_that_never_fitted() -> None:
+def test_that_the_lines_before_the_last_one_differ_is_said() -> None:
     found = reported("39/collapse.txt")
     assert found.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
-    assert "The acceptance collapsed: the lines before have 2.07" in parts(found)["What it points to"]
-    assert "after a restart" in parts(found)["Measure next"]
     assert "lines before the last one have 2.07" in advice.note_earlier(found)
     sglang = "Decode batch, accept len: {}, accept rate: 0.{}, cuda graph: True"
     log = "\n".join([sglang.format("2.80", 60), sglang.format("2.40", 50), sglang.format("1.02", 10)])
     assert tokens_before(log, "SGLang") == pytest.approx(2.6)
-    assert "The acceptance collapsed" in said(pasted(log))
     steady = "\n".join([sglang.format("2.80", 60)] * 2)
     assert advice.note_earlier(pasted(steady)) == ""
     assert tokens_before(sglang.format("2.80", 60), "SGLang") is None
     assert tokens_before(log, "llama.cpp") is None
-
-
-def test_an_ngram_draft_that_finds_nothing_to_copy_has_no_fault() -> None:
-    found = counters(1.02, drafter="ngram_x_")
-    assert "copies earlier text (`ngram_x_`)" in parts(found)["What it points to"]
-    assert "repeats its prompt" in parts(found)["Measure next"]
-
-
-def test_every_engine_has_checks_and_each_is_a_question_or_a_sentence() -> None:
-    named = {system for entry in system_checks() for system in entry.systems}
-    assert {"vLLM", "SGLang", "llama.cpp", "TensorRT-LLM", "LM Studio", "mlx-vlm"} <= named
-    assert checks_for("TabbyAPI") == system_checks()[-1].checks
-    assert system_checks()[-1].systems == ()
-    for entry in system_checks():
-        assert 3 <= len(entry.checks) <= 6
-        assert all(check.endswith(("?", ".")) for check in entry.checks)
-
-
-def test_a_measured_loss_with_hardly_any_acceptance_names_the_cause_too() -> None:
-    found = pasted(report("18/input.txt").read_text("utf-8"), speedup=0.7)
-    assert list(parts(found)) == ["What this means", "What it points to", "What to check in llama.cpp", "Measure next"]
 
 
 BLOCK = report("08/input.txt").read_text("utf-8")
@@ -189,8 +142,8 @@ def test_what_comes_from_the_slider_is_never_called_counted(length: int) -> None
         assert f"0.83 accepted / drafted; γ = {length} is assumed, from the slider" in text
     rare = pasted(TOTALS.format(2), replace(MODEL, draft_length=length))  # 1 + 16 · 0.002 at the longest
     assert "even at γ = 16" in said(rare)
-    assert never_pays(rare)
-    assert not never_pays(pasted(TOTALS.format(20), replace(MODEL, draft_length=1)))  # 1.02 at γ = 1, 1.32 at 16
+    assert rare.never_pays
+    assert not pasted(TOTALS.format(20), replace(MODEL, draft_length=1)).never_pays  # 1.02 at γ = 1, 1.32 at 16
 
 
 def test_what_a_limit_cut_off_is_said_beside_the_count() -> None:

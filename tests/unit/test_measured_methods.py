@@ -19,13 +19,11 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
 from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
-from specviz.measure.batch_sentences import checks_sentence, compared, describe_place, reading, times
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps import by_method
-from specviz.ui.when_it_helps.batches import batch_figure, batch_table, check_figure
 from specviz.ui.when_it_helps.by_method import costs_figure, heads_sentence, positions_figure, speedups_figure
-from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
+from tests.support.fake_batches import COUNTS, fake_study
 from tests.support.figures import by_name, layout_of, parts_of
 from tests.support.known import known
 from tests.support.measured_methods import measured, method, on_kind
@@ -114,13 +112,6 @@ def ran(*ratios: float, number: int = 0) -> list[Runs]:
     return [Runs(rounds, rounds, [ratio], [0.5 + number]) for ratio in ratios]
 
 
-def test_how_far_the_columns_are_from_a_division_is_said() -> None:
-    """Found: a reader divided tokens by the times of a round, and got another speedup than the table has."""
-    methods = measured(1.0, 1.6, 0.9).temperatures[0].methods  # each writes 2 tokens in 0.4 + 1.5 + 0.1 steps
-    said = by_method.division(methods, ALL)
-    assert f"up to 38 % away here, for {methods[1].title}." in said
-
-
 def test_the_best_setting_is_chosen_on_other_prompts() -> None:
     prompts = [ran(9.0, 1.0), ran(1.0, 2.0), ran(1.0, 2.0)]
     assert chosen_settings(prompts) == [1, 0, 0], "the first one does not decide for itself"
@@ -172,19 +163,6 @@ def test_the_recorded_study_has_every_point() -> None:
         assert each.counts.emitted == len(study.prompts) * study.new_tokens
 
 
-def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is_named() -> None:
-    assert "is 1.50× (1.48–1.52) in batches of 1 and 0.90× (0.88–0.92) in batches of 4" in reading(STUDY)
-    assert "the gain shrinks, and the draft hurts." in reading(STUDY)
-    assert "the gain shrinks." in reading(fake_study(1.5, 1.2))
-    assert "the gain grows." in reading(fake_study(1.2, 1.5))
-    assert "too close to call" in reading(fake_study(1.50, 1.52))
-    assert reading(STUDY).endswith("In batches of 4 γ = 4 has the highest, 0.90× (0.88–0.92).")
-    worse = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.7)])
-    assert reading(worse).endswith("In batches of 4 γ = 2 has the highest, 0.80× (0.78–0.82).")
-    near = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.79)])
-    assert reading(near).endswith("0.80× (0.78–0.82); too close to it to call: γ = 4.")
-
-
 def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> None:
     stored = known(stored_methods())
     for part in stored.temperatures:
@@ -197,39 +175,6 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
     greedy = known(stored.greedy)
     assert "Too close to it to call: wren-mini, " in by_method.reading(greedy, ALL)
     assert known(greedy.find("early-exit:2")) not in by_method.rivals(greedy.methods, ALL)
-
-
-def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
-    said = describe_place(STUDY)
-    assert "Recorded on a machine, 1 thread, clock time: nano → base (float32), greedy, 2 prompts of 64 new" in said
-    assert "processor time" in describe_place(replace(STUDY, clock="processor"))
-    assert compared(STUDY) == "All 80 texts have the token ids that the target writes alone."
-    assert "3 of 80 texts differ somewhere" in compared(fake_study(1.5, different=3))
-    alone, four = known(checks_sentence(STUDY, 4, 1)), known(checks_sentence(STUDY, 4, 4))
-    assert "v(5) = 1.50 (1.48–1.52) for one text and 1.80 (1.78–1.82) in batches of 4" in four
-    assert alone.endswith("v(5) = 1.50 (1.48–1.52) for one text.")
-    assert checks_sentence(STUDY, 3, 4) is checks_sentence(STUDY, 4, 64) is None  # v(4) was not measured
-
-
-def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
-    found, more = by_name(batch_figure(STUDY)), ", while every text writes"
-    assert set(found) == {"γ = 2", "γ = 4", f"γ = 2{more}", f"γ = 4{more}"}
-    four, thin = found["γ = 4"], found[f"γ = 4{more}"]
-    assert (four["x"], four["y"], thin["y"]) == ([1, 2, 4], [1.5, 1.2, 0.9], [1.6] * 3)
-    assert four["error_y"]["array"] == pytest.approx([0.02] * 3)
-    assert (four.get("showlegend", True), thin["showlegend"]) == (True, False)  # the caption says what thin lines are
-    assert four["marker"]["symbol"] != found["γ = 2"]["marker"]["symbol"]
-    assert layout_of(batch_figure(STUDY))["shapes"][0]["y0"] == 1
-    found = by_name(check_figure(STUDY.passes))
-    assert list(found) == ["one by one", "one text", "2 texts", "4 texts"]
-    assert found["4 texts"]["x"] == [1, 2, 5]
-    assert found["4 texts"]["y"] == pytest.approx([1.0, 1.1, 1.8])
-    table = batch_table(STUDY)
-    assert len(table) == 6
-    last = table.iloc[-1]
-    assert (last["texts"], last["γ"], last["speedup"], last["empty places"]) == (4, 4, "0.90× (0.88–0.92)", 25)
-    assert last["modelled"] == pytest.approx(3 / (4 * 0.1 + 1.8 + 0.05))
-    assert times(ratio(2.0)) == "2.00× (1.98–2.02)"
 
 
 def test_the_worksheet_can_start_from_a_batch() -> None:

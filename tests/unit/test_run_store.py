@@ -16,8 +16,21 @@ from fsspec.core import url_to_fs
 from specviz.core.errors import InputError
 from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
+from specviz.core.trace import Trace, drop_candidates
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_store import AHEAD, BUSY_FOR, RunStore, answers, default_folder, store_wanted
+from specviz.service.run_store import (
+    _STORED,
+    AHEAD,
+    BUSY_FOR,
+    OF_ONE_REQUEST,
+    RunFiles,
+    RunStore,
+    StoredRun,
+    _short,
+    answers,
+    default_folder,
+    store_wanted,
+)
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
@@ -150,6 +163,95 @@ def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: P
         assert known(store.latest("key")).result.id == newer
 
 
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that any store reads, in their order."""
+    names, own = list[str](), RunFiles.read
+
+    def noted(files: RunFiles, name: str) -> bytes:
+        names.append(name)
+        return own(files, name)
+
+    monkeypatch.setattr(RunFiles, "read", noted)
+    return names
+
+
+def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
+    """Write runs of one request as older versions named their files; their ids."""
+    ids = [f"{number:016x}" for number in range(count)]
+    files, path = url_to_fs(str(shared))
+    files.makedirs(path, exist_ok=True)
+    for at, run_id in enumerate(ids):
+        result = replace(a_result(str(at)), id=run_id)
+        files.pipe_file(f"{path}/{_short('key')}-{run_id}.json", _STORED.dump_json(StoredRun("key", REQUEST, result)))
+    return ids
+
+
+def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: list[str]) -> None:
+    """Before: every stored run of its request, for each link: 69 files, 739 MB and 17 s of a processor."""
+    old = put_runs_of_before(shared, 9)
+    assert known(RunStore(shared).latest("key")).result.id in old
+    assert len(read) == 1
+    for run_id in old:
+        read.clear()
+        assert known(RunStore(shared).get(run_id)).result.id == run_id
+        assert len(read) == 1
+    one = RunStore(shared)
+    new = one.save("key", REQUEST, a_result()).id
+    written(one)
+    read.clear()
+    assert known(RunStore(shared).latest("key")).result.id == new
+    assert len(read) == 1
+    damaged = next(name for name in names_in(shared) if new in name)
+    files, path = url_to_fs(str(shared))
+    files.pipe_file(f"{path}/{damaged}", b"{")
+    read.clear()
+    assert known(RunStore(shared).latest("key")).result.id in old
+    assert read[0] == damaged
+    assert len(read) == 2
+
+
+def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
+    put_runs_of_before(shared, 9)
+    one, ids = RunStore(shared), []
+    other = one.save("other", REQUEST, a_result()).id
+    for number in range(5):
+        ids.append(one.save("key", REQUEST, a_result(f"later {number}")).id)
+        written(one)
+        assert len(names_in(shared)) == OF_ONE_REQUEST + 1
+    for run_id in (other, *ids[-OF_ONE_REQUEST:]):
+        assert known(RunStore(shared).get(run_id)).result.id == run_id
+
+
+def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
+    shared: Path | str, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: 50 runs of 2.9 MB were whole in memory together: half a gigabyte for a message of 849 bytes."""
+    one = RunStore(shared)
+    ids = [one.save(f"key {number}", REQUEST, a_result(str(number))).id for number in range(6)]
+    written(one)
+    store, whole = RunStore(shared), list[int]()
+
+    def reduced(trace: Trace) -> Trace:
+        whole.append(store._reading.locked())  # nobody else has a whole run now
+        return drop_candidates(trace)
+
+    monkeypatch.setattr("specviz.service.run_store.drop_candidates", reduced)
+    files = known(store.files)
+    sizes = {run_id: size for name, _, size in files.listed("", ".json") for run_id in ids if run_id in name}
+    listed = Mock(side_effect=files.listed)
+    monkeypatch.setattr(files, "listed", listed)
+    asked = ["f" * 16, *ids]
+    found = list(store.each(asked, sum(sizes[run_id] for run_id in ids[:3])))
+    assert [run and run.result.id for run in found] == [None, *ids[:3]]
+    assert (len(read), listed.call_count, whole) == (3, 1, [True] * 3)
+    assert not any(
+        token.candidates for run in found if run for round in run.result.trace.rounds for token in round.drafted
+    )
+    assert not store._runs, "a list puts nothing in the memory of runs that are opened"
+    assert [known(run).result.id for run in one.each(ids, 0)] == ids, "what is in memory costs no bytes"
+
+
 def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = RunStore(tmp_path)
     run_id = one.save("key", REQUEST, a_result()).id
@@ -182,15 +284,16 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     monkeypatch.undo()
     url = f"memory://{tmp_path.name}/old"
     files, path = url_to_fs(url)
-    files.pipe_file(f"{path}/new-1", b"{")
+    half = f"new-{time():.6f}-1"
+    files.pipe_file(f"{path}/{half}", b"{")
     store = RunStore(url)
     store.save("key", REQUEST, a_result("1"))
     written(store)
-    assert "new-1" in names_in(url)
+    assert half in names_in(url)
     monkeypatch.setattr("specviz.service.run_store.time", lambda: time() + 3_601)
     store.save("key", REQUEST, a_result("2"))
     written(store)
-    assert "new-1" not in names_in(url)
+    assert half not in names_in(url)
 
 
 def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(

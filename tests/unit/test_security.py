@@ -23,11 +23,11 @@ from specviz.game.game import PROMPTS, ROUNDS
 from specviz.measure.sweep import table
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
 from specviz.service.classes.room import MAX_GUESS
-from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
+from specviz.service.run_store import IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY
 from specviz.ui.lesson import place
 from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_ITEMS, SESSION_BYTES
 from tests.support.door_contents import MEGA
-from tests.support.doors import FILES, ROOT, budgets, doors_in_code
+from tests.support.doors import FILES, ROOT, SECONDS, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
 
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -136,11 +136,14 @@ SAID = [
     f"a public address for {ADDRESS_BYTES // MEGA} MB, all sessions for {ALL_BYTES // MEGA} MB",
     f"at most {MOST_LINES} lines of its traceback, and {LONGEST} characters of each",
     f"{LENGTH} signs of {len(ALPHABET)}",
-    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address",
+    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address, "
+    f"{LIMITS.classes_of_others} from all that are private or not known",
+    f"safe for {LIMITS.safe / 60:.0f} minutes after the last change on the board",
     f"{LIMITS.students} students in a class; {PROMPTS * ROUNDS} rounds and {len(quiz())} answers of a student",
     f"names of {MAX_NAME} characters; {MAX_GUESS} characters of a guess",
     f"have {place.MOST} places, {place.MOST_OF_ONE} of one public address",
     f"the newest {IN_MEMORY} in memory, at most {TOKENS_IN_MEMORY:,} tokens together; the newest {ON_DISK} on the disk",
+    f"on the disk, {['', 'one', 'two', 'three'][OF_ONE_REQUEST]} of one request",
 ]
 
 # What the search finds, and what reads nothing that a visitor or a file of a person says.
@@ -189,15 +192,17 @@ def test_the_figures_in_the_table_and_in_the_text_are_those_of_the_code() -> Non
     table = {name: budget.largest for name, budget in budgets().items()}
     assert table == {name: each.largest for name, each in DOORS.items()}
     text = " ".join(SECURITY.split())
+    assert f"`{MEASURED}`" in text
+    assert f"{SECONDS} seconds of a processor" in text
     assert [each for each in SAID if each not in text] == []
 
 
 @pytest.mark.parametrize("name", budgets())
 def test_the_test_of_a_row_exists(name: str) -> None:
-    file, _, test = budgets()[name].test.partition("::")
+    file, _, test = (budgets()[name].test or MEASURED).partition("::")
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert bool(DOORS[name].read) == (budgets()[name].test == MEASURED)
+    assert bool(DOORS[name].read) == (not budgets()[name].test)
 
 
 PROMISES = re.findall(

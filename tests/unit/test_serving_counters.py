@@ -5,6 +5,7 @@
 
 import json
 import re
+import string
 import textwrap
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,7 +17,18 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.systems.serving_counters import MAX_CHARACTERS, ServingCounters, pasted, read_counters, say
+from specviz.data.systems import serving_counters
+from specviz.data.systems.serving_counters import (
+    MAX_CHARACTERS,
+    MOST_LINES,
+    WORDS,
+    ServingCounters,
+    pasted,
+    read_counters,
+    say,
+    series,
+)
+from specviz.data.systems.serving_counters.names import ASKED_LAST, SGLANG_ANSWER, SYSTEMS, USAGE
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
@@ -35,8 +47,8 @@ def vllm_answer(**more: Any) -> str:
     return json.dumps({"choices": [], "metrics": {"speculative_decoding": VLLM | more}})
 
 
-HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 100_000]
-HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 100_000]
+HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 49_000]
+HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 49_000]
 HOSTILE += [
     "> " * 500_000,
     "a :" * 300_000,
@@ -187,7 +199,7 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
         ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
-        ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines of speculation counters"),
+        ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines that may be counters"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
         ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
         (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
@@ -246,7 +258,9 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         ("| run | A | B |\n|---|---|---|\n| num_drafts | 10 | 20 |", "num_drafts is “10???20”, which is not a number"),
         ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "but not the counts"),
         ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "but not the counts"),
-        *((text, say("nothing_found")) for text in HOSTILE),
+        *((f"draft {text}"[:MAX_CHARACTERS], say("nothing_found")) for text in HOSTILE),
+        ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
+        ("draft\n" + "x\r" * MOST_LINES, "more than 50,000 lines that may be counters"),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
@@ -255,6 +269,27 @@ def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
     said = str(caught.value)
     assert sentence in said
     assert "\n" not in said
+
+
+def test_a_text_that_has_no_known_name_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: each of 500,000 lines was compared with every pattern, 4 to 10 s of a processor."""
+    monkeypatch.setattr(serving_counters, "PastedText", lambda _: pytest.fail("it was read"))
+    for text in ("x\n" * 499_000, "a,b,c\n" * 160_000, '{"a": 1}\n' * 100_000, string.printable, "rate 0.8\n" * 100):
+        with pytest.raises(InputError) as caught:
+            read_counters(text)
+        assert str(caught.value) == say("nothing_found")
+
+
+def test_every_system_has_a_name_by_which_its_text_is_read() -> None:
+    """Its record has one of the first names, and all of the second ones."""
+
+    def is_known(name: str) -> bool:
+        return any(word in name.lower() for word in WORDS)
+
+    for system in (*SYSTEMS, *ASKED_LAST, USAGE, SGLANG_ANSWER):
+        assert any(map(is_known, system.with_all)) or all(map(is_known, system.needs)), system
+    beside = {"efficiency", "num_running_reqs", "request_generated_tokens_count"}  # nothing is read of these alone
+    assert {name for name in series.DRAFTING | series.SGLANG | series.OTHERS if not is_known(name)} == beside
 
 
 WRAPPED = """INFO 05-01 14:24:50 [loggers.py:259] Engine 000: Running: 7 reqs, Waiting: 0 reqs
@@ -358,8 +393,8 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 
     monkeypatch.setattr(pasted, "_DECODER", Counted())
     with pytest.raises(InputError):
-        read_counters(text)
-    assert sum(read) < 6 * len(text)
+        read_counters(f"draft\n{text}")
+    assert len(text) / 2 < sum(read) < 6 * len(text)
 
 
 @pytest.mark.parametrize(

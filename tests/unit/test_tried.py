@@ -16,14 +16,13 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
-from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
-from specviz.service.job import RunResult
+from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, TriedRun, ranking_of, tried_csv, tried_figure, tries
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run
-from tests.support.fake_traces import draft_guesses_of, fake_run
+from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, TriedRun, tried_csv, tried_figure, tries
+from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS, ShownRun, WatchState, first_run
+from tests.support.fake_traces import draft_guesses_of, fake_run, fake_trace
 from tests.support.figures import by_name
 from tests.support.known import known
 from tests.unit.test_result import BUSY
@@ -101,7 +100,7 @@ def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
 @pytest.fixture(autouse=True)
 def nothing_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No quiet costs come with the app: only a calibration says what a pair costs."""
-    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, []))
+    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, []))
 
 
 def watching_of(*requests: RunRequest) -> WatchState:
@@ -147,26 +146,6 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
     assert all(saved[-1].startswith("https://specviz.test/?") for saved in rows)
 
 
-def test_on_a_busy_machine_one_sentence_names_the_fastest_run_or_those_that_are_too_close_to_call() -> None:
-    """Found: the estimates stood in a column, and no sentence said which run was the fastest."""
-
-    def run(number: int, draft: str, interval: tuple[float, float] | None, prompt: str = "Once") -> TriedRun:
-        trace = shown(replace(REQUEST, draft=draft, prompt=prompt), number)
-        return TriedRun(number, trace, judged(1.2, trusted=False), interval and Estimate(sum(interval) / 2, interval))
-
-    nano, mini = run(1, "wren-nano", (1.48, 1.51)), run(2, "wren-mini", (1.63, 1.69))
-    small = run(3, "wren-small", (1.6, 1.65))
-    elsewhere = run(4, "wren-small", (2.0, 2.1), "Another text")
-    assert (
-        ranking_of([elsewhere, mini, nano])
-        == "By “estimated”, run 2 (wren-mini) is the fastest on the newest run’s prompt."
-    )
-    assert ranking_of([nano, mini, small]).endswith("too close to it to call: run 3 (wren-small).")
-    assert ranking_of([nano, elsewhere]) == "", "nothing else ran with the newest run's prompt"
-    assert ranking_of([nano, run(5, "wren-mini", None)]) == ""
-    assert ranking_of([nano, run(6, "wren-nano", (1.48, 1.51))]) == "", "one draft twice ranks nothing"
-
-
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
     row = {name: value(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
@@ -182,12 +161,14 @@ def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_b
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
 
 
-def test_the_costs_that_come_with_the_app_rank_runs_whose_own_times_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     known_here = MachineCosts(
         "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
         {RUN.drafter.asked_as if RUN.drafter else "": Costs.from_blocks([CALIBRATED] * 9)},
     )  # fmt: skip
-    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, [known_here]))
+    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [known_here]))
     own = tries(watching_of(REQUEST))[1]
     assert known(own.estimated).interval
     assert own.costs_of == "a machine"
@@ -221,11 +202,12 @@ def test_a_run_that_is_shown_again_is_no_second_row() -> None:
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]
 
 
-def engine_with(*ids: str) -> Mock:
-    """An engine that has finished runs of these ids."""
-    results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
+def engine_with(*ids: str, run: Trace | None = None) -> Mock:
+    """An engine that has finished runs of these ids. `found` notes which are asked for."""
+    results = {name: RunResult(run or fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
     runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
-    return Mock(stored_run=Mock(side_effect=runs.get))
+    found = Mock(side_effect=runs.get)
+    return Mock(found=found, stored_runs=Mock(side_effect=lambda ids, most_bytes: map(found, ids)))
 
 
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +236,29 @@ def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     monkeypatch.setattr(tried, "engine", lambda: engine)
     watching = watching_of(REQUEST)
     tried.restore_list(watching, sent)
-    assert engine.stored_run.call_count <= most
+    assert engine.found.call_count <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
+
+
+def test_a_list_comes_back_once_and_only_to_a_visitor_who_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: each message had all runs read again, also where its sender was gone."""
+    held = " ".join(RUN_IDS[:MAX_RUNS])
+    engine = engine_with(*RUN_IDS[:MAX_RUNS], run=fake_trace(tokens=MAX_TOKENS // 8))
+    monkeypatch.setattr(tried, "engine", lambda: engine)
+    watching = watching_of(REQUEST)
+    for _ in range(3):
+        tried.restore_list(watching, held)
+    here = len(watching.past.ids)
+    assert watching.past.ids == [*RUN_IDS[MAX_RUNS - here + 1 : MAX_RUNS], "id1"], "the newest, in their order"
+    assert 3 < here < 10
+    assert sum(tokens_in(run.trace) for run in watching.past.finished) <= MAX_TOKENS
+    assert (engine.found.call_count, watching.past.gone) == (MAX_RUNS, 0), "asked for once"
+    assert engine.stored_runs.call_args.args[1] == LIST_BYTES
+    engine.found.reset_mock()
+    monkeypatch.setattr(tried, "visitor_left", lambda: engine.found.call_count == 2)
+    watching = watching_of(REQUEST)
+    tried.restore_list(watching, held)
+    assert engine.found.call_count == 2
 
 
 def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:

@@ -1,6 +1,6 @@
 """One word for one thing in everything that people read: the texts, the words in the code, the documents.
 
-The table "One vocabulary" of CONTRIBUTING.md has the same words.
+The table in "Language" of CONTRIBUTING.md has the same words.
 """
 
 import ast
@@ -79,10 +79,12 @@ def in_yaml(node: yaml.Node, voice: str = "") -> Iterator[tuple[str, int, str]]:
         for each in node.value:
             yield from in_yaml(each, voice)
     elif isinstance(node, yaml.MappingNode):
+        both = {key.value.replace("technical", "plain") for key, _ in node.value if "technical" in key.value}
         for key, value in node.value:
             if key.value not in NAMES:
                 named = re.search("(?:^|_)(technical|plain)$", key.value)  # also at the end of a name: looks_plain
-                yield from in_yaml(value, named[1] if named else voice)
+                alone = key.value.endswith("plain") and key.value not in both  # “plain”: the label of a plain pass
+                yield from in_yaml(value, named[1] if named and not alone else voice)
 
 
 # keys whose values are no texts for readers

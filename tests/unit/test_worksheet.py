@@ -16,8 +16,7 @@ from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.measure.batch_sentences import kinds_of_machines
+from specviz.data.published import PUBLISHED
 from specviz.measure.sweep.study import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
@@ -139,15 +138,6 @@ def test_measured_passes_are_followed_and_continued() -> None:
     assert "as it was measured for wren-base" in batch_shape(model)
     assert "Above 16 texts nothing was measured" in batch_shape(replace(model, batch=64))
     assert "a straight line" in batch_shape(replace(model, passes=None))
-
-
-def test_it_is_said_which_kind_of_machine_has_which_shape() -> None:
-    study = recorded_batches()
-    said, gpu = kinds_of_machines(study), next(each for each in GPU_COSTS if each.verification)
-    assert f"v(8) = {gpu.verification[8]:.2f} and v(9) = {gpu.verification[9]:.2f} (" in said
-    assert "The processor that was measured here is alike" in said
-    alone = study.passes[0].verification
-    assert f"takes {alone[max(alone)]:.2f} steps" in said
 
 
 def test_all_terms_are_named_with_their_values() -> None:

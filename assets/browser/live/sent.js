@@ -68,7 +68,7 @@ function timesOf(trace) {
 function comparedWith({ trace, guesses }) {
   const after = running(trace).map((state) => state.after);
   return {
-    name: runName(trace), differs: "", draft_length: trace.settings.draft_length, lengths: lengthsOf(trace, guesses), ranked: "", pinned: false,
+    name: runName(trace), differs: "", draft_length: trace.settings.draft_length, lengths: lengthsOf(trace, guesses), pinned: false,
     acceptance: after.map(({ acceptance }) => acceptance), speedup: after.map(({ speedup }) => speedup),
     per_call: after.length ? countsOf(trace).emitted / after.length : null, trusted: timedOf(trace)?.trusted ?? true,
   };

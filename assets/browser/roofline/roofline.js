@@ -109,7 +109,7 @@ class Lesson {
    * @param {LoadQuestion} asked
    */
   #question({ name, question, answer, shows }) {
-    const { draft, words, sentences } = this.data;
+    const { draft, sentences } = this.data;
     const [box, buttons] = [element("details"), element("p", "shows")];
     box.dataset.question = name;
     /** @type {Record<string, string>} */
@@ -119,7 +119,7 @@ class Lesson {
       for (const [figure, value] of Object.entries(own)) figures[`${figure}_${i + 1}`] = value;
       buttons.append(this.#button(filled(sentences.show, own), shown));
     });
-    box.append(element("summary", "", question[words]), element("p", "answer", filled(answer[words], figures)), buttons);
+    box.append(element("summary", "", question), element("p", "answer", filled(answer, figures)), buttons);
     return box;
   }
 

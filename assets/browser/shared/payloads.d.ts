@@ -52,8 +52,7 @@ export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "
  *
  * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
  * after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
- * per target call. `ranked` says which of the two is faster where the machine was too busy to time them; empty: not
- * known, or not needed.
+ * per target call.
  */
 export interface ComparedPayload {
   name: string;
@@ -63,7 +62,6 @@ export interface ComparedPayload {
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
   per_call: number | null;
-  ranked: string;
   trusted: boolean;
   pinned: boolean;
 }
@@ -224,8 +222,8 @@ export interface LapPayload {
 
 export interface LoadQuestion {
   name: "batch" | "context" | "experts";
-  question: Says;
-  answer: Says;
+  question: string;
+  answer: string;
   shows: Array<RooflineView>;
 }
 
@@ -425,7 +423,6 @@ export interface RivalPayload {
  * The whole lesson: published figures in, everything else is computed from them.
  */
 export interface RooflinePayload {
-  words: "technical" | "plain";
   limits: string;
   machines: Array<PublishedMachine>;
   models: Array<ModelShape>;
@@ -464,14 +461,6 @@ export interface RoundPicture {
   alt: string;
   chips: Array<TokenPayload>;
   ringed: Array<number>;
-}
-
-/**
- * One text in two voices: the field's words, and words for anyone, without symbols.
- */
-export interface Says {
-  technical: string;
-  plain: string;
 }
 
 /**

@@ -97,7 +97,7 @@ function fromTheRunBefore(data) {
   const now = lastOf(data);
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  if (now && !(before.trusted && trusted(data))) return before.ranked || `${notRanked(data, before)} ${counts(data, before, now, then)}`;
+  if (now && !(before.trusted && trusted(data))) return `${notRanked(data, before)} ${counts(data, before, now, then)}`;
   const sides = { then: both(then, before.trusted), before: named(before), now: now ? both(now) : "…", run: named({ name, differs }) };
   return say(before.pinned ? "change_pinned" : "change", sides);
 }

@@ -9,14 +9,13 @@ import { say } from "./words.js";
 
 /** @typedef {StagePayload["view"]} View */
 
-const COPIED_SHOWN = 2500; // ms
-
 export class Share {
   /**
    * @param {HTMLElement} stage
    * @param {Playhead} playhead
    */
   constructor(stage, playhead) {
+    this.stage = stage;
     this.playhead = playhead;
     this.button = find(stage, ".copy-link");
     /** @type {HTMLInputElement} */
@@ -51,9 +50,11 @@ export class Share {
     if (await copied(this.#address(this.view), this.field)) this.#thank();
   }
 
+  /** Until the visitor does something else on the stage. */
   #thank() {
     this.button.textContent = say("link_copied");
-    setTimeout(() => (this.button.textContent = say("copy_link")), COPIED_SHOWN);
+    const again = () => (this.button.textContent = say("copy_link"));
+    for (const act of ["pointerdown", "keydown"]) this.stage.addEventListener(act, again, { once: true });
   }
 
   /** @param {View} view */

@@ -15,7 +15,7 @@ from specviz.core.numbers import localize, percent
 from specviz.core.once import cache_once
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, spell_count
+from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
@@ -55,13 +55,6 @@ def _gather_tried(name: str) -> Facts:
     found = figures.tried_per_call.get(name)
     ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
     return {"tried": str(figures.tried.get(name, "")), **ends}
-
-
-def facts_in(facts: Facts, words: Words) -> Facts:
-    if words == "technical":
-        return facts
-    in_hundred = page_texts("language")["in_hundred"]
-    return {name: text.replace(" %", in_hundred) for name, text in facts.items()}
 
 
 def written(kind: str, **given: object) -> dict[str, str]:

@@ -2,28 +2,28 @@
 
 from dataclasses import dataclass
 
-from specviz.core.texts import AppTexts, Voices
+from specviz.core.texts import AppTexts, NonEmptyText
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    title: Voices
-    knows: Voices  # what the draft sees
-    costs: Voices
-    used: Voices
-    lossless: Voices
+    title: NonEmptyText
+    knows: NonEmptyText  # what the draft sees
+    costs: NonEmptyText
+    used: NonEmptyText
+    lossless: NonEmptyText
     name: str = ""  # of its recorded run, in links; empty: it is shown on the page of the proof
     lossy: bool = False  # the text is another one; for the program, `lossless` is for readers
     measured: str = ""  # its name in the comparison of methods; empty: not measured there
-    about: Voices | None = None  # a paragraph, of a method that is not run here
+    about: NonEmptyText | None = None  # a paragraph, of a method that is not run here
     paper: str = ""  # where that is from
     url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    introduction: Voices
-    columns: tuple[Voices, ...]  # the table's head
+    introduction: NonEmptyText
+    columns: tuple[NonEmptyText, ...]  # the table's head
     methods: tuple[Member, ...]
 
 

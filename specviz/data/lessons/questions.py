@@ -15,7 +15,7 @@ from specviz.core.languages import cache_by_language
 from specviz.core.metrics import span, speedup
 from specviz.core.names import machine_in_words
 from specviz.core.numbers import localize, percent
-from specviz.core.texts import AppTexts, Facts, Voices, spell_count
+from specviz.core.texts import AppTexts, Facts, NonEmptyText, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
@@ -49,11 +49,11 @@ EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those
 @dataclass(frozen=True, slots=True)
 class FaqEntry:
     name: str
-    question: Voices
-    answer: Voices
+    question: NonEmptyText
+    answer: NonEmptyText
     source: AnswerSource  # where the answer's figures are from
     trace: str  # the recorded run its figures are of
-    run_it: Voices  # the link's label
+    run_it: NonEmptyText  # the link's label
     page: str = ""  # URL path of the page that shows it; empty for Watch
     link: Mapping[str, str] = field(default_factory=dict)  # what is other there than in the recorded run
     cites: tuple[Cited, ...] = ()  # what others published that is in the answer
@@ -85,7 +85,7 @@ class FaqEntry:
 
 @dataclass(frozen=True, slots=True)
 class Faq:
-    sources: Mapping[AnswerSource, Voices]  # what stands below an answer
+    sources: Mapping[AnswerSource, NonEmptyText]  # what stands below an answer
     questions: tuple[FaqEntry, ...]
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from specviz.core.files import MEASURED, read_stored
 from specviz.core.once import cache_once
-from specviz.core.texts import AppTexts, Voices
+from specviz.core.texts import AppTexts, NonEmptyText
 
 # What assets/browser/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
@@ -71,8 +71,8 @@ class RooflineView:
 @dataclass(frozen=True, slots=True)
 class LoadQuestion:
     name: Literal["batch", "context", "experts"]
-    question: Voices
-    answer: Voices
+    question: NonEmptyText
+    answer: NonEmptyText
     shows: tuple[RooflineView, ...]
 
     @property
@@ -83,18 +83,18 @@ class LoadQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Batching:
-    title: Voices
-    text: Voices
+    title: NonEmptyText
+    text: NonEmptyText
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    title: Voices
-    introduction: Voices
-    limits: Voices  # what the model leaves out
+    title: NonEmptyText
+    introduction: NonEmptyText
+    limits: NonEmptyText  # what the model leaves out
     draft: RooflineDraft
-    labels: Mapping[str, Voices]  # beside the controls and in the picture
-    sentences: Mapping[str, Voices]  # of the setting of the sliders
+    labels: Mapping[str, NonEmptyText]  # beside the controls and in the picture
+    sentences: Mapping[str, NonEmptyText]  # of the setting of the sliders
     questions: tuple[LoadQuestion, ...]
     batching: Batching
 

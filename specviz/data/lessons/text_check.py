@@ -34,7 +34,6 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, chat_workload_texts, workload_texts
 from specviz.data.systems.bench_words import bench_words
-from specviz.data.systems.system_checks import system_checks
 from specviz.data.texts import browser_texts, pages
 from specviz.data.translating import translations
 
@@ -190,7 +189,6 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (roofline, _roofline),
     (workload_texts, _workloads),
     (chat_workload_texts, _workloads),
-    (system_checks, _parts),
     (bench_words, _parts),
     (lab_words, _parts),
     (setting_words, _parts),

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from specviz.core.files import RESULTS, read_once, read_stored
+from specviz.core.files import RESULTS
 
 FILE = RESULTS / "chat_head.json"  # benchmarks/chat_head.py writes it
-SHOWN_AT = "4"  # the draft length of tables and charts
+SHOWN_AT = "4"  # the draft length of the card's tables
 ALL = "all"
 
 
@@ -39,8 +39,3 @@ class ChatHead:
     @property
     def kinds(self) -> list[str]:
         return [kind for kind in self.lookup[SHOWN_AT] if kind != ALL]
-
-
-@read_once("No counts of a head on a chat model")
-def stored_chat_head() -> ChatHead | None:
-    return read_stored(FILE, ChatHead, "the counts of a head on a chat model")

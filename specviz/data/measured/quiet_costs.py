@@ -1,4 +1,4 @@
-"""What the bundled drafts cost on quiet machines, as `python -m benchmarks.quiet_costs` stored it. No torch."""
+"""What the bundled drafts cost on quiet machines, as `python -m benchmarks.quiet_costs` stored it; for which run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,9 +6,13 @@ from typing import Literal
 
 from specviz.core.costs import Costs
 from specviz.core.files import RESULTS, read_once, read_stored
+from specviz.core.result import KnownCosts
+from specviz.core.texts import Sentences
 from specviz.core.trace import Machine, Trace
+from specviz.core.verdict import doubts
 from specviz.data.measured.measured_methods import Quiet
 
+say = Sentences("quiet_costs")
 FILE = RESULTS / "quiet_costs.json"
 KINDS = ("avx2", "avx512", "avx512_bf16", "amx")  # of instructions, each beside those that are nearest to it
 
@@ -64,3 +68,19 @@ def read_quiet_costs(path: Path) -> QuietCosts:
 @read_once("No quiet costs", QuietCosts(1, []))
 def quiet_costs() -> QuietCosts:
     return read_quiet_costs(FILE)
+
+
+def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:
+    """The costs that speak for a run on a busy machine; None where nothing is known of its pair.
+
+    First what was recorded on a quiet processor of the same kind: a calibration here may have been disturbed too. Then
+    a calibration that no run doubts. Last what was recorded on another kind.
+    """
+    found = quiet_costs().find_for_run(trace)
+    same = found is not None and found.measure_difference(trace.recorded_on)[0] == 0
+    if calibrated and not same and not doubts(trace, calibrated):
+        return KnownCosts(calibrated, say("this_machine"), say("calibrated"))
+    if found is None or trace.drafter is None:
+        return None
+    source = say("recorded" if same else "elsewhere", found=found)
+    return KnownCosts(found.drafts[trace.drafter.asked_as], found.processor, source)

@@ -1,4 +1,4 @@
-"""Other systems: their runs as traces, their counters, their log lines, what to check in them.
+"""Other systems: their runs as traces, their counters and their log lines.
 
 It calls none of them.
 Begin with importers, then serving_counters.

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from specviz.core.judge import UNTOLD
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, RoundCost
-from specviz.measure.worksheet.low_acceptance import is_low
 
 MOST_NAMED = 3  # draft lengths
 MOST_STEPS = 3
@@ -33,7 +32,7 @@ def _suggest_length(found: BenchFindings) -> Iterator[str]:
         return
     first, system = found.rounds[0], found.result.with_.system.lower()
     rate = found.acceptance.whole.rate if found.acceptance else None
-    if is_low(first.found) and (rate or 0) < FEW:
+    if first.found.is_low and (rate or 0) < FEW:
         yield say("lookup", option=lookup_option(system, first.found.draft_length))
     if others := _other_lengths(first):
         full, best = first.found.draft_length, others[-1]

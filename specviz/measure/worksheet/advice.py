@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_ROUNDS
-from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
+    LEAST_GUESS,
     LEAST_USE,
     Length,
     OtherMachine,
@@ -33,13 +34,27 @@ def headline(found: Production, costs: CostsOrigin) -> str:
         assumed = say("measured_assumed", length=found.draft_length) if found.counters.calls_assumed else ""
         return say("measured", found=found, judged=judge(found.speed, None), where=where, assumed=assumed)
     told = f" {describe_at_costs(found, costs)}" if costs.are_told else ""
-    if never_pays(found):
-        return verdict(found, counted_calls(found)) + told
-    return f"**{untold()}** {describe_known(found)}{told}"
+    said = f"**{never()}** {reasons(found)}" if found.never_pays else f"**{untold()}** {describe_known(found)}"
+    return said + told
 
 
 def untold() -> str:
     return say("untold")
+
+
+def never() -> str:
+    return say("never")
+
+
+def reasons(found: Production) -> str:
+    """The bound that the verdict is derived from."""
+    ahead, most = outlook(found), found.ceiling
+    if found.counters.calls_assumed:
+        percent = 100 * (found.counters.acceptance_rate or 0.0)
+        bound = say("bound_assumed", percent=percent, longest=MAX_DRAFT_LENGTH, ceiling=most)
+    else:
+        bound = say("bound", ceiling=most, small=say("small", least=LEAST_GUESS) if f"{most:.2f}" > "1.00" else "")
+    return say("reasons", counted=counted_calls(found), bound=bound, places=ahead.pairs, speeds=ahead.speeds)
 
 
 def describe_known(found: Production) -> str:
@@ -51,7 +66,7 @@ def describe_known(found: Production) -> str:
         found=found,
         counted=counted_calls(found),
         plain_calls=say("plain_calls", found=found) if found.share < 1 else "",
-        most=say("most", most=ceiling(found)) if is_low(found) or found.share < 1 else "",
+        most=say("most", most=found.ceiling) if found.is_low or found.share < 1 else "",
         ahead=ahead,
         slowest=slowest,
         fastest=fastest,
@@ -82,17 +97,16 @@ def describe_at_costs(found: Production, costs: CostsOrigin) -> str:
 
 def advice(found: Production, costs: CostsOrigin = OF_RUNS) -> list[tuple[str, str]]:
     """A title and a few sentences each. Without a measured speedup only what needs no cost of a round."""
-    never = never_pays(found)
+    means = [] if found.speedup is None else [(say("means"), _meaning(found))]
+    if found.never_pays:
+        return [*means, (say("next"), say("check_first"))]
     if found.speedup is None:
-        length = [] if never else [(say("draft_length"), _length_without_costs(found, costs))]
-        return [*diagnosis(found), *length, (say("next"), settle(found) if never else _measure_first(found))]
-    if never:
-        return [(say("means"), _meaning(found)), *diagnosis(found), (say("next"), settle(found))]
+        return [(say("draft_length"), _length_without_costs(found, costs)), (say("next"), _measure_first(found))]
     lengths = draft_lengths(found)
     good = recommended(lengths)
     others = [each for each in good if each != found.draft_length]
     return [
-        (say("means"), _meaning(found)),
+        *means,
         (say("draft_length"), _length(found, lengths, good)),
         (say("when_off"), _switch_off(found, others)),
         (say("next"), say("measure_next", others=join_choices(others or [max(1, found.draft_length // 2)]))),

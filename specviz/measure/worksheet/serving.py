@@ -13,8 +13,9 @@ from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.core.metrics import span
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
-from specviz.data.published import GPU_COSTS, PUBLISHED
+from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -29,6 +30,7 @@ from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
 LEAST_USE = 0.005  # tokens a round: a position that adds fewer adds 0.00
+LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
 LONG = 8  # guesses a round; drafts that are as long are often written as a block, in one step
 MOST_SPEEDUP = 100
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
@@ -67,12 +69,21 @@ class Production:
         return self.share * self.tokens + 1 - self.share
 
     @property
-    def rounds(self) -> float | None:
-        """How many rounds were counted; None if the text does not say."""
-        counters = self.counters
-        if counters.calls_assumed or not (counters.drafted and counters.draft_length) or counters.checked is not None:
-            return None
-        return counters.drafted / counters.draft_length
+    def ceiling(self) -> float:
+        """The highest speedup that these counters allow, over all calls; with assumed calls, at the longest draft."""
+        if self.counters.calls_assumed:
+            return max(self.most, 1 + (self.counters.acceptance_rate or 0.0) * MAX_DRAFT_LENGTH)
+        return self.most
+
+    @property
+    def never_pays(self) -> bool:
+        """Whether no cost of a round makes these counters pay: a round takes at least one plain step."""
+        return self.ceiling <= NEUTRAL * (1 + LEAST_GUESS)
+
+    @property
+    def is_low(self) -> bool:
+        """Whether a call writes fewer tokens than any round of the published methods on GPUs."""
+        return self.ceiling < min(each.tokens for each in GPU_ROUNDS)
 
     @property
     def useful(self) -> int:

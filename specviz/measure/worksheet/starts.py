@@ -15,9 +15,9 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted, verdict_of_run
 from specviz.data.measured.batches import BatchStudy
+from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.data.texts import page_texts
-from specviz.measure.ranking import known_costs
 from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet

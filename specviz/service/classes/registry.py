@@ -35,12 +35,12 @@ class ClassLimits:
 
     day: float = 24 * 3600.0  # a class ends this long after it was opened
     idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
-    empty: float = 15 * 60.0  # ... as `idle`, of a class that nobody has joined
-    safe: float = 5 * 60.0  # for so long after it was opened, an empty class does not give its place to another one
-    joined: float = 15 * 60.0  # ... as `safe`, of a class that has students and nothing that they sent
+    safe: float = 5 * 60.0  # for so long after its last change a class keeps its place, and as long for each student
+    safest: float = 60 * 60.0  # ... at most
     look: float = 60.0  # between two looks for classes that are over
     classes: int = 40  # open at the same moment
     classes_of_one_address: int = 10  # ... from one public address
+    classes_of_others: int = 30  # ... from all private and unknown addresses
     students: int = 60  # of a class
 
 
@@ -95,13 +95,13 @@ class Classes:
         InputError: the server has too many classes, or too many from this address.
         """
         with self._lock:
-            now = self._clock()
+            now, address = self._clock(), address if is_public(address) else ""
             self._forget_old(now)
             self._make_place(address, now)
             taken = {room.code for room in self._rooms.values()}
             code = next(code for code in iter(new_code, "") if code not in taken)
             secret = new_secret()
-            self._rooms[secret] = Room(code, plan, address, now, now)
+            self._rooms[secret] = Room(code, plan, address, now, now, now)
             if self._cleaner is None:  # nobody may ever ask again for what is over, and it is to be forgotten
                 self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
                 self._cleaner.start()
@@ -190,23 +190,21 @@ class Classes:
     # ---- inside the lock
 
     def _make_place(self, address: str, now: float) -> None:
-        """Refuse where the address has its share.
+        """Where the address or the server has no place left, the class whose place was safe the shortest makes room.
 
-        On a full server, a class in which nobody has sent anything makes room: the one with the fewest students, of
-        these the oldest. So who opens classes and joins them holds no place for long.
+        A place is safe for some time after something has changed on the board, the longer the more students are there.
         """
-        here = sum(room.address == address for room in self._rooms.values())
-        if is_public(address) and here >= self.limits.classes_of_one_address:
-            raise InputError(say("no_place"))
-        if len(self._rooms) >= self.limits.classes:
-            idle = [key for key, room in self._rooms.items() if self._is_removable(room, now)]
-            if not idle:
+        most = self.limits.classes_of_one_address if address else self.limits.classes_of_others
+        here = [key for key, room in self._rooms.items() if room.address == address]
+        full = here if len(here) >= most else list(self._rooms) if len(self._rooms) >= self.limits.classes else []
+        if full:
+            first = min(full, key=lambda key: self._safe_until(self._rooms[key]))
+            if self._safe_until(self._rooms[first]) > now:
                 raise InputError(say("no_place"))
-            self._end(min(idle, key=lambda key: self._rooms[key].joined))  # of equal ones the first, so the oldest
+            self._end(first)
 
-    def _is_removable(self, room: Room, now: float) -> bool:
-        safe = self.limits.joined if room.joined else self.limits.safe
-        return now - room.opened >= safe and not room.has_work
+    def _safe_until(self, room: Room) -> float:
+        return room.changed + min(self.limits.safest, self.limits.safe * (1 + len(room.students)))
 
     def _used(self, room: Room | None) -> Room | None:
         """The room, which is in use now; None where there is none or its time is over."""
@@ -217,11 +215,11 @@ class Classes:
         return room
 
     def _is_over(self, room: Room, now: float) -> bool:
-        idle = self.limits.idle if room.joined else self.limits.empty
-        return now - room.opened >= self.limits.day or now - room.used >= idle
+        return now - room.opened >= self.limits.day or now - room.used >= self.limits.idle
 
     def _changed(self, room: Room) -> None:
-        room.used, room.changes = self._clock(), room.changes + 1
+        room.used = room.changed = self._clock()
+        room.changes += 1
 
     def _remove_student(self, secret: str) -> None:
         if room := self._of_student.pop(secret, None):

@@ -109,17 +109,13 @@ class Membership:
 class Room:
     code: str
     plan: GamePlan
-    address: str  # of the teacher; empty where it is not known
+    address: str  # of the teacher; empty where it is private or not known
     opened: float
     used: float
+    changed: float  # what is on its board
     students: dict[str, Student] = field(default_factory=dict)  # by their secrets
     joined: int = 0  # so far, with those who have left: a number is given once
     changes: int = 0
-
-    @property
-    def has_work(self) -> bool:
-        """Whether a student who is here has sent a round or an answer."""
-        return any(one.rounds or one.answers for one in self.students.values())
 
     def now(self) -> ClassNow:
         """As it is; nothing in it changes later."""

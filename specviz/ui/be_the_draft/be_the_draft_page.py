@@ -6,7 +6,6 @@ import streamlit as st
 
 from specviz.core.files import BROWSER
 from specviz.core.metrics import Counts, count
-from specviz.core.names import show_size
 from specviz.core.request import DEFAULT_TARGET
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.prompts.workloads import find_workload
@@ -16,7 +15,6 @@ from specviz.game.game import MODEL, MODES, PROMPTS, ROUNDS, YOU, GamePlan, game
 from specviz.game.messages import ending, verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.models.draft_menu import explain_refusal, is_allowed, model_label
-from specviz.models.gguf_folder import PACKAGE_BYTES, is_missing
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.ui.be_the_draft import turns as moves
 from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
@@ -34,6 +32,7 @@ from specviz.ui.shared.parts import (
     download,
     heading,
     notices,
+    offer_download,
     page_button,
     per_call,
     rate_of,
@@ -54,7 +53,7 @@ def lead(visit: Session) -> None:
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
-        state.message = _what_is_missing(state.plan.target)
+        state.message = "" if is_allowed(state.plan.target) else explain_refusal(state.plan.target)
     with st.container(key="be_the_draft_lead", horizontal=True):
         heading(SAYS[f"{state.plan.mode}_chat" if state.plan.chats else state.plan.mode])
         choose_game(visit)
@@ -63,13 +62,6 @@ def lead(visit: Session) -> None:
     class_game()
     notices(state.came.notes)
     write_address(state.plan.link | class_in_link())
-
-
-def _what_is_missing(target: str) -> str:
-    """What to know before a turn is asked for: a link alone starts no download."""
-    if not is_allowed(target):
-        return explain_refusal(target)
-    return SAYS["fetches"].format(target=target, size=show_size(PACKAGE_BYTES)) if is_missing(target) else ""
 
 
 def show_game(visit: Session) -> None:
@@ -180,6 +172,7 @@ def _show_status(state: BeTheDraftState) -> None:
             said = SAYS["typed_stays"].format(state=said)
         st.info(plain(said), icon=":material/hourglass_top:")
 
+    offer_download(state.slot)
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")

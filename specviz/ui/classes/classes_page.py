@@ -104,8 +104,7 @@ def _show_opening() -> None:
             st.selectbox(SAYS["set"], SETS, chosen, format_func=set_title, key="class_set")
             st.number_input(SAYS["seed"], 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button(SAYS["open"], key="class_open", type="primary", on_click=opened)
-    hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
-    st.caption(SAYS["kept"].format(students=limits.students, **hours))
+    st.caption(SAYS["kept"].format(students=limits.students, day=limits.day / 3600, idle=limits.idle / 3600))
 
 
 LIVE = "class_live"  # the part of the page that changes with the class

@@ -6,7 +6,6 @@ import streamlit as st
 
 from specviz.core.drafters import READ_ON
 from specviz.core.numbers import localize
-from specviz.core.texts import Words
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
 from specviz.data.texts import page_texts
@@ -19,31 +18,31 @@ SAYS = page_texts("learn")
 FIGURES = range(3, 6)  # the columns that hold one
 
 
-def show_family(state: LearnState) -> None:
-    words, measured = state.words, stored_methods()
+def show_family(_: LearnState) -> None:
+    measured = stored_methods()
     st.markdown(f"## {SAYS['family_title']}")
-    paragraph(family().introduction.choose(words), "family", words)
-    st.html(family_table(measured, words))
+    paragraph(family().introduction, "family")
+    st.html(family_table(measured))
     if measured:
-        st.caption(_source(measured, words))
+        st.caption(_source(measured))
     st.caption(SAYS["family_read"].format(day=READ_ON))
     st.markdown(f"## {SAYS['served_title']}")
-    st.html(served_table(words))
+    st.html(served_table())
     for member in family().methods:
         if member.about:
             told = {"title": member.title, "about": member.about, "used": member.used}
-            said = {name: plain(text.choose(words)) for name, text in told.items()}
+            said = {name: plain(text) for name, text in told.items()}
             st.markdown(SAYS["served_method"].format(**said, paper=plain(member.paper), url=member.url))
 
 
-def family_table(measured: MeasuredMethods | None, words: Words) -> str:
-    rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
-    return role_table("family", [title.choose(words) for title in family().columns], rows)
+def family_table(measured: MeasuredMethods | None) -> str:
+    rows = [_row(member, measured) for member in family().methods if not is_elsewhere(member)]
+    return role_table("family", family().columns, rows)
 
 
-def served_table(words: Words) -> str:
-    titles = [title.choose(words) for column, title in enumerate(family().columns) if column not in FIGURES]
-    rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
+def served_table() -> str:
+    titles = [title for column, title in enumerate(family().columns) if column not in FIGURES]
+    rows = [_row(member) for member in family().methods if is_elsewhere(member)]
     return role_table("served", titles, rows)
 
 
@@ -52,19 +51,19 @@ def is_elsewhere(member: Member) -> bool:
     return not member.name and not member.lossy
 
 
-def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
-    title = escape(member.title.choose(words))
+def _row(member: Member, measured: MeasuredMethods | None = None) -> str:
+    title = escape(member.title)
     if member.name:
         href, label = f"./?run={member.name}", SAYS["see_run"]
     else:
         href, label = ("./same_quality", SAYS["see_fail"]) if member.lossy else (member.url, SAYS["read_paper"])
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = [] if is_elsewhere(member) else zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
-    texts = {1: member.knows.choose(words), 2: member.costs.choose(words), **dict(figures)}
-    texts |= {FIGURES.stop: member.used.choose(words), FIGURES.stop + 1: member.lossless.choose(words)}
+    texts = {1: member.knows, 2: member.costs, **dict(figures)}
+    texts |= {FIGURES.stop: member.used, FIGURES.stop + 1: member.lossless}
     cells = ""
     for column, text in texts.items():
-        shape, label = ' class="number"' if column in FIGURES else "", family().columns[column].choose(words)
+        shape, label = ' class="number"' if column in FIGURES else "", family().columns[column]
         cells += f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
     kind = ' class="lossy"' if member.lossy else ""
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
@@ -84,7 +83,7 @@ def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[BestSetti
 
 
 def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> tuple[str, ...]:
-    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `compare_with_race`."""
+    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of the usual way."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     figures = best.costs.tokens_per_target_call, best.costs.draft_step, best.speedup
@@ -93,10 +92,8 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
     return tuple(f"{own} ({other})" for own, other in zip(written, others, strict=True)) if others else written
 
 
-def _source(measured: MeasuredMethods, words: Words) -> str:
-    trial = SAYS["trial"] if measured.trial and words == "technical" else ""
-    disturbed = (
-        SAYS[f"disturbed_{words}"].format(times=localize(measured.slowdown, ".1f")) if measured.disturbed else ""
-    )
-    said = SAYS[f"family_{words}"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
+def _source(measured: MeasuredMethods) -> str:
+    trial = SAYS["trial"] if measured.trial else ""
+    disturbed = SAYS["disturbed"] if measured.disturbed else ""
+    said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
     return " ".join(filter(None, [trial, said, disturbed]))

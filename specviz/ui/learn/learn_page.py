@@ -19,6 +19,7 @@ from specviz.ui.shared.parts import Options, heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("learn")
+IN_TWO_VOICES = ("story", "quiz", "words")  # the parts that are told in the field's words or in plain ones
 
 
 def begin() -> LearnState | None:
@@ -31,7 +32,8 @@ def begin() -> LearnState | None:
     with st.container(key="learn-head", horizontal=True):
         heading(SAYS["heading"])
         _choose("part", SAYS["part"], state)
-        _choose("words", SAYS["words"], state)
+        if state.part in IN_TWO_VOICES:
+            _choose("words", SAYS["words"], state)
         class_chip()
     class_question()
     notices(state.problems)
@@ -63,6 +65,6 @@ def _choose(name: Literal["part", "words"], label: str, state: LearnState) -> No
     st.segmented_control(label, list(labels), format_func=labels.__getitem__, **more)
 
 
-def paragraph(text: str, key: str, words: Words) -> None:
+def paragraph(text: str, key: str, words: Words = "technical") -> None:
     """A paragraph for each line; words of the field show what they mean. For this app's own text and figures only."""
     st.html("".join(f'<p class="explains">{each}</p>' for each in explained(text, key, words).split("\n")))

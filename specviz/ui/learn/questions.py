@@ -9,7 +9,6 @@ import streamlit as st
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Facts, fill, spell_count
-from specviz.data.lessons.facts import facts_in
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
@@ -19,10 +18,8 @@ from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.learn.peers import peers_figure
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
-from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import Options, button
 
 SAYS = page_texts("learn")
@@ -132,23 +129,20 @@ def asked_questions() -> dict[str, Question]:
     return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
 
 
-def show_faq(state: LearnState) -> None:
-    words = state.words
+def show_faq(_: LearnState) -> None:
     st.markdown(f"## {SAYS['why_title']}")
     st.caption(SAYS["why_load"])
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
-            st.markdown(f"**{entry.question.choose(words)}**")
-            answer = fill(entry.answer.choose(words), facts_in(answer_facts(entry.trace), words))
-            paragraph(answer, f"why-{entry.name}", words)
-            if entry.measured == "peers":
-                chart(peers_figure(words), "learn_peers")
-            said = faq().sources[entry.source].choose(words).format(machine=entry.machine)
+            st.markdown(f"**{entry.question}**")
+            answer = fill(entry.answer, answer_facts(entry.trace))
+            paragraph(answer, f"why-{entry.name}")
+            said = faq().sources[entry.source].format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
             st.caption(SAYS["published"].format(said=said, sources=cited) if cited else said)
             more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
-            st.link_button(entry.run_it.choose(words), href(entry), **more)
+            st.link_button(entry.run_it, href(entry), **more)
 
 
 def href(entry: FaqEntry) -> str:

@@ -6,7 +6,6 @@ from typing import TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.core.texts import Words
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import page_texts
@@ -37,7 +36,6 @@ class SpeculationPayload(TypedDict):
 class RooflinePayload(TypedDict):
     """The whole lesson: published figures in, everything else is computed from them."""
 
-    words: Words
     limits: str
     machines: tuple[PublishedMachine, ...]
     models: tuple[ModelShape, ...]
@@ -48,13 +46,13 @@ class RooflinePayload(TypedDict):
     judged: JudgedPayload
 
 
-def show_roofline(state: LearnState) -> None:
-    texts, words, peaks = roofline(), state.words, published_peaks()
-    st.markdown(f"## {texts.title.choose(words)}")
-    paragraph(texts.introduction.choose(words), "roofline-introduction", words)
-    _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
-    st.markdown(f"### {texts.batching.title.choose(words)}")
-    paragraph(texts.batching.text.choose(words), "roofline-batching", words)
+def show_roofline(_: LearnState) -> None:
+    texts, peaks = roofline(), published_peaks()
+    st.markdown(f"## {texts.title}")
+    paragraph(texts.introduction, "roofline-introduction")
+    _ROOFLINE(key="learn-roofline", data=roofline_payload())
+    st.markdown(f"### {texts.batching.title}")
+    paragraph(texts.batching.text, "roofline-batching")
     st.caption(SAYS["served"].format(eagle=SERVED["busy-eagle"], long=SERVED["busy-long-texts"]))
     lines = [_source(each, each.says) for each in peaks.machines]
     for each in peaks.models:
@@ -67,17 +65,16 @@ def _source(each: PublishedMachine | ModelShape, says: str) -> str:
     return "- " + SAYS["figure_from"].format(name=each.name, says=says, url=each.url, day=each.checked)
 
 
-def roofline_payload(words: Words) -> RooflinePayload:
+def roofline_payload() -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
     draft = texts.draft
     return {
-        "words": words,
-        "limits": texts.limits.choose(words),
+        "limits": texts.limits,
         "machines": peaks.machines,
         "models": peaks.models,
         "draft": {"alpha": draft.acceptance / 100, "length": draft.length, "cost": draft.cost / 100},
-        "labels": {name: said.choose(words) for name, said in texts.labels.items()},
-        "sentences": {name: said.choose(words) for name, said in texts.sentences.items()},
+        "labels": dict(texts.labels),
+        "sentences": dict(texts.sentences),
         "questions": texts.questions,
         "judged": {
             "neutral": NEUTRAL,

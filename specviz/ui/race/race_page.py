@@ -24,7 +24,7 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
-from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download, texts
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls, offered_presets
 
@@ -115,6 +115,7 @@ def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = 
 
 
 def show_race(racing: RaceState) -> None:
+    offer_download(racing.slot)
     if racing.slot.busy:
         show_measuring(racing)
         return

@@ -1,13 +1,12 @@
-"""A race’s results: a sentence, a plot, a table, how the texts compare, files; what When it helps says of them."""
+"""A race’s results: a sentence, a plot, a table, how the texts compare, and files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
-from specviz.core.languages import cache_by_language
 from specviz.core.names import short_name
 from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
@@ -17,15 +16,10 @@ from specviz.data.texts import page_texts
 from specviz.measure import race
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
 from specviz.measure.race import RaceKind, burst_texts
-from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
-from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
-from specviz.ui.race.race_state import recorded_race
-from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, FigurePart, axis, chart, figure, interval, marker, scatter
-from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState, recorded_studies, studied
 
 SAYS = page_texts("race")
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -79,7 +73,6 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
             mean = {"speedup": verdict.speedup, "kinds": SAYS["kinds"]}
             st.caption(SAYS["kinds"] if verdict.certain else _describe_all(laps, verdict, "mean", **mean))
-    show_sweep_beside(laps, session().when_it_helps)
     parts.data_table(rows(laps), "race_table", columns=_columns())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
@@ -270,40 +263,3 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigureP
         end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
         labels.append({"text": "→", "font": {"size": 16}, "showarrow": False, **end})
     return point, labels
-
-
-def show_sweep_beside(laps: Sequence[Comparison], sweeps: WhenItHelpsState) -> None:
-    """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
-    studies = (study for source in sweeps.sources() for study in studied(sweeps, source))
-    _show((_beside(laps, study) for study in studies), "sweep", "race_to_when_it_helps")
-
-
-def show_race_beside(study: Study, races: Iterable[Sequence[Comparison]]) -> None:
-    """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
-    _show((_beside(laps, study) for laps in races), "race", "when_it_helps_to_race")
-
-
-def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
-    known = _both_recorded().get(id(study)) if laps is recorded_race() else None
-    return compare_with_race(laps, [study]) if known is None else known
-
-
-@cache_by_language
-def _both_recorded() -> dict[int, list[RaceComparison]]:
-    """For each recorded study: the same for every visitor, and a tenth of a second of the processor's time."""
-    return {id(study): compare_with_race(recorded_race(), [study]) for study in recorded_studies()}
-
-
-def _show(every: Iterable[list[RaceComparison]], other: Literal["sweep", "race"], key: str) -> None:
-    found = next(filter(None, every), [])
-    if not found:
-        return
-    if others := [each for each in found if each.differs]:
-        titles = [plain(each.raced.title) for each in others]
-        named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
-        st.markdown(SAYS[f"{other}_differs"].format(kinds=named))
-        for each in others:
-            st.markdown(plain(each.sentence))
-    else:
-        st.caption(SAYS[f"{other}_same"])
-    parts.page_button(SAYS[f"{other}_open"], key.partition("_to_")[2], key, type="tertiary")

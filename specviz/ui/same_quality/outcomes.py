@@ -30,7 +30,7 @@ from specviz.ui.shared.figures import (
     scatter,
 )
 from specviz.ui.shared.job_slot import show_progress, waiting_line
-from specviz.ui.shared.parts import button, role_table
+from specviz.ui.shared.parts import button, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -149,8 +149,9 @@ def tie_figure(tie: NearTie) -> Figure:
 
 def show_status(state: SameQualityState, place: ProofPlace) -> None:
     task, slot = state.task, state.slot
-    if task is None or slot.view is None or task.place != place:
+    if task is None or task.place != place:
         return
+    offer_download(slot)
 
     def line(view: JobView) -> str:
         name = rule_text(task.rule).title if task.rule else SAYS[f"task_{task.place}"]

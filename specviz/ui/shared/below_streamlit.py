@@ -1,4 +1,4 @@
-"""All that the app takes from below Streamlit's public names, in one file: an upgrade of Streamlit begins here.
+"""All that the app takes from below Streamlit's public names, but for menus (below_menus.py): an upgrade begins here.
 
 Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
 changed what it needs. A test of the structure keeps these names out of every other file.
@@ -238,6 +238,11 @@ def poll_one_at_a_time() -> None:
 def session_called(name: str) -> AppSession | None:
     """A visitor who is there."""
     return runtime.get_instance().get_app_session(name) if runtime.exists() else None
+
+
+def visitor_left() -> bool:
+    """Whether the browser whose script runs is gone; a callback runs to its end all the same."""
+    return runtime.exists() and session_called(session_id()) is None
 
 
 def run_again(session: AppSession) -> None:

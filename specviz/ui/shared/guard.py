@@ -17,6 +17,7 @@ from specviz.core.operator_settings import check_operator_settings
 from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared.below_menus import let_menus_hold_options
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.middleware import Guards, Previews
 from specviz.ui.shared.parts import notices
@@ -41,6 +42,7 @@ def guard_the_doors() -> None:
     below.bound_what_waits(MOST_WAITING)
     below.let_callbacks_end()
     below.hand_over_once()
+    let_menus_hold_options()
     below.send_what_was_drawn()
     below.poll_one_at_a_time()
 

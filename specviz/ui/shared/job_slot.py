@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Literal, TypeVar
@@ -10,8 +11,9 @@ import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.data.texts import page_texts
+from specviz.models.draft_menu import to_download
 from specviz.service.job import JobView, Slot, State
-from specviz.service.protocol import JobCommand, JobProgress
+from specviz.service.protocol import JobCommand, JobProgress, Loading
 from specviz.ui.shared.below_streamlit import run_part_next
 from specviz.ui.shared.engine import engine, let_script_end, visitor
 from specviz.ui.shared.escaping import plain
@@ -37,6 +39,9 @@ class JobSlot(Generic[R]):
         self.slot: Slot = slot
         self._kinds = kinds
         self.view: JobView | None = None
+        self.missing: dict[str, int] = {}  # what `download` brings; the job that is wanted waits for it
+        self._wanted: tuple[Callable[[int], JobCommand], bool]
+        self._agreed = False  # the job may download
         self._new = False  # no script has looked since `start`
         self._lock = Lock()
 
@@ -54,6 +59,11 @@ class JobSlot(Generic[R]):
         return self.view is not None and not self.view.finished
 
     @property
+    def downloading(self) -> bool:
+        """Whether the visitor waits for a download and for what comes with it, and for nothing else yet."""
+        return self._agreed and self.view is not None and self.view.state in ("waiting", "loading")
+
+    @property
     def message(self) -> str:
         return self.view.message if self.view else ""
 
@@ -67,11 +77,18 @@ class JobSlot(Generic[R]):
         found = self.view.result if self.view else None
         return next((found for kind in self._kinds if isinstance(found, kind)), None)
 
-    def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
+    def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False, agreed: bool = False) -> int:
         """Ask the engine for what `make` makes of a job number; returns that number.
 
-        What is stored or under way for another visitor is taken, unless it is to be measured `fresh`.
+        What is stored or under way for another visitor is taken, unless it is to be measured `fresh`. A job that must
+        download a model waits until the visitor has `agreed` to that, see `offer_download`; its number is 0.
         """
+        self._agreed, missing = agreed, {} if agreed else to_download(make(0).models)
+        if missing:
+            self.reset()
+            self.missing, self._wanted = missing, (make, fresh)
+            return 0
+        self.missing = {}
         engine().start()
         job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
         with self._lock:
@@ -79,8 +96,15 @@ class JobSlot(Generic[R]):
         self._new = True
         return job
 
+    def download(self) -> None:
+        """Start the job that waits for this."""
+        if self.missing:
+            make, fresh = self._wanted
+            self.start(make, fresh=fresh, agreed=True)
+
     def cancel(self) -> None:
         """End the job; the next `refresh` shows it as cancelled, with what it has found."""
+        self.missing = {}
         if self.busy:
             engine().cancel(visitor().id, self.slot)
 
@@ -159,8 +183,10 @@ SHORT_SECONDS = 1.5  # most jobs that a visitor waits for are over by then: thei
 RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
 
 
-def done_share(progress: JobProgress | None) -> float:
-    """How much is done, from 0 to 1: finished items, and the finished repeats of the one being timed."""
+def done_share(progress: JobProgress | None, loading: Loading | None = None) -> float:
+    """How much is done, from 0 to 1: finished items, and the finished repeats of the one being timed; of a download."""
+    if loading and loading.bytes_total:
+        return min(1.0, loading.bytes_done / loading.bytes_total)
     if progress is None or not progress.total:
         return 0.0
     within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
@@ -171,12 +197,12 @@ def show_progress(
     slot: JobSlot[Any], line: Callable[[JobView], str], look: Callable[[], bool], part: str, every: float = POLL_SECONDS
 ) -> None:
     """How far a job is, as a bar with a line below it; for the rest see `while_busy`."""
+    while_busy(lambda: slot.busy, partial(draw_progress, slot, line), look, part=part, every=every)
 
-    def draw() -> None:
-        if view := slot.view:
-            st.progress(done_share(view.progress), plain(line(view)))
 
-    while_busy(lambda: slot.busy, draw, look, part=part, every=every)
+def draw_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
+    if view := slot.view:
+        st.progress(done_share(view.progress, view.loading), plain(line(view)))
 
 
 def while_busy(

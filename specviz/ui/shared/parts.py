@@ -10,14 +10,17 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, current_language
 from specviz.core.metrics import Counts
+from specviz.core.names import short_name, show_size
 from specviz.core.numbers import localize, localize_text, percent
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
+from specviz.models.draft_menu import HUB_NAMES
 from specviz.player.html_file import page_that_says
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import JobSlot
 
 SAYS = page_texts("shared")
 COLUMNS = page_texts("columns")  # their titles by their names; a name that is not there is a title itself
@@ -109,6 +112,18 @@ def button(
             st.rerun()
 
     st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=pressed, **look)
+
+
+def offer_download(slot: JobSlot[Any]) -> None:
+    """Where a job would be that needs models which are not here: a button that says how much it downloads."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"download-{slot.slot}"):
+        if missing := slot.missing:
+            known = "some" if not all(missing.values()) else "least" if HUB_NAMES & {*missing} else "all"
+            label = SAYS[f"download_{known}"].format(size=show_size(sum(missing.values())))
+            names = join_choices([short_name(name) for name in missing], "and")
+            st.markdown(plain(SAYS["not_here"].format(models=names)), width="content")
+            look: Options = {"icon": "download", "type": "primary"}
+            button(label, f"start_download-{slot.slot}", slot.download, whole_page=True, **look)
 
 
 def page_button(label: str, page: str, key: str, icon: str = "arrow_forward", **look: Any) -> None:

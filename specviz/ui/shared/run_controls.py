@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.languages import ENGLISH, current_language
-from specviz.core.numbers import localize
+from specviz.core.names import show_size
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.prompts.workloads import (
@@ -24,7 +24,6 @@ from specviz.data.prompts.workloads import (
 from specviz.data.texts import page_texts
 from specviz.models.catalogue import (
     PAIRS,
-    KnownModel,
     Pair,
     catalogue_texts,
     weight_bytes,
@@ -333,25 +332,12 @@ def pair_menu(measured_here: str | None) -> None:
                 source = SAYS["model_card"] if statement.source.startswith("assets/") else statement.source
                 st.caption(SAYS["said_by"].format(says=statement.text, by=source))
             exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
-            st.caption(f"{SAYS['weights'].format(exact=exact, half=half)} {what_it_downloads(pair)}")
-
-
-def what_it_downloads(pair: Pair) -> str:
-    hub, size = _from_hub(pair)
-    if not hub:
-        return SAYS["no_download"]
-    return SAYS[f"download_{len(hub)}"].format(*(plain(model.name) for model in hub), size=size)
-
-
-def _from_hub(pair: Pair) -> tuple[list[KnownModel], str]:
-    """The models that are downloaded, and how much that is at least."""
-    hub = [model for model in pair.models if model.name in HUB_NAMES]
-    return hub, f"{localize(weight_bytes(sum(model.parameters for model in hub), 'bfloat16') / 1e9, '.2f')} GB"
+            st.caption(SAYS["weights"].format(exact=exact, half=half))
 
 
 def pair_label(pair: Pair) -> str:
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
-    hub, size = _from_hub(pair)
-    downloads = f" · {SAYS['downloads'].format(size=size)}" if hub else ""
+    least = sum(weight_bytes(model.parameters, "bfloat16") for model in pair.models if model.name in HUB_NAMES)
+    downloads = f" · {SAYS['downloads'].format(size=show_size(least))}" if least else ""
     return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{downloads}"

@@ -5,7 +5,7 @@ import streamlit as st
 from specviz.core.names import machine_in_words
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, story_trace
 from specviz.data.texts import page_texts
-from specviz.models.draft_menu import is_offered
+from specviz.models.draft_menu import is_allowed
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import button
 from specviz.ui.watch.controls import show_recorded
@@ -24,6 +24,6 @@ def chat_model_choice(watching: WatchState) -> None:
         for name in CHAT_RUNS:
             button(SAYS[name], name, choose, name, icon="play_circle", width="stretch")
         trace = story_trace(CHAT_RUNS[0])
-        there = SAYS["here" if is_offered(trace.target.name) else "elsewhere"]
+        there = SAYS["here" if is_allowed(trace.target.name) else "elsewhere"]
         recorded = SAYS["recorded"].format(machine=plain(machine_in_words(trace.recorded_on.machine)))
         st.caption(f"{there} {recorded}")

@@ -14,7 +14,6 @@ from specviz.data.links.permalink import link_of, request_from_link
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS, OWN_TEXT
 from specviz.data.texts import page_texts
-from specviz.models.draft_menu import explain_refusal, is_allowed, is_offered
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.parts import button, heading, headline
@@ -129,11 +128,6 @@ def _read_link_once(watching: WatchState) -> None:
             form.current = first_asked()
         # An older link to the first run has its settings too; where another run was recorded since, it runs those.
         came.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
-        models = dict.fromkeys([linked.request.target, linked.request.draft])
-        if strangers := [name for name in models if not is_offered(name)]:
-            came.acted = False  # a link alone starts no download
-            refused = [explain_refusal(name) for name in strangers if not is_allowed(name)]
-            came.notes += refused or [SAYS[f"unknown_model_{len(strangers)}"].format(*strangers)]
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)

@@ -16,8 +16,8 @@ from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.links.hidden import PARAMETER, View, written
 from specviz.data.links.permalink import link_of
 from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
-from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentRun, SentStage, TourPayload
 from specviz.ui.shared.address import TOUR
@@ -89,7 +89,7 @@ def stage_payload(
     if shown is None:
         return None
     watching.feed.version += 1
-    not_run = watching.form.problem or watching.message
+    not_run = watching.form.problem or watching.message or watching.run.missing
     again = "from_before_again" if view in ("simple", "full") and "run" not in hide else "from_before"
     stored = SAYS[again] if shown.source == "stored" else None
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)
@@ -121,18 +121,13 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
     if before is None:
         return
     made, costs = watching.feed.compared, watching.costs_of(before)
-    then = known_costs(before.trace, costs)
     if made is None or not made.is_of(before, costs, current_language()):
+        then = known_costs(before.trace, costs)
         lines = compared(before.trace, before.draft_guesses, costs, then.costs if then else None)
         made = watching.feed.compared = CachedPayload(lines, (before, costs, current_language()))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
-    pinned = before is watching.pinned
-    payload["before"] = {**made.payload, "differs": unlike, "pinned": pinned}
-    now = known_costs(shown.trace, watching.shown_costs)
-    if now and then and not payload["running"] and not (payload["result"].trusted and made.payload["trusted"]):
-        one, other = RankedRun(shown.trace, now), RankedRun(before.trace, then)
-        payload["before"]["ranked"] = ranked(one, other, pinned=pinned)
+    payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
 
 
 def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:

@@ -16,18 +16,19 @@ from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.numbers import times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
+from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
-from specviz.measure.ranking import fastest, known_costs
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
+from specviz.ui.shared.below_streamlit import visitor_left
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
+from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
 HEIGHT = 252
@@ -86,12 +87,6 @@ def tries(watching: WatchState) -> list[TriedRun]:
         return TriedRun(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
 
     return [tried(*each) for each in runs]
-
-
-def ranking_of(runs: Sequence[TriedRun]) -> str:
-    return fastest(
-        [(run.number, run.draft, run.shown.trace, run.estimated.interval if run.estimated else None) for run in runs]
-    )
 
 
 class PlotBox(NamedTuple):
@@ -247,11 +242,14 @@ def keep_list(watching: WatchState) -> None:
 
 
 def restore_list(watching: WatchState, text: str) -> None:
-    """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
-    names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
-    found = [stored for name in names if (stored := engine().stored_run(name))]
-    watching.past.bring_back([stored_run(run, preset_of(run.request)) for run in found])
-    watching.past.gone = len(names) - len(found)
+    """Bring back what a tab held, once. Anyone can send it: it only names runs, and what is shown is the server's."""
+    past = watching.past
+    if past.gone is None:
+        names = dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
+        newest_first = (name for name in reversed(names) if not visitor_left())
+        found = [*engine().stored_runs(newest_first, LIST_BYTES)][::-1]
+        past.bring_back([stored_run(run, preset_of(run.request)) for run in found if run])
+        past.gone = found.count(None)
 
 
 def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:
@@ -263,8 +261,6 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         zero = [machine_in_words(run.shown.trace.recorded_on.machine) for run in runs if run.number == 0]
         recorded = [SAYS["zero"].format(machine=machine) for machine in zero]
         st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
-        if busy and (ranked := ranking_of(runs)):
-            st.markdown(f"**{plain(ranked)}**")
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
         formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)

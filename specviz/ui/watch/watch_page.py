@@ -18,8 +18,8 @@ from specviz.ui.shared import address
 from specviz.ui.shared.components import to_json
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import BLUE, GREY, Figure, axis, chart, figure, level, scatter
-from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import notices, two_texts
+from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
+from specviz.ui.shared.parts import notices, offer_download, two_texts
 from specviz.ui.shared.stage import feed, news, sent_with, stage
 from specviz.ui.watch.controls import bring_back, request_draft_length
 from specviz.ui.watch.files import describe_run, show_files
@@ -66,7 +66,11 @@ def show_run(visit: Session) -> None:
     with above:
         notices([None if watching.form.problem else watching.message, watching.file_problem], "error")
         notices([watching.run.message if watching.run.state == "lost" else None, describe_run(watching)], "info")
-    _follow(watching)
+        offer_download(watching.run)
+        bar = partial(draw_progress, watching.run, lambda view: waiting_line(view) or "")
+        while_busy(lambda: watching.run.downloading, bar, watching.refresh)
+    if not watching.run.downloading:
+        _follow(watching)
     if (shown := watching.shown) and address.view() == "full":
         with st.container(key="outcome"):
             show_outcome(watching, shown)

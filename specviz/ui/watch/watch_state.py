@@ -26,6 +26,7 @@ from specviz.ui.shared.stage import StageProgress
 SAYS = page_texts("watch")
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
+LIST_BYTES = 10_000_000  # of the files that are read to bring them back: about as many tokens
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 FIRST_STEPS_SECONDS = 0.1  # how long it then waits for the target's own first tokens
@@ -143,7 +144,7 @@ class PastRuns:
     finished: deque[ShownRun] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
     asked_for: bool = False  # those that the browser tab held before a reload
-    gone: int = 0  # of those before a reload, how many this server does not have any more
+    gone: int | None = None  # of those before a reload, how many are not here any more; None until they came back
     opened: Trace | None = None  # the one opened last
     opened_as: int = 0  # what `count` was then
 

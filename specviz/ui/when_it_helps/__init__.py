@@ -1,4 +1,4 @@
-"""The page "When it helps": sweeps, drafts and batches, measured here or recorded.
+"""The page "When it helps": sweeps and drafts, measured here or recorded.
 
 Begin with when_it_helps_page.py.
 """

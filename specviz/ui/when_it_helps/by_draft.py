@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
 from math import inf
-from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -165,7 +164,7 @@ def show_by_draft(state: ByDraft) -> None:
                 button(SAYS["cancel"], "fs_cancel", state.slot.cancel, icon="close")
             else:
                 button(SAYS["compare_drafts"], "fs_start", _start, state, prompt)
-        show_progress(state.slot, partial(_progress_line, state.began), state.refresh, PART)
+        show_progress(state.slot, partial(_progress_line, state), state.refresh, PART)
         _draw(state)
 
     part()
@@ -197,7 +196,7 @@ def drafts_to_compare() -> list[str]:
 def _start(state: ByDraft, prompt: str) -> None:
     request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
     state.slot.start(lambda job: GuessAlong(job, request, drafts_to_compare()))
-    state.shown, state.prospects, state.message, state.began = prompt, [], "", monotonic()
+    state.shown, state.prospects, state.message = prompt, [], ""
 
 
 def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
@@ -256,12 +255,12 @@ def _modelled_with(prospects: Sequence[Prospect]) -> str:
     return SAYS["modelled_elsewhere"].format(drafts=", ".join(map(spoken, drafts)), places=quiet)
 
 
-def _progress_line(began: float, view: JobView) -> str:
+def _progress_line(state: ByDraft, view: JobView) -> str:
     if line := waiting_line(view):
         return line
     if (progress := view.progress) is None:
         return SAYS["starting"]
-    left = show_rest(began, progress.done, progress.total)
+    left = show_rest(state.began, progress.done - 1, progress.total - 1)
     return SAYS["progress_drafts"].format(progress=progress, left=left, draft=spoken(progress.draft))
 
 

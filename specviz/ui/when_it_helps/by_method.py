@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
-from specviz.core.numbers import localize, percent
+from specviz.core.numbers import localize
 from specviz.core.texts import spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
@@ -24,7 +24,6 @@ from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
-from specviz.ui.when_it_helps.by_training import show_by_training
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
 
 SAYS = page_texts("when_it_helps")
@@ -141,7 +140,7 @@ def show_by_method() -> None:
     )
     rows = [_row(number, method, kind) for number, method in enumerate(part.methods, start=1)]
     data_table(rows, "methods_table", columns=FORMATS)
-    note(f"{SAYS['methods']} {division(part.methods, kind)}", "methods")
+    note(SAYS["methods"], "methods")
     compared = [method for name in COMPARED if (method := part.find(name))]
     if len(compared) >= 2:
         st.markdown(SAYS["heads_title"])
@@ -151,7 +150,6 @@ def show_by_method() -> None:
         with right:
             st.markdown(plain(heads_sentence(compared, kind)))
             note(SAYS["heads"], "heads")
-    show_by_training()
     losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if families:
@@ -190,19 +188,6 @@ def _row(number: int, method: Method, kind: str) -> dict[str, object]:
         "the rest": costs.overhead,
         "settings": best.labels,
     }
-
-
-def division(methods: Sequence[Method], kind: str) -> str:
-    """How far the table's columns are from a division: they are different means."""
-
-    def apart(method: Method) -> float:
-        best = method.kinds[kind].best
-        times = [best.costs.draft, best.costs.verify, best.costs.overhead]
-        steps = sum(filter(None, times))
-        return 0.0 if None in times else abs(best.costs.tokens_per_target_call / steps / best.speedup - 1)
-
-    furthest = max(methods, key=apart)
-    return SAYS["division"].format(furthest=percent(apart(furthest)), method=plain(furthest.title))
 
 
 def where(measured: MeasuredMethods) -> str:

@@ -1,6 +1,5 @@
 """The controls of "When it helps": what to measure, how long that takes, Start and Cancel, files in and out."""
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -11,8 +10,8 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.links.permalink import VARIED
 from specviz.data.prompts.workloads import ALL_WORKLOADS, find_workload
 from specviz.data.texts import page_texts
-from specviz.measure.paired import Pace, show_duration
-from specviz.measure.sweep.plan import SweepPair, plain_runs
+from specviz.measure.paired import show_duration
+from specviz.measure.sweep.plan import plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, model_label, offered_drafts
 from specviz.ui.session import session
@@ -31,8 +30,7 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
     WhenItHelpsState,
     choice_from_link,
     estimated_seconds,
-    pace_of,
-    recorded_sweep,
+    paces_here,
 )
 
 SAYS = page_texts("when_it_helps")
@@ -79,6 +77,8 @@ def _read_controls(sweeps: WhenItHelpsState) -> None:
 
 
 def _start_bar(sweeps: WhenItHelpsState) -> None:
+    if sweeps.slot.busy:
+        return  # what is left is said beside the figures, at this machine's pace
     problem = sweeps.choice.problem(sweeps.own_prompts)
 
     def start() -> None:
@@ -87,9 +87,8 @@ def _start_bar(sweeps: WhenItHelpsState) -> None:
             sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
     with st.container(horizontal=True, vertical_alignment="center", key="when_it_helps_start_bar"):
-        if not sweeps.slot.busy:
-            able: Options = {"type": "primary", "disabled": problem is not None}
-            button(SAYS["measure"], "when_it_helps_start", start, icon="play_arrow", **able)
+        able: Options = {"type": "primary", "disabled": problem is not None}
+        button(SAYS["measure"], "when_it_helps_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
@@ -97,19 +96,14 @@ def _size_sentence(sweeps: WhenItHelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = {"runs": len(cells), "alone": plain_runs(cells)}
-    sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
-        ("size_last", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
-        (
-            "size_known",
-            lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
-        ),
-        ("size_recorded", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
-    ]
-    for source, pace_in in sources:
-        seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
-        if seconds is not None:
-            took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-            return SAYS[source].format(**runs, **took)
+    paces, is_known = paces_here(
+        plan.pairs,
+        sweeps.rows_of(HERE),
+        lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
+    )
+    if (seconds := estimated_seconds(cells, paces)) is not None:
+        took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
+        return SAYS["size_known" if is_known else "size_recorded"].format(**runs, **took)
     return SAYS["size_unknown"].format(**runs, limit=limit_sentence())
 
 

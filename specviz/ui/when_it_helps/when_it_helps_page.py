@@ -18,8 +18,6 @@ from specviz.measure.sweep.rows import SweepSeries
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
-from specviz.ui.race.results import show_race_beside
-from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
@@ -27,7 +25,6 @@ from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 from specviz.ui.when_it_helps import figures
-from specviz.ui.when_it_helps.batches import show_batches
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied
@@ -41,6 +38,7 @@ FIGURES = "when_it_helps_figures"  # the part of the page that grows with a swee
 
 
 def show_sweeps(sweeps: WhenItHelpsState) -> None:
+    parts.offer_download(sweeps.slot)
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
@@ -66,7 +64,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
         return waits or SAYS["starting"]
     if waits:
         return SAYS["progress_waits"].format(progress=progress, waits=waits)
-    left = show_rest(sweeps.began, progress.done, progress.total)
+    left = show_rest(sweeps.began, sweeps.measured, sweeps.measured + progress.total - progress.done)
     length = str(progress.draft_length)
     if progress.schedule != "fixed":
         length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
@@ -81,7 +79,6 @@ def _figures(sweeps: WhenItHelpsState) -> None:
         {
             SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
             SAYS["tab_drafts"]: partial(draw_tabs, drafters),
-            SAYS["tab_batches"]: show_batches,
             SAYS["tab_server"]: partial(show_your_server, sweeps.your_server),
         }
     )
@@ -183,7 +180,6 @@ def draw_workloads(study: Study, source: str) -> None:
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
-    show_race_beside(study, session().race.shown().values())
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)

@@ -1,7 +1,7 @@
 """What a visitor wants swept, as a plan and as a link; the sweep under way, and what was found. No drawing."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
@@ -120,11 +120,30 @@ def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Swe
     return SweepChoice.read(params, context=frozenset(known_models))
 
 
-def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
-    of_draft = rows["draft"].map(spoken) == spoken(draft)
+def pace_of(rows: "pd.DataFrame", target: str, draft: str | None = None) -> Pace | None:
+    """With this draft; None: with any."""
+    of_draft = draft is None or rows["draft"].map(spoken) == spoken(draft)
     its = rows[(rows["target"] == target) & of_draft]
     ours, plain = its["speculative_seconds"] / its["new_tokens"], its["autoregressive_seconds"] / its["plain_tokens"]
     return None if its.empty else Pace(float(ours.median()), float(plain.median()))
+
+
+def paces_here(
+    pairs: Sequence[SweepPair], rows: "pd.DataFrame", costs: Callable[[SweepPair], Pace | None]
+) -> tuple[dict[SweepPair, Pace], bool]:
+    """The paces of pairs with one target: of these rows, by what is known of their costs, or as stored; and whether
+    this machine's speed with the target is known. Then the stored ones are taken at that speed.
+    """
+    here = pace_of(rows, pairs[0].target) or next(filter(None, map(costs, pairs)), None)
+    paces = {}
+    for pair in pairs:
+        its, stored = (pace_of(each, pair.target, pair.draft) for each in (rows, recorded_sweep()))
+        if own := its or costs(pair):
+            paces[pair] = own
+        elif stored:
+            slower = here.plain / stored.plain if here else 1.0
+            paces[pair] = Pace(stored.speculative * slower, stored.plain * slower)
+    return paces, here is not None
 
 
 def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace]) -> float | None:
@@ -155,7 +174,7 @@ class ByDraft:
     preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the prompt that the prospects are of
-    began: float = 0.0  # as in `WhenItHelpsState`
+    began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
     prospects: list[Prospect] = field(default_factory=list)
     message: str = ""
 
@@ -164,6 +183,8 @@ class ByDraft:
         ended, before = self.slot.first_look(patience), len(self.prospects)
         if self.slot.result:
             self.prospects = list(self.slot.result.items)
+        if self.prospects and not before:
+            self.began = monotonic()
         if ended:
             self.message = _how_it_ended("drafts", self.slot)
         return len(self.prospects) > before
@@ -185,7 +206,8 @@ class WhenItHelpsState:
     taken: int = 0  # of its items
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
-    began: float = 0.0  # when the sweep was asked for, by the monotonic clock
+    measured: int = 0  # of its cells
+    began: float = 0.0  # when it began to measure, by the monotonic clock
     by_draft: ByDraft = field(default_factory=ByDraft)
     your_server: YourServer = field(default_factory=YourServer)
 
@@ -202,8 +224,12 @@ class WhenItHelpsState:
         ended = self.slot.refresh()
         items = self.slot.result.items if self.slot.result else ()
         new, self.taken = items[self.taken :], len(items)
+        found = [item for item in new if isinstance(item, SweepRow)]
+        if found and not self.measured:
+            self.began = monotonic() - sum(row.speculative_seconds + row.autoregressive_seconds for row in found)
         if new:
-            self.rows |= _both(self.rows, {HERE: frame_of(item for item in new if isinstance(item, SweepRow))})
+            self.measured += len(found)
+            self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
             self.outcome = _how_it_ended("sweep", self.slot)
@@ -211,7 +237,7 @@ class WhenItHelpsState:
 
     def start(self, plan: SweepPlan) -> None:
         self.slot.start(lambda job: Sweep(job, plan))
-        self.taken, self.began = 0, monotonic()
+        self.taken = self.measured = 0
         self.problems, self.outcome, self.shown = [], "", HERE
 
     def cancel(self) -> None:

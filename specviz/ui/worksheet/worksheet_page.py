@@ -8,24 +8,20 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
-from specviz.core.languages import cache_by_language
+from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import read_counters
-from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.texts import page_texts
-from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
-from specviz.measure.worksheet.low_acceptance import ceiling, never, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
 from specviz.measure.worksheet.serving import Production, outlook
@@ -74,7 +70,6 @@ class KnownFigures:
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str, str], Costs]
-    batches: BatchStudy | None  # as recorded
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
     starts: list[WorksheetStart]
     last: Trace | None  # the visitor's newest run, or the recorded one before there is any
@@ -111,7 +106,7 @@ def known_runs(visitor: Session) -> KnownFigures:
     every = [*(add_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
-    return KnownFigures(finished, past.count, costs, batches, measured, every, last, source)
+    return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
 
 def tab_names() -> list[str]:
@@ -197,7 +192,7 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
         costs = plain(sliders.costs_named(start).name)
         st.caption(SAYS["map_alone" if alone else "map"].format(costs=costs))
     with st.expander(SAYS["all_terms"]):
-        _all_terms(model, start, known.batches)
+        _all_terms(model, start)
 
 
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
@@ -228,26 +223,23 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
     """How the verdict looks, the verdict, its sentences, and the figures with the names of both their texts."""
     ahead = outlook(found)
     speeds = ("speedup", ahead.speeds, "range_help")
-    if never_pays(found):
-        most = ("at_most", times(ceiling(found)), "most_help")
-        return LOOKS[HURTS], never(), reasons(found, advice.counted_calls(found)), [most, speeds]
+    if found.never_pays:
+        most = ("at_most", times(found.ceiling), "most_help")
+        return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
     below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
     shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
     return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
 
 
-def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchStudy | None) -> None:
+def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
     inputs, outcome = st.columns([5, 8], gap="large")
     state = st.session_state
     with inputs:
         sliders.more_controls()
         if model.batch == 1:
             st.caption(_batch(model, start))
-        kinds = f" {plain(kinds_of_machines(study))}" if study else ""
-        st.caption(f"{plain(terms.batch_shape(model))}{kinds} {SAYS['h100']}")
+        st.caption(plain(terms.batch_shape(model)))
         st.caption(SAYS["batch_lesson"])
-        if study and (said := checks_sentence(study, model.draft_length, model.batch)):
-            st.caption(plain(said))
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
         show_words(terms.counts_sentence(*counts, model), "worksheet-counts")
@@ -346,11 +338,14 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    counters = read_counters(state.worksheet_paste)
+    read = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(read, str):
+        raise InputError(read)
+    counters, before = read
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
     speedup = serving.measured_speedup(given, without, speculative, counters.latency)
     found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
-    return replace(found, before=tokens_before(state.worksheet_paste, counters.engine))
+    return replace(found, before=before)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:

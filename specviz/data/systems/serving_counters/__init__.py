@@ -24,6 +24,9 @@ say = Sentences("counters")
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "ServingCounters", "read_counters", "say"]
 
 MAX_CHARACTERS = 1_000_000
+MOST_LINES = 50_000  # each costs about as much as fifty characters
+# In the names of whatever is counted: a text without one of them need not be read.
+WORDS = ("draft", "accept", "spec", "emitted", "skipped", "decoding", "a.len")
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 ReadText = ServingCounters | None
 
@@ -127,8 +130,10 @@ def _describe_series(pasted: PastedText, also: Sequence[str]) -> str:
 
 def read_vllm_log(pasted: PastedText) -> ReadText:
     read = vllm.from_log(pasted.log)
+    if read is None:
+        return None
     said = reading.describe_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
-    return replace(read, reading=said) if read else None
+    return replace(read, reading=said)
 
 
 def read_sglang_log(pasted: PastedText) -> ReadText:
@@ -168,6 +173,11 @@ def read_counters(text: str) -> ServingCounters:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(say("too_long", count=len(text), most=MAX_CHARACTERS))
+    lower = text.lower()
+    if not any(word in lower for word in WORDS):
+        raise InputError(say("nothing_found"))
+    if len(text.splitlines()) > MOST_LINES:
+        raise InputError(say("too_many_lines", most=MOST_LINES))
     for written in dict.fromkeys((text, straight(text))):
         pasted = PastedText(written)
         for read in READERS:
