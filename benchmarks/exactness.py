@@ -8,7 +8,6 @@ nearly equal. `SPECVIZ_PACKED=0` leaves matrices unpacked. A count is exact for 
 """
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -19,12 +18,12 @@ import torch
 
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
+from specviz.core.operator_settings import operator_setting
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.models.devices import describe_machine
 from specviz.models.forward import is_packed
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.packing import OFF
 
 TARGET = "wren-base"
 CHAINS = ("wren-small", "wren-mini", "wren-nano", "prompt-lookup", "early-exit:3", "wren-eagle", "wren-medusa")
@@ -48,7 +47,7 @@ def main() -> None:
             each = list(cases(dtype, options.prompts))
             same = pool.map(partial(is_same, options.tokens), each, chunksize=8)
             found[dtype] = counted(each, same) | {"packed": is_packed(target(dtype).forward)}
-    about = {"machine": asdict(describe_machine()), "packing": os.environ.get(OFF) != "0"}
+    about = {"machine": asdict(describe_machine()), "packing": operator_setting("SPECVIZ_PACKED") != "0"}
     about |= {"prompts": len(prompts(options.prompts)), "tokens": options.tokens}
     report(about | {"formats": found}, options.out)
 
