@@ -254,8 +254,12 @@ BOXES = (
     ("be_the_draft", "be_the_draft_guess"),
     ("class", "class_name"),
 )
-HELD = (("be_the_draft", "", "kept-game"), ("learn", "part=quiz", "kept-answers"), ("class", "", "kept-class"))
-HELD += (("", "", "kept-tried"),)
+HELD = (
+    ("be_the_draft", "", "kept-game"),
+    ("learn", "part=quiz", "kept-answers"),
+    ("class", "", "kept-class"),
+    ("", "", "kept-tried"),
+)
 
 
 async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
