@@ -75,8 +75,8 @@ def chats_section(found: Mapping[str, Any]) -> str:
     ]
     by_kind = [[kind, *(f"{_number(own[name][AT]['tokens_a_pass'])}, {_gain(own[name][AT])}" for name in drafts)]
                for kind, own in kinds.items()]  # fmt: skip
-    by_length = table(["", "γ", "tokens a pass", "accepted", "draft", "check", "speedup"], rows)
-    own = f"Tokens a pass and speedup of each kind at γ = {AT}:"
+    by_length = table(["", "γ", "tokens per target call", "accepted", "draft", "check", "speedup"], rows)
+    own = f"Tokens per target call and speedup of each kind at γ = {AT}:"
     return "\n\n".join([said, by_length, own, table(["", *drafts], by_kind)]) + "\n"
 
 

@@ -78,7 +78,7 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
         (
             ran(OF_8, 0.1),
             ran(SOME, 0.1),
-            "A round gives more tokens (7.00, was 3.00), but it takes longer",
+            "More tokens per target call (7.00, was 3.00), but a round takes longer",
             f"{FASTER}, 1.67 to 1.73 times the speed of the run before",
         ),
     ],

@@ -12,7 +12,7 @@ LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_r
 ENOUGH = NEUTRAL * (1 + LEAST_GUESS)
 FEW = 100  # rounds: below it another text of the same kind can easily differ
 GUESSES_ARE_RIGHT = 0.3  # accepted / drafted above which a low gain is due to few guesses, not to wrong ones
-COLLAPSED = 0.5  # accepted tokens a round in earlier lines, above which the draft did fit
+COLLAPSED = 0.5  # accepted guesses of a round, in earlier lines, above which the draft did fit
 COPIES = ("ngram", "suffix", "prompt_lookup")
 
 say = Sentences("low-acceptance")
