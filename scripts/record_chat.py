@@ -1,6 +1,6 @@
 """Record one run of a chat model that repeats its prompt and one that does not: python -m scripts.record_chat [FOLDER]
 
-Both are drafted by prompt lookup. Of the prompts of each kind it takes the one with the middle count of tokens a pass,
+Both are drafted by prompt lookup. Of the prompts of each kind it takes the one with the middle count of tokens per target call,
 so that no lucky prompt is shown. It needs `smollm2` (make smollm2), and writes chat-*.json to FOLDER (assets/traces).
 Run it on a machine that does nothing else.
 """
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def middle(target: LoadedModel, kind: str) -> Preset:
-    """The prompt of this kind with the middle count of tokens a pass; the lower of the middle two."""
+    """The prompt of this kind with the middle count of tokens per target call; the lower of the middle two."""
     found = list(presets(kind))
 
     def per_pass(preset: Preset) -> float:

@@ -137,7 +137,7 @@ def growth() -> str:
         first = point.head["1"][ALL].per_judgement
         shares, tokens = (first, alone.per_judgement), (alone.tokens_a_call, both.tokens_a_call)
         rows.append([f"{point.tokens_seen:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
-    titles = ["tokens", "first guess", "any guess", "tokens per call, alone", "behind prompt lookup"]
+    titles = ["tokens", "first guess", "any guess", "tokens per target call, alone", "behind prompt lookup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
 
 

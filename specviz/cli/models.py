@@ -42,7 +42,7 @@ def list_models(options: argparse.Namespace) -> None:
                 print_line(f"    {statement.text} [{statement.source}]")
         print_line("\nheads, each for one target")
         for head in catalogue.bundled_heads():
-            most = f", at most {head.longest} tokens a round" if head.longest else ""
+            most = f", at most {head.longest} guesses in a round" if head.longest else ""
             print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 

@@ -82,7 +82,7 @@ def _leftover_cases() -> list[Arguments]:
     return [*cases, ([0.25, 0.75], [0.25, 0.75])]  # p = q: nothing is ever rejected, but the function must not fail
 
 
-# Expected tokens a target call: 1 + α + … + α^γ
+# Expected tokens per target call: 1 + α + … + α^γ
 
 
 def expected_tokens(alpha: float, draft_length: int) -> float:

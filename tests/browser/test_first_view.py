@@ -112,7 +112,7 @@ def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_no
     page.set_viewport_size(WIDE_AND_NARROW[screen])
     wait_until_still(page)
     tips = {
-        re.compile(r"^[\d.]+ tokens a round$"): "accepted guesses",
+        re.compile(r"^[\d.]+ tokens per target call$"): "accepted guesses",
         re.compile(r"^[\d.]+ steps$"): "How long a round takes",
         re.compile(r"^[\d.]+×$"): "Speedup:",
         "accepted / drafted": "Accepted over",

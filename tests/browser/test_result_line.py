@@ -16,7 +16,7 @@ from tests.support.visitor import PHONE, wait_for_what_an_event_starts, wait_unt
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 RUN = "greedy&sharpness=6&simple"
 SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
-PARTS = {"tokens": r"^[\d.]+ tokens a round$", "steps": r"^[\d.]+ steps$", "speedup": r"^[\d.]+×$"}
+PARTS = {"tokens": r"^[\d.]+ tokens per target call$", "steps": r"^[\d.]+ steps$", "speedup": r"^[\d.]+×$"}
 # what a part of the equation is made of, and what is pale meanwhile
 LIT = {
     "tokens": (
@@ -196,7 +196,7 @@ def test_what_happens_in_this_round_is_never_cut_whatever_stands_beside_it(conte
 
 
 BUSY_CHANGE = (
-    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens a round (wren-nano, 4, "
+    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens per target call (wren-nano, 4, "
     "recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
 )
 

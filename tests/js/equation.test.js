@@ -35,7 +35,7 @@ test("the quotient of the two sides as they are shown is the speedup as it is sa
     for (let emitted = rounds; emitted <= 5 * rounds; emitted += 3) {
       for (const alone of [0.37, 0.9, 1, 1.313, 4]) {
         const data = run(emitted, rounds, {}, alone);
-        const found = /^([\d.]+) tokens a round ÷ ([\d.]+) steps = ([\d.]+)×$/.exec(line(data) ?? "") ?? [];
+        const found = /^([\d.]+) tokens per target call ÷ ([\d.]+) steps = ([\d.]+)×$/.exec(line(data) ?? "") ?? [];
         const [tokens, steps, speedup] = found.slice(1).map(Number);
         assert.equal(speedup, data.result?.speedup);
         assert.equal((tokens / steps).toFixed(2), speedup.toFixed(2), line(data));
@@ -57,7 +57,7 @@ test("each part says what it is made of, and when it pays is said beside the spe
   const { tips } = equationOf(run(64, 20, { interval: [1.5, 1.7] }), null) ?? assert.fail();
   assert.equal(tips.tokens, "64 tokens in 20 rounds: 44 accepted guesses, and 20 of the target’s own. Counted, so exact.");
   assert.match(tips.steps, /Here 0\.50 for the guesses, 1\.25 for the check and 0\.25 for the rest\. Timed, one run; 95 % interval 1\.88 to 2\.13 steps\.$/);
-  assert.match(tips.speedup, /So it pays if a round gives more than 2\.00 tokens: here 3\.20\.$/);
+  assert.match(tips.speedup, /So it pays above 2\.00 tokens per target call: here 3\.20\.$/);
   assert.equal(certainty(run(64, 20, { interval: [1.5, 1.7] })), "One run; 95 % interval 1.88 to 2.13 steps, 1.50 to 1.70×.");
   assert.equal(certainty(run(64, 20)), "One run, timed once.");
   assert.equal(certainty(run(64, 20, { where: "recorded on an Intel Xeon" })), "One run, recorded on an Intel Xeon, timed once.");
@@ -73,12 +73,12 @@ test("the parts of a round add up to its steps as they are shown", () => {
 
 test("where the times are not trusted, or there are none, what was counted stays, and why the rest is missing", () => {
   const busy = run(64, 20, { trusted: false, speedup: 1.6 });
-  assert.equal(line(busy), "3.20 tokens a round ÷ ? steps: busy machine");
+  assert.equal(line(busy), "3.20 tokens per target call ÷ ? steps: busy machine");
   assert.match(equationOf(busy, null)?.tips.steps ?? "", /This machine was busy, so the times of this run are not trusted\.$/);
   assert.doesNotMatch(JSON.stringify(equationOf(busy, null)), /1\.60|2\.00 (steps|tokens)|for the guesses/, "nothing that was timed");
   assert.equal(certainty(busy), null, "the reason says it");
   const untimed = run(64, 20, { speedup: null });
-  assert.equal(line(untimed), "3.20 tokens a round ÷ ? steps: not known");
+  assert.equal(line(untimed), "3.20 tokens per target call ÷ ? steps: not known");
   assert.equal(equationOf(/** @type {StagePayload} */ ({ ...busy, rounds: [] }), null), null, "no round, nothing to count");
   assert.equal(equationOf(/** @type {StagePayload} */ ({ ...busy, running: true }), null), null, "the result comes at the end");
 });
@@ -88,19 +88,19 @@ test("where costs of a quiet moment are known, they fill the equation of a run o
   const quiet = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, speedup: 1.4, interval: [1.37, 1.44] };
   const known = { ...busy, draft_length: 4, replay: { why_not: null, times: "estimated from quiet measurements of this pair", lengths: { 4: quiet } } };
   const data = /** @type {StagePayload} */ (/** @type {unknown} */ (known));
-  assert.equal(line(data), "3.20 tokens a round ÷ 2.29 steps = 1.37 to 1.44×");
+  assert.equal(line(data), "3.20 tokens per target call ÷ 2.29 steps = 1.37 to 1.44×");
   assert.match(equationOf(data, null)?.tips.steps ?? "", /This is estimated from quiet measurements of this pair\.$/);
   const trusted = { ...data, result: { says: "", same: "", reason: "", trusted: true, speedup: 1.6, interval: null, where: "" } };
-  assert.equal(line(trusted), "3.20 tokens a round ÷ 2.00 steps = 1.60×", "its own time says it");
+  assert.equal(line(trusted), "3.20 tokens per target call ÷ 2.00 steps = 1.60×", "its own time says it");
 });
 
 test("of a replay the equation is estimated and says so", () => {
   /** @type {ReplayedLength} */
   const replay = { rounds: Array(15).fill([3, 1, "correction", [], 0]), accepted: 49, rejected: 10, discarded: 20, per_call: 64 / 15, speedup: 1.23, interval: null };
-  assert.equal(line(run(64, 20), replay), "4.27 tokens a round ÷ 3.47 steps = about 1.23×");
+  assert.equal(line(run(64, 20), replay), "4.27 tokens per target call ÷ 3.47 steps = about 1.23×");
   const { tips } = equationOf(run(64, 20), replay) ?? assert.fail();
   assert.match(tips.tokens, /^64 tokens in 15 rounds: 49 accepted guesses, and 15 of the target’s own/);
   assert.match(tips.steps, /This is estimated from this run’s times\.$/);
-  assert.equal(line(run(64, 20), { ...replay, interval: [1.15, 1.31] }), "4.27 tokens a round ÷ 3.47 steps = 1.15 to 1.31×");
-  assert.equal(line(run(64, 20, { trusted: false }), { ...replay, speedup: null }), "4.27 tokens a round ÷ ? steps: busy machine");
+  assert.equal(line(run(64, 20), { ...replay, interval: [1.15, 1.31] }), "4.27 tokens per target call ÷ 3.47 steps = 1.15 to 1.31×");
+  assert.equal(line(run(64, 20, { trusted: false }), { ...replay, speedup: null }), "4.27 tokens per target call ÷ ? steps: busy machine");
 });

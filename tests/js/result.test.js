@@ -52,8 +52,8 @@ const DONE = {
   result: { says: "1.54 times as fast", same: "Identical.", reason: "It pays", trusted: true, speedup: 1.54, interval: null },
   replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
 };
-const EQUATION = "[3.50 tokens a round: tip-tokens] ÷ [2.27 steps: tip-steps] = [1.54×: tip-speedup] ";
-const AT_6_EQUATION = "[5.00 tokens a round: tip-tokens] ÷ [4.05 steps: tip-steps] = [about 1.23×: tip-speedup] ";
+const EQUATION = "[3.50 tokens per target call: tip-tokens] ÷ [2.27 steps: tip-steps] = [1.54×: tip-speedup] ";
+const AT_6_EQUATION = "[5.00 tokens per target call: tip-tokens] ÷ [4.05 steps: tip-steps] = [about 1.23×: tip-speedup] ";
 const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true, pinned: false };
 
 /** @param {object} [changes] */
@@ -96,11 +96,11 @@ test("where the machine was busy, only what is exact is compared", () => {
   const start = "busy machine, so time cannot rank them. Exact:";
   /** @type {Array<[object, string]>} */
   const cases = [
-    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens a round (small, 4) → now 59 %, 3.50 (nano, 4).`],
+    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens per target call (small, 4) → now 59 %, 3.50 (nano, 4).`],
     [{ before: { ...BEFORE, trusted: false }, running: true }, "was 86 % accepted (small, 4) → now … (nano, 4)"],
     [
       { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
-      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens a round (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
+      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens per target call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
     ],
   ];
   for (const [changes, change] of cases) {
@@ -178,7 +178,7 @@ test("while the slider moves, what is said is estimated and says so", () => {
   assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes");
   assert.equal(
     unknown.reason,
-    "[5.00 tokens a round: tip-tokens] ÷ [? steps: not known: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",
+    "[5.00 tokens per target call: tip-tokens] ÷ [? steps: not known: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",
   );
   assert.ok(unknown.change.endsWith("→ 75 % accepted at 6, estimated (dashed)"));
   const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);

@@ -53,7 +53,7 @@ test("a reason has no more digits than the clock gives, and a busy machine gives
   assert.match(reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), /a guess takes 0\.7 and a check 2\.0 times/);
   coarse.drafter.kind = "prompt-lookup";
   const looked = reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true });
-  assert.match(looked, /more than about 4\.7 tokens \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
+  assert.match(looked, /above about 4\.7 tokens per target call \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
   autoregressive.alternating = true;
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((/** @type {number} */ seconds, /** @type {number} */ i) => (i === 3 ? 0.5 : seconds));
   assert.equal(timedInWords(coarse), "Timed, one run, on a browser: the machine was too busy to tell.");

@@ -179,7 +179,7 @@ def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
     assert own.whole == counted.whole
     assert own.by_concurrency == counted.by_concurrency
     assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
-    assert own.whole.tokens_a_round == pytest.approx(3)
+    assert own.whole.tokens_per_call == pytest.approx(3)
 
 
 def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() -> None:
@@ -256,13 +256,13 @@ def test_rounds_faster_than_a_plain_step_are_refused_and_said() -> None:
     assert "What a round costs does not follow: A speedup of 9.00× with 3.00 tokens per target call" in said(result)
 
 
-def test_counts_without_rounds_give_tokens_a_pass() -> None:
+def test_counts_without_rounds_are_of_all_passes() -> None:
     """llama.cpp's own totals count no rounds: what was written says how many passes there were."""
     result = change(make_bench({1: 1.5}), lambda each: replace(each, accepted=each.accepted and Accepted(44, 22, None)))
     tally = BenchFindings(result).acceptance
     assert tally
-    assert tally.whole.tokens_a_round == pytest.approx(1 + 22 / 10)
-    assert "3.20 tokens a pass" in said(result)
+    assert tally.whole.tokens_per_call == pytest.approx(1 + 22 / 10)
+    assert "3.20 tokens per target call" in said(result)
 
 
 def test_greedy_texts_are_compared_by_ids_where_both_have_them_and_the_first_difference_is_shown() -> None:

@@ -65,7 +65,7 @@ def test_a_true_pair_of_vllms_bench_has_its_tokens_texts_and_counts(capsys: pyte
     assert found.acceptance
     tally = found.acceptance.whole
     assert 100 * (tally.rate or 0) == pytest.approx(told["spec_decode_acceptance_rate"])
-    assert tally.tokens_a_round == pytest.approx(told["spec_decode_acceptance_length"])
+    assert tally.tokens_per_call == pytest.approx(told["spec_decode_acceptance_length"])
     assert list(tally.survival) == pytest.approx(told["spec_decode_per_position_acceptance_rates"])
     assert tally.agrees
     means = [timed_until(each, each.tokens or 0)[0].token_seconds for each in result.answers if each.side == "with"]

@@ -121,7 +121,7 @@ def test_long_drafts_of_no_named_method_are_priced_in_both_ways_and_shorter_ones
     assert "8 pairs of models" in text
     assert "one step for each guess) to" in text
     assert "add a line such as `speculative_method=dflash`" in text
-    assert "**Try γ = 5 first**: positions 6 to 15 add less than 0.005 tokens a round each (counted)" in text
+    assert "**Try γ = 5 first**: positions 6 to 15 add less than 0.005 tokens per target call each (counted)" in text
     assert "γ = 5" in parts(found)["Measure next"]
     assert not outlook(pasted(f'"method": "eagle3"\n{BLOCK}')).both
     assert pasted(f"speculative_method=dflash\n{BLOCK}").model.block

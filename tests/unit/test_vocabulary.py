@@ -48,8 +48,11 @@ TECHNICAL = (
     Avoided(r"\b[Vv]erif(y|ies|ied|ication|ications)\b", "check", "all are verified at once",
             r"[Bb]lock verification|\s*Verification( token by token|\s*$)|verification (token by token|must be)"),
     Avoided(r"\b[Cc]alls?\b", "pass", "calls of the target",
-            r"([Tt]okens (per\s+target|a)|per target) call|close (to it )?to call|also says call|#calls"
+            r"([Tt]okens\s+per\s+target|per target) call|close (to it )?to call|also says call|#calls"
             r"|[Cc]alls? (its?|generate|the column)"),
+    Avoided(r"\b[Tt]okens\s+((a|per|each|in each)\s+(round|pass|call|target\s+(round|pass))|a\s+target\s+call)\b",
+            "tokens per target call", "3.20 tokens a round",
+            r"drafted tokens (a|per) round|drafts … tokens in each round|^tokens a round$"),
     Avoided(r"cannot (be told|tell)|[Nn]ot told apart|too close to 1", "too close to call", "it cannot be told"),
     Avoided(r"(?<![\w.,\\])\.\d+\b", "14 %", "a chance of .14"),
 )  # fmt: skip

@@ -147,7 +147,7 @@ def test_all_terms_are_named_with_their_values() -> None:
     assert named["E(γ) / (γc + v(γ+1) + o)"] == f"{MODEL.terms.speedup:.2f}×"
     assert {"α", "γ", "c", "o", "ĉ"} <= set(named)
     counted = symbols(replace(MODEL, survival=(0.8, 0.6, 0.4, 0.2)))
-    assert "| E(γ) | tokens a round writes, by the counted positions | 3.00 |" in counted
+    assert "| E(γ) | tokens per target call, by the counted positions | 3.00 |" in counted
 
 
 def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:

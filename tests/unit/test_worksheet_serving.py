@@ -84,7 +84,7 @@ def test_counters_alone_get_a_draft_length_and_what_to_measure_at_once() -> None
     (length, about), (nxt, first) = advice.advice(found)
     assert (length, nxt) == ("Draft length", "Measure next")
     assert f"at the {len(outlook(found).places)} published ones it is γ = {outlook(found).lengths}, most often" in about
-    assert "Position 5 adds 0.08 tokens a round (counted)" in about
+    assert "Position 5 adds 0.08 tokens per target call (counted)" in about
     assert "(6 were running)" in first
     assert "reports 15 ms for an output token: speculation pays if the target alone takes longer" in first
 
@@ -106,7 +106,7 @@ def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_it
     assert found.tokens == pytest.approx(2.72)
     assert found.round_cost == pytest.approx(2.72 / 0.94)
     assert advice.headline(found, CostsOrigin("x")).startswith(
-        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens a round / 0.94 = **2.89 target steps a round**, inferred"
+        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens per target call / 0.94 = **2.89 target steps a round**, inferred"
     )
     assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
     found = measured(2.5)
@@ -127,9 +127,12 @@ def test_two_or_three_drafted_tokens_instead_of_five() -> None:
     assert lengths[1].fastest == pytest.approx(2.23 / (1 + extra * 2 / 5))  # all of it grows with the draft
     assert lengths[1].slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
     text = said(found)
-    assert "Try **2 or 3** instead of 5: positions 4 and 5 add 0.22 tokens a round (counted) for 2 draft steps" in text
+    assert (
+        "Try **2 or 3** instead of 5: positions 4 and 5 add 0.22 tokens per target call (counted) for 2 draft steps"
+        in text
+    )
     assert "a wider check" in text
-    assert "only above 2.89 tokens a round (acceptance length); you have 2.72" in text
+    assert "only above 2.89 tokens per target call (acceptance length); you have 2.72" in text
     assert "Switch it off for this traffic if γ = 2 or 3 also measure no more than 1×" in text
     assert "The same requests at γ = 2 or 3, with and without speculation" in text
 

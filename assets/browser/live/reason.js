@@ -34,7 +34,7 @@ export function reasonOf(trace, timed) {
 }
 
 /**
- * Where rounds differ in length, the tokens of a pass decide.
+ * Where rounds differ in length, the tokens per target call decide.
  * @param {Trace} trace
  * @param {import("./timing.js").Costs} costs
  * @param {number} emitted
@@ -70,7 +70,7 @@ function about(figure, trace) {
 }
 
 /**
- * E(γ): the tokens of a round where each judged guess is accepted with this probability.
+ * E(γ): the tokens per target call where each judged guess is accepted with this probability.
  * @param {number} alpha
  * @param {number} length
  */

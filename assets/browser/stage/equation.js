@@ -1,4 +1,4 @@
-// The second line of the result: tokens a round ÷ steps a round = speedup. Tokens are counted. Steps are timed: what a round
+// The second line of the result: tokens per target call ÷ steps a round = speedup. Tokens are counted. Steps are timed: what a round
 // takes, in plain steps of the target. A part lights what it is made of, see stage.css. Draws nothing.
 
 import { fixed, localize } from "../shared/localize.js";
@@ -33,7 +33,7 @@ export function equationOf(data, run) {
     steps: [say("step_meaning"), modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
     speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps), tokens: localize(tokens) })}`,
   };
-  const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_a_round", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
+  const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
   if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(data.result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
   const right = `${modelled ? estimated(sides) : fixed(speedup, 2)}×`;
   return { pieces: [...left, { part: "steps", words: say("steps", { steps: localize(steps) }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };

@@ -39,7 +39,7 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    this.same.textContent = this.same.title = run ? "" : data.result.same;
+    this.same.textContent = this.same.title = data.result.same;
     this.when.textContent = over || run || data.running ? "" : say("at_the_end");
     const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
     const reason = run && data.replay.why_not === null ? whyEstimated(data.replay.times, run, released, Boolean(data.tour)) : own;

@@ -46,7 +46,7 @@ class Tally:
         return max(self.rounds or 0, self.written - self.answers - self.accepted) or None
 
     @property
-    def tokens_a_round(self) -> float | None:
+    def tokens_per_call(self) -> float | None:
         """Of a round that checked a draft, the target's own token included; of any pass where only these are known."""
         calls = self.rounds or self.passes
         return 1 + self.accepted / calls if calls else None

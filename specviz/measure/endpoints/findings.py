@@ -84,7 +84,7 @@ class RoundCost:
 
     concurrency: int
     found: Production
-    cost: float  # R = τ / S; also the tokens a round from which speculation pays
+    cost: float  # R = τ / S; also the tokens per target call from which speculation pays
     interval: Interval | None  # from the speedup's: the counts are exact
     lengths: list[Length]
 
@@ -110,7 +110,7 @@ class RoundCost:
 
     @property
     def tokens(self) -> float:
-        """Tokens a round, counted; over all passes where only these are known."""
+        """Tokens per target call, counted; over all passes where only these are known."""
         return self.found.tokens
 
 
@@ -162,7 +162,7 @@ class BenchFindings:
 
     @property
     def impossible(self) -> list[int]:
-        """Concurrencies whose speedup is above the tokens of a round, so that something disturbed their times."""
+        """Concurrencies whose speedup is above the tokens per target call, so that something disturbed their times."""
         return [number for number, (_, error) in self._costs.items() if isinstance(error, TooFastError)]
 
     @cached_property

@@ -226,8 +226,8 @@ def _accepted(found: BenchFindings) -> Iterator[str]:
         yield say("nothing_drafted")
     else:
         tally, tokens = its.whole, ""
-        if tally.tokens_a_round:
-            tokens = say("tokens_a_round" if tally.rounds else "tokens_a_pass", tokens=tally.tokens_a_round)
+        if tally.tokens_per_call:
+            tokens = say("tokens_per_call", tokens=tally.tokens_per_call)
         rates = ", ".join(map(percent, tally.survival[:8])) + (", …" if len(tally.survival) > 8 else "")
         positions = say("positions", rates=rates) if tally.survival else ""
         source = say("answers") if its.source == "answers" else say("counters")

@@ -95,7 +95,7 @@ def _row(result: BenchResult, answers: Sequence[Answer], found: PromptGain | Non
         drafted=tally.drafted if tally else None,
         accepted=tally.accepted if tally else None,
         acceptance_rate=tally.rate if tally else None,
-        tokens_per_round=tally.tokens_a_round if tally else None,
+        tokens_per_round=tally.tokens_per_call if tally else None,
         failed=len(answers) - len(done),
     )
 

@@ -81,7 +81,7 @@ def _way(place: OtherMachine) -> str:
 
 
 def counted_calls(found: Production) -> str:
-    """How many tokens a call writes, and how that is known; no sentence yet."""
+    """The tokens per target call, and how that is known; no sentence yet."""
     counters, tokens = found.counters, found.tokens
     if counters.calls_assumed:
         return say("assumed_calls", length=found.draft_length, tokens=tokens)

@@ -1,7 +1,7 @@
 """What production's counters say, with and without a measured speedup. Pure; every sentence says what is assumed.
 
 A round's cost R is in target steps: the time of one round over the time of one plain step. A speedup S and the counted
-tokens a round τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
+tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
-LEAST_USE = 0.005  # tokens a round: a position that adds fewer adds 0.00
+LEAST_USE = 0.005  # tokens per target call: a position that adds fewer adds 0.00
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
 LONG = 8  # guesses a round; drafts that are as long are often written as a block, in one step
 MOST_SPEEDUP = 100
@@ -109,7 +109,7 @@ class Production:
 
     @property
     def last_adds(self) -> float:
-        """Tokens a round that the last position of the draft adds."""
+        """Tokens per target call that the last position of the draft adds."""
         return self.model.terms.tokens - self.model.at(self.draft_length - 1).tokens
 
 

@@ -194,7 +194,7 @@ def _columns() -> dict[str, Any]:
         **numbers(TIMES, "low", "high", explanation=SAYS["server_interval"]),
         **numbers("%.1f", *(f"tokens / s {side}" for side in SIDES)),
         **numbers(PERCENT, "accepted"),
-        **numbers("%.2f", "tokens a round"),
+        **numbers("%.2f", "tokens per target call"),
     }
 
 
@@ -210,7 +210,7 @@ def _table(found: BenchFindings) -> None:
             "tokens / s with": row.tokens_per_second_with,
             "tokens / s without": row.tokens_per_second_without,
             "accepted": None if row.acceptance_rate is None else 100 * row.acceptance_rate,
-            "tokens a round": row.tokens_per_round,
+            "tokens per target call": row.tokens_per_round,
             "failed": row.failed,
         }
         for row in bench_rows(found.result)
