@@ -5,11 +5,11 @@
         --workload correct change answer summarise reformat stories facts --csv rows.csv
     python -m benchmarks.chat rows.csv [--out FILE]
 
-Tokens per target call are those written over the passes of the target, of each prompt; a kind has the mean, the least and the
-most of its prompts. These are counts, so that no quiet machine is needed. For `--times` the rows may have more than one
-draft and draft length. A run and the plain run beside it make a ratio; a kind has their geometric mean, with the 95 %
-interval over its prompts. The draft and the check of a round are medians over prompts, in steps of that plain run;
-rounds without a guess count too.
+Tokens per target call are those written over the passes of the target, of each prompt; a kind has the mean, the least
+and the most of its prompts. These are counts, so that no quiet machine is needed. For `--times` the rows may have
+more than one draft and draft length. A run and the plain run beside it make a ratio; a kind has their geometric mean,
+with the 95 % interval over its prompts. The draft and the check of a round are medians over prompts, in steps of that
+plain run; rounds without a guess count too.
 """
 
 import argparse

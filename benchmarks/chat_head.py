@@ -9,8 +9,9 @@ text is decoded twice (`core/replay.py`). `--texts` stores the answers and the t
 `--more` keeps the points that the file has already. `--check` decodes every answer with the last head behind prompt
 lookup too: the text and the passes must be the same.
 
-Tokens per target call are those written over the passes of the target, of each prompt; a kind has the mean of its prompts. The
-accepted share is that of all drafted guesses of a kind; `per_judgement` leaves out those that no pass judged.
+Tokens per target call are those written over the passes of the target, of each prompt; a kind has the mean of its
+prompts. The accepted share is that of all drafted guesses of a kind; `per_judgement` leaves out those that no pass
+judged.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Record one run of a chat model that repeats its prompt and one that does not: python -m scripts.record_chat [FOLDER]
 
-Both are drafted by prompt lookup. Of the prompts of each kind it takes the one with the middle count of tokens per target call,
-so that no lucky prompt is shown. It needs `smollm2` (make smollm2), and writes chat-*.json to FOLDER (assets/traces).
-Run it on a machine that does nothing else.
+Both are drafted by prompt lookup. Of the prompts of each kind it takes the one with the middle count of tokens per
+target call, so that no lucky prompt is shown. It needs `smollm2` (make smollm2), and writes chat-*.json to FOLDER
+(assets/traces). Run it on a machine that does nothing else.
 """
 
 import sys

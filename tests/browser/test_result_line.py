@@ -196,8 +196,8 @@ def test_what_happens_in_this_round_is_never_cut_whatever_stands_beside_it(conte
 
 
 BUSY_CHANGE = (
-    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens per target call (wren-nano, 4, "
-    "recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
+    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens per target call "
+    "(wren-nano, 4, recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
 )
 
 CUT = (  # of a sentence as the line of changes

@@ -106,7 +106,7 @@ def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_it
     assert found.tokens == pytest.approx(2.72)
     assert found.round_cost == pytest.approx(2.72 / 0.94)
     assert advice.headline(found, CostsOrigin("x")).startswith(
-        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens per target call / 0.94 = **2.89 target steps a round**, inferred"
+        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens per target call / 0.94 = **2.89 target steps a round**"
     )
     assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
     found = measured(2.5)

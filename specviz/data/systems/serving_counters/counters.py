@@ -73,7 +73,7 @@ class ServingCounters:
         return self.alike_alpha(draft_length)
 
     def alike_alpha(self, draft_length: int) -> float:
-        """The alpha that gives the same tokens per target call if `draft_length` are drafted and every judgement is alike."""
+        """The alpha that gives the same tokens per target call with this draft length, if all judgements are alike."""
         return alpha_from_acceptance_rate(min(1.0, self.accepted_per_call(draft_length) / draft_length), draft_length)
 
     def accepted_per_call(self, draft_length: int) -> float:
