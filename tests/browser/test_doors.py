@@ -181,16 +181,15 @@ async def forge(port: int, key: str, value: str) -> list[str]:
         return visitor.messages
 
 
-def test_a_forged_value_gets_a_sentence_and_few_characters_of_the_log(server: AppServer) -> None:
+def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: AppServer) -> None:
     """Before: each printed all of it into the log, 24 MB and more."""
     size = server.log.stat().st_size
     said = run(forge(port_of(server), "race_presets", "A" * 3_000_000))
-    assert any(SAYS["failed"].split(",")[0] in line for line in said)
+    assert said
+    assert not any(SAYS["failed"].split(",")[0] in line for line in said)
     grown = server.log.read_text(encoding="utf-8")[size:]
-    assert "Traceback" in grown
-    assert "A" * 50 in grown
-    assert "A" * 300 not in grown
-    assert len(grown) < 20_000
+    assert "Traceback" not in grown
+    assert "A" * 50 not in grown
 
 
 async def send_too_much(port: int) -> bool:

@@ -1,5 +1,6 @@
 """The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -103,9 +104,10 @@ def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: py
 
 def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.9).run()
-    link, figures = until_done(page)["link"], trace_in(stage_of(page))["rounds"]
-    assert "two different draws from the same distribution" in texts(page)
-    assert "Identical" not in texts(page)
+    data = until_done(page)
+    link, figures = data["link"], trace_in(stage_of(page))["rounds"]
+    assert "two different draws from the same distribution" in json.dumps(data["result"])
+    assert "Identical" not in texts(page) + json.dumps(data["result"])
     page.button(key="again").click().run()
     until_done(page)
     other = opened(**link)
