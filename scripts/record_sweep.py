@@ -19,7 +19,7 @@ from specviz.measure.sweep.study import impossible
 FILE = Path(__file__).parent.parent / "assets" / "traces" / "sweep.csv"
 TARGET = "wren-base"
 PROMPTS, TOKENS = 10, 64
-DRAFTS = ("wren-nano", "prompt-lookup")
+DRAFTS = ("wren-nano", "wren-mini", "prompt-lookup")
 GREEDY = ["--draft-lengths", "1,2,4,6,8", "--schedules", "fixed,heuristic,confidence", "--constrained"]
 SAMPLED = ["--draft-lengths", "1,2,4,8", "--temperatures", "1"]
 PAIR = ["draft", "preset", "temperature", "constrained"]  # what shares one plain run

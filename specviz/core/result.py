@@ -43,13 +43,22 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     run is not trusted.
     """
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
-    same = say("same_text", says=compare_texts(trace)) if trace.autoregressive and trace.output.stopped_by else ""
+    same = _compare(trace)
     if verdict is None:
         return Result(say("untimed", tokens=counts.emitted, rounds=counts.rounds), explain_no_result(trace), same)
     if not verdict.trusted:
         return replace(_judge_busy(trace, counts, known), same=same)
     reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
     return Result(_speed(verdict, counts), reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
+
+
+def _compare(trace: Trace) -> str:
+    """Whether both texts are the same, with the question where that is short."""
+    plain = trace.autoregressive
+    if plain is None or trace.output.stopped_by is None:
+        return ""
+    identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
+    return say("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
 
 
 def explain_no_result(trace: Trace) -> str:

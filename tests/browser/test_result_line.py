@@ -147,6 +147,11 @@ def test_whether_both_texts_are_the_same_is_on_the_first_screen_once(visit: Visi
     expect(page.get_by_text(says)).to_have_count(1)
     for _ in sizes(page):
         assert overlapping(boxes_of(page.locator(".top > :visible"))) == []
+    for view in ("simple", "full"):
+        page.goto(f"{page.url.partition('?')[0]}?prompt=Once&temperature=0.9&tokens=24&view={view}&lang={lang}")
+        expect(page.locator(LIVE)).to_be_visible()
+        expect(same).not_to_contain_text("?")
+        assert same.evaluate(IS_WHOLE), same.text_content()
     page.goto(f"{page.url}&hide=texts")
     expect(page.locator(".says")).not_to_be_empty()
     expect(same).to_be_empty()
