@@ -33,13 +33,13 @@ def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
     frame = frame_of(ROWS)
     for saved in (content, "\ufeff" + content, content.replace("\r\n", "\n")):  # the second as a spreadsheet saves it
         assert read_frame(saved.encode(), "x.csv").equals(frame)
-    rows = read_frame(RECORDED.read_bytes(), RECORDED.name)
+    content = RECORDED.read_bytes().decode()
+    rows = frame_of(parse_rows(content, RECORDED.name))  # it may have more rows than an upload
     assert rows["workload"].nunique() == 8
     assert set(rows["constrained"]) == {True, False}
     assert set(rows["draft_schedule"]) == {"fixed", "heuristic", "confidence"}
-    content = RECORDED.read_bytes()
-    columns = content.decode().splitlines()[0].split(",")  # it may be older than the newest setting
-    assert dump_frame(read_frame(content, RECORDED.name)[columns]).encode() == content
+    columns = content.splitlines()[0].split(",")  # it may be older than the newest setting
+    assert dump_frame(rows[columns]) == content
 
 
 def test_the_columns_have_types_and_numbers_are_written_as_python_writes_them() -> None:

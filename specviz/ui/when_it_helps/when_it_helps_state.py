@@ -23,7 +23,7 @@ from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import frame_of, joined, read_frame
+from specviz.measure.sweep.table import frame_of, joined, parse_rows, read_frame
 from specviz.service.job import Items
 from specviz.service.protocol import Sweep
 from specviz.ui.shared.arrival import Arrival
@@ -282,7 +282,7 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
 def recorded_sweep() -> "pd.DataFrame":
     """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
     try:
-        return read_frame(FILE.read_bytes(), FILE.name)
+        return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
         return frame_of(())
