@@ -1,6 +1,5 @@
 """The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
