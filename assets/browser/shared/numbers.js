@@ -28,7 +28,7 @@ export function percent(share) {
  * @param {string} said
  */
 export function inHundred(said) {
-  return said.replace(/([^ (]+) %/g, (_, number) => say("in_hundred", { number }));
+  return said.replace(/([\d.,<>]+)\s?%/g, (_, number) => say("in_hundred", { number }));
 }
 
 /** @param {number | null | undefined} ratio */
