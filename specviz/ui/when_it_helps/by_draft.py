@@ -19,11 +19,11 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
 from specviz.data.texts import join_choices, page_texts
-from specviz.measure.paired import calibration_seconds, show_duration, show_rest
+from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.ui.shared.engine import engine, limit_sentence
+from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     COLORS,
@@ -200,13 +200,10 @@ def _start(state: ByDraft, prompt: str) -> None:
 
 
 def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
-    """What a comparison does and how long that takes, by what pairs cost: known of this server, or recorded."""
-    work = {"target": DEFAULT_TARGET, "tokens": NEW_TOKENS}
-    if not (costs := known or recorded):
-        return SAYS["drafts_unknown"].format(**work, limit=limit_sentence())
-    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
-    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-    return SAYS["drafts_known" if known else "drafts_recorded"].format(**work, **took)
+    """How long a comparison takes, by what pairs cost: known of this server, or recorded."""
+    costs = known or recorded
+    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs)) if costs else None
+    return SAYS["drafts_size"].format(took=took(seconds, bool(known)), limit=limit_sentence(seconds))
 
 
 def _draw(state: ByDraft) -> None:
@@ -219,11 +216,13 @@ def _draw(state: ByDraft) -> None:
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
-    exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
-    st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
-    counted, modelled = SAYS["replayed_exactly" if exact else "replayed"], _modelled_with(state.prospects)
-    two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
+    if not state.slot.busy:
+        st.markdown(f"**{reading(drafts)}**")
+    modelled = _modelled_with(state.prospects)
+    two_charts(
+        (tokens_figure(drafts), "fs_tokens", SAYS["replayed"]), (prospects_figure(drafts), "fs_speedups", modelled)
+    )
     rows = [
         {
             "draft": spoken(prospect.draft),
@@ -233,8 +232,7 @@ def _draw(state: ByDraft) -> None:
             "95 %": span(best.interval) if best.interval else SAYS["not_known"],
             "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
-            "c": prospect.costs.cost_ratio,
-            "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else SAYS["not_known"],
+            "c, a draft step": prospect.costs.cost_ratio,
             "its guesses took": 1000 * prospect.draft_guesses.seconds,
         }
         for prospect, points in zip(state.prospects, drafts, strict=True)
@@ -264,8 +262,8 @@ def _progress_line(state: ByDraft, view: JobView) -> str:
     return SAYS["progress_drafts"].format(progress=progress, left=left, draft=spoken(progress.draft))
 
 
-def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
-    """Which draft would pay most on this text, and at which draft lengths; `complete` once every draft was compared.
+def reading(drafts: Sequence[Sequence[Point]]) -> str:
+    """Which draft would pay most on this text, and at which draft lengths.
 
     Drafts within 5 % of it, and those whose intervals meet its own, are as fast for all that these costs can tell.
     """
@@ -277,13 +275,12 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     if best.interval[0] <= 1 < best.interval[1]:
         return SAYS["drafts_untold"].format(**figures)
     if judge(best.speedup, None, modelled=True).label != "helps":
-        return SAYS["drafts_none" if complete else "drafts_none_so_far"].format(**figures)
+        return SAYS["drafts_none"].format(**figures)
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
         lengths = SAYS["about_the_same"].format(lengths=lengths)
-    said = SAYS["drafts_best" if complete else "drafts_best_so_far"]
-    helps = said.format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
+    helps = SAYS["drafts_best"].format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
     return f"{helps} {SAYS['too_close'].format(names=', '.join(near))}" if near else helps
 
 
@@ -299,8 +296,7 @@ def _columns() -> dict[str, Any]:
         **texts("95 %"),
         **numbers("%.2f", "tokens per target call (exact)"),
         **numbers(PERCENT, "accepted / drafted"),
-        **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
-        **texts("c, 95 %"),
+        **numbers("%.2f", "c, a draft step"),
         **numbers("%.0f ms", "its guesses took"),
     }
 
@@ -316,24 +312,3 @@ def _strips(prospects: Sequence[Prospect]) -> None:
     st.caption(SAYS["places_marks"])
     if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
         st.caption(SAYS["not_exact"].format(drafts=", ".join(nearly)))
-
-    def shown(pieces: dict[int, str], token_id: int) -> str:
-        return (
-            pieces.get(token_id, SAYS["token"].format(token=token_id))
-            .replace(" ", "␣")
-            .replace("\n", "↵")
-            .replace("\t", "⇥")
-        )
-
-    # The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text.
-    first = prospects[0].draft_guesses
-    columns: dict[str, list[str]] = {"target wrote": [shown(first.pieces, one) for one in first.token_ids]}
-    for prospect in prospects:
-        its = prospect.draft_guesses
-        guesses = [its.proposal(place, 1) for place in range(len(its.token_ids))]
-        columns[spoken(prospect.draft)] = [
-            f"{MARKS[match][1]} {shown(its.pieces, guess[0])}" if guess and guess[0] is not None else "·"
-            for guess, match in zip(guesses, its.matches(), strict=True)
-        ]
-    with st.expander(SAYS["every_guess"]):
-        data_table(columns, "fs_guesses", height=320, hide_index=None)

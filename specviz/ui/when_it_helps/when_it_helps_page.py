@@ -68,8 +68,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
     length = str(progress.draft_length)
     if progress.schedule != "fixed":
         length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
-    said = SAYS["progress_constrained" if progress.constrained else "progress"]
-    return said.format(progress=progress, left=left, length=length, draft=spoken(progress.draft))
+    return SAYS["progress"].format(progress=progress, left=left, length=length, draft=spoken(progress.draft))
 
 
 def _figures(sweeps: WhenItHelpsState) -> None:
@@ -245,7 +244,6 @@ def draw_schedules(study: Study, source: str) -> None:
     )
     formats = numbers(TIMES, "speedup at it", *map(SCHEDULES.__getitem__, ADAPTIVE))
     data_table(table, "sweep_adaptive_table", columns=formats)
-    st.caption(SAYS["schedules"])
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
