@@ -55,12 +55,6 @@ class Outcome:
     def finding(self) -> Finding:
         return finding(self.batches)
 
-    @property
-    def accepted_share(self) -> float | None:
-        """Share of runs whose first drafted token was accepted; None if nothing was drafted."""
-        proposed = sum(batch.proposed for batch in self.batches)
-        return sum(batch.accepted for batch in self.batches) / proposed if proposed else None
-
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
