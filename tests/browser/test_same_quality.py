@@ -10,7 +10,7 @@ from tests.conftest import AppServer, Visit
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 
-READY = "text=Why not accept only exact matches?"
+READY = "text=Break it on purpose"
 WRONG = [rule for rule in RULES if not rule.lossless]
 
 
