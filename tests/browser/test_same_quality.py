@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import FilePayload, expect
 
+from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.proof.rows import RULES, recorded_proof
 from tests.conftest import AppServer, Visit
@@ -57,5 +58,5 @@ def test_a_rule_is_made_of_pieces_and_a_students_draws_are_tested(visit: Visit, 
     content = dump_run(fake_trace(), LabDraws([DrawnPosition("first", batches)], "replaced_from_target")).encode()
     file: FilePayload = {"name": "run.json", "mimeType": "application/json", "buffer": content}
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_text("What the lab’s check says")).to_be_visible()
+    expect(page.get_by_text(lab_words()["judge"].kinds["replaced_from_target"])).to_be_visible()
     expect(page.get_by_text("Fails the test.")).to_have_count(2)  # of the switch, and of the file

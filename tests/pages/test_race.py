@@ -167,6 +167,6 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
     assert "it depends on the kind of prompt" not in texts(page), "no verdict while the clock runs"
     page.button(key="race_cancel").click().run()
     wait(page, lambda: not visit(page).race.slot.busy)
-    assert "Cancelled: the previous results are shown." in texts(page)
+    assert "Cancelled. The previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled

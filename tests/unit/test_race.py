@@ -329,8 +329,8 @@ def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_me
     halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come
     assert race_left(halfway, [one]) == pytest.approx(2 * 10.0)
     assert "About 20 s of measuring left." in progress_line(JobView(1, "running", progress=halfway), [one])
-    assert race_step(WARMING) == "Measuring prompt 1 of 4, story-1: warming up both decoders, not timed"
-    assert race_step(TIMING) == "Measuring prompt 1 of 4, story-1: repeat 3 of 5, both decoders in turns"
+    assert race_step(WARMING) == "Measuring prompt 1 of 4, story-1: warming up, not timed"
+    assert race_step(TIMING) == "Measuring prompt 1 of 4, story-1: repeat 3 of 5"
     assert progress_line(JobView(1, place=2), ()) == "Waiting: place 2 in the queue; nothing is measured yet."
     paused = progress_line(JobView(1, place=1, progress=TIMING), recorded_race()[:2])
     assert paused == "Waiting: place 1 in the queue; 2 prompts are measured so far."
@@ -362,8 +362,8 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
 @pytest.mark.parametrize(
     ("end", "message", "finished"),
     [
-        (JobStopped(1), "", "Cancelled: the 1 of 4 prompts that were finished are shown."),
-        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 prompts that were finished are shown."),
+        (JobStopped(1), "", "Cancelled. The 1 of 4 finished prompts are shown."),
+        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 finished prompts are shown."),
     ],
     ids=["cancelled", "failed"],
 )

@@ -21,7 +21,7 @@ from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
 from specviz.ui.race.results import prompt_row, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
-from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace
+from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download, texts
@@ -105,13 +105,10 @@ def race(racing: RaceState) -> None:
 
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
-    tokens = entry.request.settings.max_new_tokens
-    figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens, "all": entry.tokens}
-    if not (pace := known or recorded):
-        return fill(SAYS["size_unknown"], figures | {"limit": limit_sentence()})
-    seconds = entry.tokens * pace.both
-    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-    return fill(SAYS["size_known" if known else "size_recorded"], figures | took)
+    tokens, pace = entry.request.settings.max_new_tokens, known or recorded
+    seconds = entry.tokens * pace.both if pace else None
+    figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens}
+    return fill(SAYS["size"], {**figures, "took": took(seconds, known is not None), "limit": limit_sentence(seconds)})
 
 
 def show_race(racing: RaceState) -> None:

@@ -137,8 +137,8 @@ class RaceState:
         laps = list(self.so_far)
         self.message = slot.message if slot.state == "failed" else self.message
         if slot.state in ("failed", "cancelled", "lost"):
-            ended = SAYS[f"{slot.state}_some" if laps else f"{slot.state}_none"]
-            self.finished = ended.format(done=len(laps), total=len(asked.prompts))
+            shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
+            self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
         if laps:
             self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
             self.in_lanes, self.places = "", {}

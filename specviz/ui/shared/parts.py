@@ -183,9 +183,9 @@ LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the
 TableRow = Mapping[str, Any]
 
 
-def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:
-    """One number column for each name, with this format; `explanation` appears on hover."""
-    return {name: st.column_config.NumberColumn(format=number_format, help=explanation) for name in names}
+def numbers(number_format: str, *names: str) -> dict[str, Any]:
+    """One number column for each name, with this format."""
+    return {name: st.column_config.NumberColumn(format=number_format) for name in names}
 
 
 def texts(*names: str) -> dict[str, Any]:
