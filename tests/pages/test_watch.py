@@ -114,7 +114,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     assert data["badge"].startswith("measured here on")
     assert other.slider(key="temperature").value == 0.9
     gone = opened(run="0123456789abcdef", preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
-    assert "no longer has the run of this link" in texts(gone)
+    assert "This run is no longer here" in texts(gone)
     data = until_done(gone)
     assert (trace_in(data)["settings"]["draft_length"], data["run"]["method"]["kind"]) == (3, "prompt-lookup")
     assert data["playhead"] == 4

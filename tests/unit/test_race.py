@@ -291,7 +291,7 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
 @pytest.mark.parametrize(
     ("presets", "own", "sentence"),
     [
-        ((), " \n ", "No prompt is chosen"),
+        ((), " \n ", "Choose at least one prompt"),
         ((), "a" * 1_000_000, "too long"),
         ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
         (("story-1",), "fine\n\u200b", "own-2: The prompt contains only control characters"),

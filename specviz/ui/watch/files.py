@@ -93,9 +93,9 @@ def describe_run(watching: WatchState) -> str | None:
     if shown is None or shown.linked:
         return None
     pair, imported = pair_name(shown.trace), shown.trace.imported
-    if imported is None:
-        return SAYS["file_run"].format(pair=pair)
-    return SAYS["file_run_imported"].format(pair=pair, system=imported.system)
+    if imported:
+        pair = SAYS["imported"].format(pair=pair, system=imported.system)
+    return SAYS["file_run"].format(pair=pair)
 
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
