@@ -88,15 +88,9 @@ def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
 
 
 def _lead(trace: Trace) -> str:
-    settings = trace.settings
     if trace.drafter is None:
         return SAYS["lead_alone"]
-    lead = SAYS["lead_chain"]
-    if settings.tree:
-        lead = SAYS["lead_tree"]
-    elif settings.verification == "block" and not settings.greedy:
-        lead = SAYS["lead_block"]
-    return lead.format(drafts=method_of(trace.drafter.kind).here.lead)
+    return SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:

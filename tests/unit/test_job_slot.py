@@ -183,12 +183,12 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
     assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: ")
     assert "about 20 min, by this server’s own measurements." in sentence
-    assert "This server gives" not in sentence
+    assert "what is found by then" not in sentence
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
-    too_long = "This server gives one job 300 s, so it will end before that: what is found by then is shown."
+    too_long = "It will end after 300 s: what is found by then is shown."
     assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
-    assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
+    assert short.endswith("A job takes at most 300 s: what is found by then is shown.")
     assert "how long this takes is not known yet" in size_sentence(GREATEST, None)
     recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
     assert recorded is not None
