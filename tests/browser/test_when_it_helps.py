@@ -71,7 +71,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Vis
         page.get_by_role("link", name="When it helps").click()
         expect(page.get_by_test_id("stProgress")).to_contain_text("7 of 80")
         page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text("Cancelled: what was measured stays.")).to_be_visible()
+        expect(page.get_by_text("Cancelled. What was found stays.")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
 
 
@@ -125,7 +125,7 @@ def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(vi
     assert len(marks) == 40
     assert overlapping(marks) == []
     open_tab(page, "By method")
-    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
+    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="What each draft gives and costs"))
     expect(costs.locator(".points path")).to_have_count(12)
     assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
 

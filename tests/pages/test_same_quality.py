@@ -116,7 +116,7 @@ def batches(rule: str, number: int) -> list[JobItem]:
     return [JobItem(1, "prove", batch) for batch in found[:number]]
 
 
-@pytest.mark.parametrize("end", ["Cancelled.", "This proof has expired."])
+@pytest.mark.parametrize("end", ["Cancelled.", "This has expired."])
 def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: FakeService, end: str) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
     page.button(key="same_quality_draw").click().run()
@@ -130,7 +130,7 @@ def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: Fa
     else:
         service.expire("ada")
         page.run()
-    for said in (f"{end} The results so far stay.", "Stopped early: no verdict.", "LIVE · this machine", "3,000"):
+    for said in (f"{end} What was found stays.", "Stopped early: no verdict.", "LIVE · this machine", "3,000"):
         assert said in texts(page)
     assert not page.error
     assert not page.button(key="same_quality_draw").disabled
@@ -191,7 +191,7 @@ def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppT
     linked = opened("pages/same_quality.py", accept="ratio", replace="leftover", bonus="most_probable_bonus")
     assert "After 4 accepted guesses" in texts(linked)
     wrong = opened("pages/same_quality.py", accept="import")
-    assert "accept=import is not a piece known here" in texts(wrong)
+    assert "accept=import is not known here" in texts(wrong)
 
 
 def test_the_pieces_of_a_known_rule_are_one_click_away(page: AppTest) -> None:

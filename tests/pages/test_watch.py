@@ -153,7 +153,7 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "target" in page.warning[0].value
     assert "Or type" not in texts(page)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    for name, says in (("some__thing__", "press Run again to load it"), ("some_*thing*", "There is no model named")):
+    for name, says in (("some__thing__", "press Run again to load"), ("some_*thing*", "There is no model named")):
         page = opened(target=f"somebody/{name}", prompt="Once")
         assert not visit(page).watch.run.busy
         assert stage_of(page)["run_id"] == "first"  # the recorded run stays
@@ -262,7 +262,7 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     page.button(key="again").click().run()
     until(page, lambda: page.error)
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
-    assert f"There is no folder and no GGUF file '{folder}' on this server" in said
+    assert f"There is no model named '{folder}' here" in said
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 

@@ -54,7 +54,7 @@ def opened(**state: Any) -> AppTest:
 
 def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
     page = opened()
-    assert "**Recorded** on" in texts(page)
+    assert "**Recorded**; your machine" in texts(page)
     assert "helps on" in texts(page).lower()
     of_a_sweep = ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
     groups = {
@@ -137,7 +137,7 @@ def test_clearing_can_be_undone() -> None:
     page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
     assert "With one prompt each, it looks like it helps on story (1.5×), looks like it hurts on code" in texts(page)
     page.button(key="when_it_helps_clear").click().run()
-    assert "**Recorded** on" in texts(page)
+    assert "**Recorded**; your machine" in texts(page)
     page.button(key="when_it_helps_undo").click().run()
     assert visit(page).when_it_helps.rows[HERE].equals(frame_of(rows))
     assert list(visit(page).when_it_helps.rows) == [HERE]
@@ -152,7 +152,7 @@ def test_only_the_newest_opened_files_stay_in_the_servers_memory_and_they_say_wh
     assert list(sweeps.rows) == [HERE, *(f"from {number}.csv" for number in range(2, MAX_FILES + 2))]
     assert sweeps.shown == f"from {MAX_FILES + 1}.csv"
     page = opened(rows=sweeps.rows, shown=sweeps.shown)
-    assert f"**Loaded {sweeps.shown}**, measured on a test's machine" in texts(page)
+    assert f"**Loaded {sweeps.shown}** (a test's machine" in texts(page)
     assert "it looks like it helps on tales (1.5×)" in texts(page)
 
 
@@ -198,7 +198,7 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert reading([never, always, wide]).endswith("Too close to it to call: wide (7.00 to 11.00×).")
     tried = len(never) + len(always)
     assert f"the best of {tried} combinations on this one text" in reading([never, always])
-    assert "No draft helps on this text: the best, b" in reading([never])
+    assert "No draft helps on this text. The best, b" in reading([never])
 
 
 def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neighbours() -> None:
@@ -224,7 +224,7 @@ def test_whose_costs_are_another_machine_s_is_said() -> None:
 def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:
     old = points_of(prospect("a", True, 0.0, repeats=0))
     assert (len(best_lengths(old)), lengths_in_words(old)) == (0, "not known")
-    said = "No verdict, as these costs have no interval: the highest is a, about 10.00× (modelled)."
+    said = "No verdict: these costs have no interval. The best, a, would reach about 10.00× (modelled)."
     assert reading([old]) == said
     assert [part["mode"] for part in parts_of(prospects_figure([old]))] == ["lines+markers"], "no star"
 
@@ -233,7 +233,7 @@ def test_a_best_draft_whose_interval_holds_1_is_not_said_to_help() -> None:
     unsure = points_of(prospect("a", True, 0.9, noise=0.25))
     low, high = known(best_of(unsure).interval)
     assert low < 1 < high
-    assert reading([unsure]).startswith("Too close to call on this text: the best, a, would reach ")
+    assert reading([unsure]).startswith("Too close to call on this text. The best, a, would reach ")
 
 
 def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
@@ -292,8 +292,6 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     assert "wren-eagle" in drafts_to_compare()
     assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
     assert len(page.dataframe[0].value) == len(by_draft.prospects)
-    assert "✓" in texts(page)
-    assert "✗" in texts(page)
 
 
 # ---- by method

@@ -26,6 +26,7 @@ from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, waiting_line, while_busy
 from specviz.ui.shared.parts import (
+    COLUMNS,
     Options,
     button,
     download,
@@ -189,7 +190,10 @@ def _show_score(visit: Session) -> None:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = SAYS["accepted_of"].format(accepted=last.accepted, drafted=last.drafted) if latest else "–"
         named = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
-        figures = {SAYS["column_accepted"]: rate_of(totals[player]), SAYS["column_tokens"]: per_call(totals[player])}
+        figures = {
+            SAYS["column_accepted"]: rate_of(totals[player]),
+            COLUMNS["tokens per target call"]: per_call(totals[player]),
+        }
         rows.append(named | figures)
     st.table(rows, hide_index=True)
     with st.popover(SAYS["how_scored"], type="tertiary", icon=":material/balance:"):
@@ -264,7 +268,7 @@ def show_final(visit: Session) -> None:
             SAYS["column_accepted"]: str(counts.accepted),
             SAYS["column_rate"]: rate_of(counts),
             SAYS["column_passes"]: str(counts.rounds),
-            SAYS["column_tokens"]: per_call(counts),
+            COLUMNS["tokens per target call"]: per_call(counts),
         }
         for of, turns in (games | {f"**{SAYS['all']}**": state.all_turns}).items()
         for player, counts in score(turns, plan.rival).items()

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import SkipValidation
 
@@ -64,8 +64,6 @@ class RaceEntry:
 
 
 class RaceLink(SettingsLink):
-    LEFT_OUT: ClassVar[str] = "left_out_of_race"
-
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
     prompt: SkipValidation[str] = ""  # one a line; `RaceEntry.problem` says what is wrong with it
     repeats: Annotated[

@@ -167,7 +167,7 @@ def show_quality(laps: Sequence[Comparison]) -> None:
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options: parts.Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
+            options: parts.Options = {"key": f"race_offline_{lap.name}"}
             icon, file = ":material/download:", f"specviz-{lap.name}.html"
             parts.download(SAYS["offline"], made, file, icon=icon, **options)
 

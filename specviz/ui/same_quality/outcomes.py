@@ -34,6 +34,7 @@ from specviz.ui.shared.parts import button, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
+SHARED = page_texts("shared")
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
 
@@ -53,8 +54,8 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
 
     shown = [
         bars(x=places, y=expected, marker=HATCHED, **label(SAYS["own_probabilities"])),
-        bars(x=places, y=speculative, marker={"color": BLUE}, **label(SAYS["speculative_wrote"])),
-        scatter(x=places, y=plain, mode="markers", marker=ring, **label(SAYS["target_wrote"])),
+        bars(x=places, y=speculative, marker={"color": BLUE}, **label(SHARED["speculative_wrote"])),
+        scatter(x=places, y=plain, mode="markers", marker=ring, **label(SHARED["target_wrote"])),
     ]
     x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
     return figure(shown, HEIGHT, x=x, y=_shares_axis(), bargap=0.25, bargroupgap=0.05)
@@ -166,7 +167,7 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in ("cancelled", "lost"):
-        st.info(SAYS[slot.state], icon=":material/info:")
+        st.info(SHARED[slot.state], icon=":material/info:")
 
 
 def _step(progress: JobProgress) -> str:

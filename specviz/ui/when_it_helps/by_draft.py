@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -39,7 +39,7 @@ from specviz.ui.shared.figures import (
     two_charts,
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
+from specviz.ui.shared.parts import COLUMNS, PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import offered_presets
 from specviz.ui.when_it_helps.figures import describe_range
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
@@ -116,7 +116,7 @@ def _lengths_axis() -> FigurePart:
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     lines = [_line(points, "per_call", number, SAYS["hover_counted"]) for number, points in enumerate(drafts)]
-    y = axis(SAYS["axis_tokens"], rangemode="tozero")
+    y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
     return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True)
 
 
@@ -150,7 +150,6 @@ def _line(points: Sequence[Point], what: str, number: int, hover: str) -> Figure
 
 PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
-MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
 def show_by_draft(state: ByDraft) -> None:
@@ -240,7 +239,6 @@ def _draw(state: ByDraft) -> None:
         for matches in [prospect.draft_guesses.matches()]
     ]
     data_table(rows, "fs_table", columns=_columns())
-    _strips(state.prospects)
 
 
 def _modelled_with(prospects: Sequence[Prospect]) -> str:
@@ -270,12 +268,13 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
     winner, *others = sorted(drafts, key=lambda points: -best_of(points).speedup)
     best = best_of(winner)
     figures = {"draft": spoken(best.draft), "best": best}
+    reach = SAYS["drafts_reach"].format(**figures)
     if best.interval is None:
-        return SAYS["drafts_unsure"].format(**figures)
+        return f"{SAYS['drafts_unsure']} {reach}"
     if best.interval[0] <= 1 < best.interval[1]:
-        return SAYS["drafts_untold"].format(**figures)
+        return f"{SAYS['drafts_untold']} {reach}"
     if judge(best.speedup, None, modelled=True).label != "helps":
-        return SAYS["drafts_none"].format(**figures)
+        return f"{SAYS['drafts_none']} {reach}"
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
@@ -299,16 +298,3 @@ def _columns() -> dict[str, Any]:
         **numbers("%.2f", "c, a draft step"),
         **numbers("%.0f ms", "its guesses took"),
     }
-
-
-def _strips(prospects: Sequence[Prospect]) -> None:
-    """A mark for each place in the output; the text of a token never goes into Markdown."""
-    st.markdown(SAYS["places_title"])
-    with st.container(key="helps_places"):
-        for prospect in prospects:
-            runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
-            marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
-            st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
-    st.caption(SAYS["places_marks"])
-    if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
-        st.caption(SAYS["not_exact"].format(drafts=", ".join(nearly)))

@@ -21,7 +21,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
+from specviz.ui.shared.parts import COLUMNS, TIMES, Options, data_table, note, numbers
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
 
 SAYS = page_texts("when_it_helps")
@@ -62,7 +62,7 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     costs = [step for part in parts for step in part["x"]]
     tokens = [each for part in parts for each in part["y"]]
     x = plot.axis(SAYS["axis_cost"], range=_around([0, *costs]))  # a mark at 0 is whole
-    y = plot.axis(SAYS["axis_tokens"], range=_around([1, *tokens]))  # there is never less than one
+    y = plot.axis(COLUMNS["tokens per target call"], range=_around([1, *tokens]))  # there is never less than one
     return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
 
 

@@ -133,8 +133,9 @@ def _title(source: str) -> str:
 def _where(source: str, series: SweepSeries, runs: int) -> str:
     known = {HERE: (":material/bolt:", "where_here"), RECORDED: (":material/history:", "where_recorded")}
     icon, name = known.get(source, (":material/upload_file:", "where_loaded"))
-    figures = {"machine": plain(series.machine), "threads": series.threads, "source": plain(source)}
-    return f"{icon} {SAYS[name].format(**figures, series=plain(series.label), runs=runs)}"
+    figures = {"machine": plain(series.machine), "threads": series.threads, "series": plain(series.label)}
+    where = SAYS[name].format(source=plain(source))
+    return f"{icon} {SAYS['where'].format(source=where, **figures, runs=runs)}"
 
 
 def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:

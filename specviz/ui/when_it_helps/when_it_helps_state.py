@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from specviz.measure.sweep.study import Study
 
 SAYS = page_texts("when_it_helps")
+SHARED = page_texts("shared")
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
@@ -164,8 +165,8 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def _how_it_ended(work: str, slot: JobSlot[Any]) -> str:
-    return SAYS[f"{work}_{slot.state}"] if slot.state in ("cancelled", "lost") else slot.message
+def _how_it_ended(slot: JobSlot[Any]) -> str:
+    return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
 
 
 @dataclass(slots=True)
@@ -186,7 +187,7 @@ class ByDraft:
         if self.prospects and not before:
             self.began = monotonic()
         if ended:
-            self.message = _how_it_ended("drafts", self.slot)
+            self.message = _how_it_ended(self.slot)
         return len(self.prospects) > before
 
 
@@ -232,7 +233,7 @@ class WhenItHelpsState:
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
-            self.outcome = _how_it_ended("sweep", self.slot)
+            self.outcome = _how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
@@ -255,7 +256,7 @@ class WhenItHelpsState:
         try:
             rows = read_frame(content, name)
         except InputError as error:
-            raise InputError(SAYS["not_shown"].format(problem=error)) from None
+            raise InputError(SHARED["file_refused"].format(problem=error)) from None
         source = SAYS["from_file"].format(name=name[:60])
         self.rows.pop(source, None)
         self.rows[source], self.shown = rows, source

@@ -21,7 +21,7 @@ from specviz.measure.endpoints.warnings import NAMES, bench_warnings
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.figures import chart, two_charts
+from specviz.ui.shared.figures import two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers
 from specviz.ui.when_it_helps.your_server_figures import (
     acceptance_figure,
@@ -147,11 +147,8 @@ def _charts(found: BenchFindings, name: str) -> None:
     drawn = [(throughput_figure(found.loads, sides), "server-throughput", SAYS["server_throughput"])]
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
-    if len(drawn) > 1:
+    if found.loads or len(drawn) > 1:
         two_charts(*drawn)
-    elif found.loads:
-        st.caption(drawn[0][2])
-        chart(*drawn[0][:2])
 
 
 def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:

@@ -188,8 +188,7 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        costs = plain(sliders.costs_named(start).name)
-        st.caption(SAYS["map_alone" if alone else "map"].format(costs=costs))
+        st.caption(SAYS["map"])
     with st.expander(SAYS["all_terms"]):
         _all_terms(model, start)
 
