@@ -78,7 +78,7 @@ def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str)
     assert visit(student).be_the_draft.plan == GamePlan(seed=7)
     assert student.query_params["class"] == code
     assert "as **student 1**" in said(student)
-    assert "Nobody has played a round yet" in html_of(part(teacher, "scores"))
+    assert "0 have played" in html_of(part(teacher, "scores"))
     other = click(opened("be_the_draft", **{"class": code}), "class_decline")
     assert "Join the class" not in said(other)
     assert "class" not in other.query_params

@@ -56,7 +56,6 @@ def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(
     assert data["badge"].startswith("recorded on")
     assert len(data["laps"]) == 4
     assert "The recorded race: wren-base" in texts(page)
-    assert "over 4 prompts" in texts(page)
     table = page.dataframe[0].value
     assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
     (run,) = (block for block in page.main.children.values() if getattr(block, "key", None) == "run")

@@ -106,7 +106,7 @@ def students_html(board: Board) -> str:
 def _joined(joined: int, played: int) -> str:
     if not joined:
         return SAYS["nobody"]
-    return fill(SAYS["joined_played" if played else "joined"], {"joined": joined, "played": played})
+    return fill(SAYS["joined_played"], {"joined": joined, "played": played})
 
 
 def _bars(caption: str, rows: Iterable[str]) -> str:

@@ -125,7 +125,6 @@ def asked_questions() -> dict[str, Question]:
 
 def show_faq(_: LearnState) -> None:
     st.markdown(f"## {SAYS['why_title']}")
-    st.caption(SAYS["why_load"])
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):

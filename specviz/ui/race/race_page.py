@@ -14,7 +14,7 @@ from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
+from specviz.measure.race import MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
@@ -48,8 +48,8 @@ def race_controls(racing: RaceState) -> RaceEntry:
             names = offered_presets(held("race_target"), held("race_presets"))
             chosen["placeholder"] = SAYS["presets_empty"]
             st.multiselect(SAYS["presets"], names, format_func=preset_label, **chosen)
-            own = bind_value("race_own") | {"placeholder": SAYS["own_empty"], "max_chars": MOST_TYPED}
-            st.text_area(SAYS["own"], height=68, help=SAYS["own_help"].format(most=MAX_PROMPTS), **own)
+            own = bind_value("race_own") | {"max_chars": MOST_TYPED}
+            st.text_area(SAYS["own"], height=68, **own)
         with models:
             CONTROLS.target()
             CONTROLS.draft()
@@ -181,7 +181,7 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     }
     of = fill(SAYS["run_of"], figures)
     if run_id == RECORDED_ID:
-        return SAYS["recorded_of" if racing.laps else "recorded_start"].format(of=of)
+        return SAYS["recorded_of"].format(of=of)
     return SAYS["your_race_of" if racing.raced == racing.entry else "your_race_before"].format(of=of)
 
 

@@ -33,9 +33,8 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     figures = {"name": name, "where": f":gray[({plain(where)})]"}
     if verdict.certain or not race.clearly_differ(kinds):
         said = {"headline": parts.headline(verdict), "reason": verdict.reason}
-        low, high = verdict.interval or (0.0, 0.0)
-        name = "one" if len(laps) == 1 else "between" if verdict.interval else "several"
-        st.markdown(SAYS[f"outcome_{name}"].format(count=len(laps), low=low, high=high, **said, **figures))
+        outcome = SAYS["outcome_one" if len(laps) == 1 else "outcome_all"]
+        st.markdown(outcome.format(count=len(laps), between=_between(verdict), **said, **figures))
     else:
         st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
     if busy := sum(not lap.trusted for lap in laps):
@@ -71,10 +70,16 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
 
 
 def kind_line(kind: RaceKind) -> str:
-    """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
-    low, high = kind.verdict.interval or (0.0, 0.0)
-    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "low": low, "high": high}
-    return fill(SAYS["kind_between" if kind.verdict.interval else "kind"], {"title": kind.title, **figures})
+    """ "Code (1 prompt): Helps, 1.46× (95 % interval 1.40 to 1.52×)", as Markdown."""
+    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "between": _between(kind.verdict)}
+    return fill(SAYS["kind"], {"title": kind.title, **figures})
+
+
+def _between(verdict: Verdict) -> str:
+    if verdict.interval is None:
+        return ""
+    low, high = verdict.interval
+    return SAYS["between"].format(low=low, high=high)
 
 
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:

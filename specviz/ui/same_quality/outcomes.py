@@ -200,11 +200,8 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
 
 
 def _what(outcome: Outcome) -> str:
-    texts = sum(batch.texts for batch in outcome.batches)
     place, of, draws = POSITIONS[outcome.position], describe_request(outcome.request), outcome.looks[-1].draws
-    return SAYS["what_first" if outcome.position == "first" else "what"].format(
-        place=place, of=of, draws=draws, texts=texts
-    )
+    return SAYS["what"].format(place=place, of=of, draws=draws)
 
 
 def describe_request(request: RunRequest) -> str:

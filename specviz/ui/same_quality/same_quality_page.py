@@ -115,7 +115,7 @@ def _sampling(state: SameQualityState) -> None:
     position, draws = st.columns([3, 2], gap="medium")
     chosen = bind_index("same_quality_position", records.POSITIONS) | {"format_func": POSITIONS.__getitem__}
     position.radio(SAYS["which_token"], records.POSITIONS, horizontal=True, **chosen)
-    more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: localize(n, ",")}
+    more = bind_value("same_quality_draws") | {"format_func": lambda n: localize(n, ",")}
     # the other section's button says it too
     draws.select_slider(SAYS["how_often"], same_quality_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
@@ -255,7 +255,9 @@ def _greedy_rows(state: SameQualityState) -> None:
     if rows := state.greedy:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         worst = max(map(_state, rows), key=list(ICONS).index)
-        verdict = SAYS[f"greedy_{worst}"].format(same=same, tokens=tokens)
+        verdict = SAYS["greedy_same"].format(same=same, tokens=tokens)
+        if worst != "identical":
+            verdict = f"{verdict} {SAYS[f'greedy_{worst}']}"
         st.markdown(f"{badge(state.source('greedy'))} :material/{ICONS[worst]}: **{verdict}**")
         cells: list[ProofCells] = [
             {

@@ -7,7 +7,7 @@ import streamlit as st
 
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
-from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
+from specviz.core.judge import HELPS
 from specviz.core.numbers import localize
 from specviz.core.texts import spell_count
 from specviz.data.measured.measured_methods import (
@@ -159,17 +159,13 @@ def where(measured: MeasuredMethods) -> str:
 
 def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
-    outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     best = ranked[0].kinds[kind].best
     said = [SAYS["highest"].format(method=ranked[0].title, best=best)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
         said.append(SAYS["too_close"].format(names=", ".join(near)))
-    helping = sum(word == HELPS for word in outcomes.values())
+    helping = sum(method.kinds[kind].best.outcome == HELPS for method in ranked)
     counted = spell_count(helping).capitalize()
     said.append(SAYS["methods_help" if helping else "no_method"].format(count=helping, counted=counted))
-    for word, name in ((HURTS, "methods_hurt"), (EVEN, "methods_even"), (UNTOLD, "methods_untold")):
-        if its := [title for title, outcome in outcomes.items() if outcome == word]:
-            said.append(SAYS[name].format(names=", ".join(its)))
     return " ".join(said)
 
 

@@ -45,6 +45,13 @@ WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 
 USUAL_LENGTHS = (1, 2, 4, 8)
+CHOICES = {  # what must have a value, and its label
+    "workloads": "workloads_label",
+    "drafts": "tab_drafts",
+    "draft_lengths": "draft_lengths",
+    "temperatures": "temperatures_label",
+    "schedules": "schedules_label",
+}
 
 WorkloadName = Annotated[str, one_of([workload.name for workload in ALL_WORKLOADS])]
 SweptLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
@@ -106,9 +113,9 @@ class SweepChoice(FixedLink):
         return None if self.schedules == ("fixed",) else SAYS["tree_is_fixed"]
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        for name in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
+        for name, label in CHOICES.items():
             if not getattr(self, name) and not (name == "workloads" and own):
-                return SAYS[f"choose_{name}"]
+                return SAYS["choose"].format(what=SAYS[label])
         if problem := self._problem_of_tree:
             return problem
         cells = len(self.plan(own).cells())

@@ -135,7 +135,6 @@ def show_gaps(known: KnownFigures) -> None:
         ]
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         data_table(rows, "worksheet_gaps", columns=numbers("%d", "γ") | numbers("%.2f", "α") | speedups)
-        st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[MeasuredRun]) -> None:
@@ -188,7 +187,6 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        st.caption(SAYS["map"])
     with st.expander(SAYS["all_terms"]):
         _all_terms(model, start)
 
