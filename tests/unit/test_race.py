@@ -200,7 +200,7 @@ def test_kinds_have_a_verdict_each_where_they_clearly_differ() -> None:
     assert (random.verdict.label, random.verdict.certain, own.verdict.interval) == ("hurts", True, None)
     assert kind_line(own) == "Your prompts (1 prompt): :material/trending_flat: :gray[**Looks about even, 1.00×**]"
     assert kind_line(random).startswith("Random words (1 prompt): ")
-    assert kind_line(random).endswith("95 % interval 0.54 to 0.67×")
+    assert kind_line(random).endswith("(95 % interval 0.54 to 0.67×)")
     assert json.loads(dump_race(laps))["kinds"][1]["verdict"] == "hurts"
     assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]))
     assert not clearly_differ(kinds_of([timed("story-1", 1.6), timed("random-1", 0.5)])), "one repeat has no interval"
