@@ -43,7 +43,7 @@ def test_it_works_by_keyboard(visit: Visit, app_server: AppServer) -> None:
 def test_a_rule_is_made_of_pieces_and_a_students_draws_are_tested(visit: Visit, app_server: AppServer) -> None:
     page = visit("same_quality", READY)
     rule = page.get_by_test_id("stRadio")
-    expect(page.get_by_text("Not lossless.")).to_be_visible()
+    expect(page.get_by_text("Lossy.", exact=True)).to_be_visible()
     page.get_by_test_id("stButtonGroup").get_by_role("radio", name="Accept only exact matches").click()
     expect(page.get_by_text("Lossless.", exact=True)).to_be_visible()
     expect(rule.get_by_role("radio", name="p without the rejected token")).to_be_checked()

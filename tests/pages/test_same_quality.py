@@ -179,7 +179,7 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
 
 def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppTest, service: FakeService) -> None:
     """First those of “Skip the residual”; each choice changes the verdict without a job."""
-    for said in ("Not lossless.", lab_words()["judge"].kinds["replaced_from_target"]):
+    for said in ("Lossy.", lab_words()["judge"].kinds["replaced_from_target"]):
         assert said in texts(page)
     page.radio(key="same_quality_replace-1").set_value("leftover").run()
     assert "Lossless." in texts(page)
