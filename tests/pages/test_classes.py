@@ -188,7 +188,7 @@ def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
     teacher.checkbox(key="class_end_sure").check().run()
     click(teacher, "class_end")
     assert "## Open a class" in said(teacher)
-    assert "forgotten when you end it, after 24 hours, after 4 hours without use" in said(teacher)
+    assert "forgotten when you end the class, after 24 hours, or after 4 hours without use" in said(teacher)
     assert "## Join a class" in said(teacher)
     assert "This class is over" in said(other.run())
     assert "You are no longer in the class" in said(student.run())

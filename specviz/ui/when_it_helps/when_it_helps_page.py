@@ -180,6 +180,7 @@ def draw_workloads(study: Study, source: str) -> None:
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
+    note(SAYS["workloads"], "sweep-workload")
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
@@ -188,7 +189,6 @@ def draw_workloads(study: Study, source: str) -> None:
         data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
         st.caption(SAYS["temperatures"])
     chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
-    note(SAYS["workloads"], "sweep-workload")
 
 
 def draw_lengths(study: Study, source: str) -> None:
