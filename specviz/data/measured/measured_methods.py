@@ -34,6 +34,7 @@ ENDINGS = {  # of a method's name: its family, and the end of its title
 }
 Z = 1.959964  # of a 95 % interval
 SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
+FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -180,6 +181,11 @@ class MeasuredMethods:
     def disturbed(self) -> bool:
         """Whether other programs slowed the steps, so that its speedups are too high."""
         return self.slowdown > SLOWEST
+
+    @property
+    def trial(self) -> bool:
+        """Whether it is too short to report: it only shows that everything works."""
+        return self.prompts < FEWEST_PROMPTS or self.tokens < FEWEST_TOKENS
 
     @property
     def greedy(self) -> TemperatureFigures | None:
