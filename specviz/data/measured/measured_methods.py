@@ -32,7 +32,6 @@ ENDINGS = {  # of a method's name: its family, and the end of its title
     ARGMAX: ("argmax", " (most probable drafts)"),
     BLOCK: ("block", " (block verification)"),
 }
-Z = 1.959964  # of a 95 % interval
 SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
