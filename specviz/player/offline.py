@@ -31,6 +31,7 @@ from specviz.player.sheet import other_page
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 SAYS = page_texts("offline")
+SHARED = page_texts("shared")
 
 
 def offline_page(
@@ -88,15 +89,9 @@ def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
 
 
 def _lead(trace: Trace) -> str:
-    settings = trace.settings
     if trace.drafter is None:
         return SAYS["lead_alone"]
-    lead = SAYS["lead_chain"]
-    if settings.tree:
-        lead = SAYS["lead_tree"]
-    elif settings.verification == "block" and not settings.greedy:
-        lead = SAYS["lead_block"]
-    return lead.format(drafts=method_of(trace.drafter.kind).here.lead)
+    return SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
@@ -126,9 +121,9 @@ def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
 
 def _texts(trace: Trace, plain_text: str | None) -> str:
     same = f"<p>{escape(compare_texts(trace))}</p>" if trace.autoregressive else ""
-    written = [(SAYS["speculative_wrote"], trace.output.text)]
+    written = [(SHARED["speculative_wrote"], trace.output.text)]
     if plain_text is not None:
-        written.append((SAYS["target_wrote"], plain_text))
+        written.append((SHARED["target_wrote"], plain_text))
     both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)
     prompt = _text(SAYS["prompt"], trace.prompt.text)
     return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'

@@ -7,7 +7,7 @@ from tests.support.layout import placed
 from tests.support.visitor import wait_until_drawn
 
 KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
-MAP = "Modelled speedup by acceptance per judgement and draft length"
+MAP = "Modelled speedup by acceptance and draft length"
 
 
 def test_a_chart_says_that_it_is_coming_and_what_it_shows_and_follows_the_theme_and_the_width(
@@ -34,7 +34,7 @@ def test_a_chart_says_that_it_is_coming_and_what_it_shows_and_follows_the_theme_
     drawn = chart.locator(".main-svg").first
     expect(drawn).to_be_visible()
     expect(coming).to_be_hidden()
-    waterfall = page.get_by_role("img", name="Speedup by the paper's formula")
+    waterfall = page.get_by_role("img", name="From the formula’s speedup")
     waterfall.scroll_into_view_if_needed()
     expect(waterfall.locator(".main-svg").first).to_be_visible()
     assert len(asked) == 1, "the charts of a page load Plotly once"

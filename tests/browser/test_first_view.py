@@ -357,7 +357,7 @@ def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new
     expect(page.locator("[data-figure=acceptance] .before-name")).to_have_text("wren-nano, 9")
     expect(page.locator(".dot.beyond")).to_have_count(0)
     page.get_by_role("button", name="What you tried").click()
-    expect(page.get_by_text("The bars are 95 % intervals")).to_be_visible()
+    expect(page.get_by_text("Bars: 95 % intervals")).to_be_visible()
     assert violations_of(page) == []
     shot(page, "first-view-tried")
 

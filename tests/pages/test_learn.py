@@ -204,8 +204,6 @@ def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_sou
     assert len(payload["questions"]) == 3
     sources = [*published_peaks().machines, *published_peaks().models]
     assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)
-    for file, link in (("learn", {"part": "why"}), ("worksheet", {})):
-        assert "(./learn?part=load)" in texts(opened(f"pages/{file}.py", **link))
 
 
 def test_the_question_about_other_programs_names_a_step_of_the_story() -> None:

@@ -93,7 +93,6 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
 
 
 def _source(measured: MeasuredMethods) -> str:
-    trial = SAYS["trial"] if measured.trial else ""
     disturbed = SAYS["disturbed"] if measured.disturbed else ""
     said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-    return " ".join(filter(None, [trial, said, disturbed]))
+    return " ".join(filter(None, [said, disturbed]))

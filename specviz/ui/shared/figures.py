@@ -104,9 +104,8 @@ def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
 
 
 def two_charts(*shown: tuple[Figure, str, str]) -> None:
-    """Charts beside each other: a figure, its key, and the caption above it; an empty one is left out."""
+    """Charts beside each other: a figure, its key, and the caption above it."""
     for column, (drawn, key, caption) in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with column:
-            if caption:
-                st.caption(caption)
-            chart(drawn, key)
+            st.caption(caption)
+            chart(drawn, key, alt=caption)

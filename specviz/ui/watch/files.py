@@ -70,7 +70,7 @@ def _open(watching: WatchState) -> None:
     try:
         trace = open_run(content, _given())
     except InputError as error:
-        watching.file_problem = SAYS["file_refused"].format(problem=error)
+        watching.file_problem = page_texts("shared")["file_refused"].format(problem=error)
         return
     asked = fill_in_trace(watching.form, trace)
     watching.open_trace(trace, f"file-{file.file_id}-{watching.past.count}", linked=asked is not None)
@@ -93,9 +93,9 @@ def describe_run(watching: WatchState) -> str | None:
     if shown is None or shown.linked:
         return None
     pair, imported = pair_name(shown.trace), shown.trace.imported
-    if imported is None:
-        return SAYS["file_run"].format(pair=pair)
-    return SAYS["file_run_imported"].format(pair=pair, system=imported.system)
+    if imported:
+        pair = SAYS["imported"].format(pair=pair, system=imported.system)
+    return SAYS["file_run"].format(pair=pair)
 
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -
         with save:
             able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
             download(SAYS["save_trace"], partial(dump_trace, shown.trace), "specviz-trace.json", **able)
-            download(SAYS["save_offline"], page, "specviz-run.html", help=SAYS["offline_help"], **able)
+            download(SAYS["save_offline"], page, "specviz-run.html", **able)
             offer_live_file(watching)
         with right:
             open_one(watching)

@@ -115,12 +115,11 @@ def tab_names() -> list[str]:
 
 def show_gaps(known: KnownFigures) -> None:
     if not known.measured:
-        return notices([SAYS["no_gaps"]], "info")
+        return notices([SAYS["no_run"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
         _show_gap([each for each in known.measured if each.gap])
     with right:
-        st.markdown(SAYS["gaps_title"])
         rows = [
             {
                 "γ": each.terms.draft_length,
@@ -136,12 +135,11 @@ def show_gaps(known: KnownFigures) -> None:
         ]
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         data_table(rows, "worksheet_gaps", columns=numbers("%d", "γ") | numbers("%.2f", "α") | speedups)
-        st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[MeasuredRun]) -> None:
     if not split:
-        return notices([SAYS["no_positions"]], "info")
+        return notices([SAYS["no_run"]], "info")
     names = [SAYS["gap_of"].format(run=each) for each in split]
     places = range(len(split))
     chosen = split[st.selectbox(SAYS["run_to_explain"], places, format_func=names.__getitem__, key="worksheet_gap_of")]
@@ -154,7 +152,7 @@ def _show_gap(split: Sequence[MeasuredRun]) -> None:
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices([SAYS["no_exercises"]], "info")
+        return notices([SAYS["no_run"]], "info")
     about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
     st.markdown(SAYS["exercises"].format(**about))
     with st.container(horizontal=True, key="worksheet_downloads"):
@@ -189,8 +187,6 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        costs = plain(sliders.costs_named(start).name)
-        st.caption(SAYS["map_alone" if alone else "map"].format(costs=costs))
     with st.expander(SAYS["all_terms"]):
         _all_terms(model, start)
 
@@ -208,15 +204,15 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         )
         even = model.terms.break_even
         shown = [
-            ("speedup", times(model.terms.speedup), "speedup_help"),
+            ("speedup", times(model.terms.speedup), ""),
             ("pays_above", SAYS["no_rate"] if even is None else percent(even), "needed_help"),
-            ("best_length", f"{model.best} ({times(model.best_speedup)})", "best_help"),
+            ("best_length", f"{model.best} ({times(model.best_speedup)})", ""),
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     show_words(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
-            st.metric(SAYS[f"figure_{label}"], value, help=SAYS[explanation], width="content")
+            st.metric(SAYS[f"figure_{label}"], value, help=SAYS.get(explanation), width="content")
 
 
 def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
@@ -227,7 +223,7 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
         most = ("at_most", times(found.ceiling), "most_help")
         return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
     below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
-    shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
+    shown = [speeds, below, ("best_length", ahead.lengths, "range_help")]
     return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
 
 
@@ -239,7 +235,6 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
         if model.batch == 1:
             st.caption(_batch(model, start))
         st.caption(plain(terms.batch_shape(model)))
-        st.caption(SAYS["batch_lesson"])
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
         show_words(terms.counts_sentence(*counts, model), "worksheet-counts")
@@ -371,7 +366,6 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
-        st.caption(SAYS["per_judgement_counts"])
     start = serving.production_start(found, costs)
     if found.share < 1:
         st.caption(SAYS["not_for_map"])
