@@ -86,7 +86,7 @@ def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their
 def test_a_text_in_paragraphs_is_shown_in_paragraphs_and_explains_a_word_once() -> None:
     page = open_page(lesson="stop")
     (shown,) = (html.proto.body for html in page.get("html") if "explains" in html.proto.body)
-    assert shown.count('<p class="explains">') == shown.count("</p>") == 3
+    assert shown.count('<p class="explains">') == shown.count("</p>") == 2
     assert shown.count('id="tip-step-stop-target-model"') <= 1
 
 

@@ -94,7 +94,8 @@ def of_passes() -> Claims:
 def of_stopping() -> Claims:
     found = stopping()
     yield "the stop is faster than a fixed length", found.gain.low > 1
-    yield "and wastes less", found.wasted["confidence"] < found.wasted["fixed"]
+    about = found.wasted["confidence"] / found.wasted["fixed"]
+    yield "with about as many wasted guesses and fewer passes", abs(about - 1) < 0.03 < found.passes_saved
     judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
     rate = known(count(story_trace("round").rounds).per_judgement_rate)
@@ -126,8 +127,6 @@ def of_methods() -> Claims:
     yield "and writes less a call", numbers["medusa_per_call"] < numbers["eagle_per_call"]
     yield "a tree writes more than a chain", numbers["tree_per_call"] > numbers["chain_per_call"]
     yield "and its check costs more", numbers["tree_check"] > numbers["chain_check"]
-    alike = numbers["equal_check"] == pytest.approx(numbers["tree_check"], rel=0.05)
-    yield "a longer chain's check costs about as much", alike
     for part in stored.temperatures:
         for kind, eagle in known(part.find("wren-eagle")).kinds.items():
             medusa = known(part.find("wren-medusa")).kinds[kind]
@@ -210,11 +209,11 @@ def test_what_is_stored_supports_what_the_texts_claim(claims: Callable[[], Claim
 
 # Stored speedups in the texts, by what names their machine.
 SPEEDUPS = {
-    r"speedup|together_ms": {"run_machine", "machine"},
+    r"speedup": {"run_machine", "machine"},
     r"(near|longest|best_draft|biggest|greedy|hot)_speedups?": {"sweep_machine"},
     r"stop_(fixed|unsure|gain)": {"stop_machine"},
-    r"batch_(alone|together|writing|shortest_together)": {"batch_machine"},
-    r"(nano|eagle|medusa|chain|tree|equal)_speedup": {"methods_machine"},
+    r"batch_(alone|together|writing)": {"batch_machine"},
+    r"(nano|eagle|medusa|chain|tree)(_best)?_speedup": {"methods_machine"},
 }
 
 

@@ -107,10 +107,8 @@ def check_options(question: Question, figures: Facts) -> None:
 
 
 @pytest.mark.parametrize("name", runs.STORY_RUNS)
-def test_the_times_of_the_target_alone_add_up_and_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
-    said, tokens = facts.facts_of(name), len(runs.story_trace(name).output.token_ids)
-    rounding = 0.05 * tokens + 0.5  # the mean is given to a tenth of a millisecond, the sum to a whole one
-    assert float(said["mean_ms"]) * tokens == pytest.approx(float(said["alone_ms"]), abs=rounding)
+def test_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
+    said = facts.facts_of(name)
     assert ("noise" in said["check_note"]) == (float(said["check_ms"]) < float(said["mean_ms"]))
 
 
@@ -189,7 +187,7 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
     for schedule, its in (("fixed", fair_rows(rows)), ("confidence", select_kind(rows, "confidence"))):
         point = pooled(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
-        assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])
+        assert found.wasted[schedule] == its["drafted"].sum() - its["accepted"].sum()
 
 
 def test_the_answers_count_the_experts_that_a_check_touches() -> None:

@@ -3,7 +3,6 @@
 import csv
 from dataclasses import dataclass
 from math import log
-from statistics import median
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -13,17 +12,17 @@ from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
 from specviz.core.numbers import localize, percent
 from specviz.core.once import cache_once
-from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
+from specviz.data.measured.measured_methods import ALL, MeasuredMethod, SettingFigures, stored_methods
 from specviz.data.texts import page_texts
 
 UNKNOWN = "?"
 SAYS = page_texts("facts")
+CHAINS, TREES = "wren-nano", "wren-nano tree"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
@@ -46,14 +45,14 @@ def facts_of(name: str) -> Facts:
         **_gather_tree(trace),
         **method_facts(),
         **_gather_batches(),
-        **written("stopping", limit=UNSURE_BELOW, on=machine_in_words(stopping().machine), found=stopping()),
+        **written("stopping", on=machine_in_words(stopping().machine), found=stopping()),
     }
 
 
 def _gather_tried(name: str) -> Facts:
     figures = recorded_runs.story_figures()
     found = figures.tried_per_call.get(name)
-    ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
+    ends = written("tried", least=min(found), most=max(found)) if found else {}
     return {"tried": str(figures.tried.get(name, "")), **ends}
 
 
@@ -67,12 +66,9 @@ figure_texts = AppTexts("figures", Parts)
 
 def _gather_counts(trace: Trace) -> Facts:
     counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
-    wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
     on = machine_in_words(trace.recorded_on.machine)
     judged = counts.accepted + counts.rejected
-    return written(
-        "counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most, wasted=wasted, saved=saved
-    )
+    return written("counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most)
 
 
 def _gather_costs(trace: Trace) -> Facts:
@@ -80,11 +76,10 @@ def _gather_costs(trace: Trace) -> Facts:
     if measured is None or plain is None:
         return {}
     step, alone = 1000 * measured.step_seconds, 1000 * sum(plain.seconds_per_token)  # in milliseconds
-    together = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     mean, check = alone / len(plain.seconds_per_token), step * checked
     note, draft = "" if check >= mean else SAYS["noise"], step * measured.cost_ratio
-    times = written("times", alone=alone, mean=mean, together=together, draft=draft, check=check)
+    times = written("times", mean=mean, draft=draft, check=check)
     return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
 
@@ -141,7 +136,6 @@ def _gather_passes() -> Facts:
             "passes",
             on=machine_in_words(found.machine.machine),
             found=found,
-            weights=found.weights / 1e6,
             step_ms=exact.ms["whole"].median,
         ),
     }
@@ -149,13 +143,13 @@ def _gather_passes() -> Facts:
 
 def _gather_batches() -> Facts:
     study = recorded_batches()
-    most, short, length = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
-    alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
+    length = study.draft_lengths[-1]
+    alone, together = study.at(1, length), study.at(study.batches[-1], length)
     low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
     return written(
         "batches", on=machine_in_words(study.recorded_on.machine),
         load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
-        shortest=shortest, part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
+        part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
         step_ms=1000 / alone.plain_tokens_per_second,
     )  # fmt: skip
 
@@ -182,7 +176,7 @@ def _gather_tree(trace: Trace) -> Facts:
         return {}
     failed, taken = (token.shown.strip() for token in pair)
     nodes = len(round.drafted)
-    return written("tree", number=round.index + 1, nodes=nodes, round=round, failed=failed, taken=taken)
+    return written("tree", number=round.index + 1, nodes=nodes, failed=failed, taken=taken)
 
 
 @cache_by_language
@@ -190,11 +184,9 @@ def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {
         **{name: chain_of(name, ALL) for name in NAMES},
-        "chain": _find_setting("wren-nano", recorded_runs.TREE_DEPTH, None),
-        "tree": _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
-        "equal": equal_chain(),
+        "chain": _find_setting(CHAINS, recorded_runs.TREE_DEPTH, None),
+        "tree": _find_setting(TREES, recorded_runs.TREE_DEPTH, recorded_runs.TREE),
     }
-    equal = found["equal"]
     stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
@@ -203,20 +195,9 @@ def method_facts() -> Facts:
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _gather_setting(name, at)[f"{name}_per_call"] for name, at in stories.items()},
-        "equal_length": spell_count(equal.way.draft_length) if equal else UNKNOWN,
+        **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
         **{name: text for key, at in found.items() for name, text in _gather_setting(key, at).items()},
     }
-
-
-def equal_chain() -> SettingFigures | None:
-    """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
-    tree, chains = (
-        _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
-        _settings("wren-nano", ALL),
-    )
-    goal = tree.costs.verify if tree else None
-    near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
-    return min(near, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def chain_of(name: str, kind: str) -> SettingFigures | None:
@@ -230,10 +211,20 @@ def _find_setting(name: str, draft_length: int, tree: str | None, kind: str = AL
 
 
 def _settings(name: str, kind: str) -> list[SettingFigures]:
+    method = _find_method(name)
+    return method.kinds[kind].settings if method and kind in method.kinds else []
+
+
+def _best_speedup(name: str) -> str:
+    """At its best setting for each prompt's kind, over all kinds, as the table of methods has it."""
+    method = _find_method(name)
+    return localize(method.kinds[ALL].best.speedup, ".2f") if method else UNKNOWN
+
+
+def _find_method(name: str) -> MeasuredMethod | None:
     measured = stored_methods()
     greedy = measured.greedy if measured else None
-    method = greedy.find(name) if greedy else None
-    return method.kinds[kind].settings if method and kind in method.kinds else []
+    return greedy.find(name) if greedy else None
 
 
 def _gather_setting(key: str, at: SettingFigures | None) -> Facts:
@@ -253,8 +244,13 @@ class StoppingFigures:
     machine: str
     prompts: int
     speedups: dict[ScheduleName, Ratio]
-    wasted: dict[ScheduleName, float]  # share of the drafted tokens that were not accepted: counted
+    wasted: dict[ScheduleName, int]  # guesses that were not accepted
+    passes: dict[ScheduleName, int]  # of the target
     gain: Ratio  # the confidence stop over the fixed length, prompt by prompt
+
+    @property
+    def passes_saved(self) -> float:
+        return 1 - self.passes["confidence"] / self.passes["fixed"]
 
 
 @cache_once
@@ -309,7 +305,8 @@ def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> S
         return sum(int(rows[name][column]) for name in names)
 
     speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
-    wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
+    wasted = {schedule: sums(rows, "drafted") - sums(rows, "accepted") for schedule, rows in found.items()}
+    passes = {schedule: sums(rows, "rounds") for schedule, rows in found.items()}
     gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
     ratios = {schedule: Ratio.from_ratios(each) for schedule, each in speedups.items()}
-    return StoppingFigures(machine, len(names), ratios, wasted, Ratio.from_ratios(gains))
+    return StoppingFigures(machine, len(names), ratios, wasted, passes, Ratio.from_ratios(gains))
