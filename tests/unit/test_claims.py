@@ -42,6 +42,11 @@ def of_other_systems() -> Claims:
         for a, b in zip(one, other, strict=True)
     ]
     yield "one gained more and was slower", (True, True) in each_kind
+    others = [each for kind, its in found.kinds.items() if kind != "story" for each in its.values()]
+    yield (
+        "the gains on other kinds are too close to call",
+        all(low < 1 < high for low, high in (e.interval for e in others)),
+    )
 
 
 def of_sweeps() -> Claims:
@@ -73,7 +78,7 @@ def of_batches() -> Claims:
     yield "and how large a part", (facts["batch_part_low"], facts["batch_part_high"]) == (percent(low), percent(high))
     yield "checks cost more", many.verification.low > one.verification.high
     yield "texts that have ended leave empty places", many.empty_places > 0 == one.empty_places
-    yield "a shorter draft loses less", short.speedup.low > many.speedup.high
+    yield "a shorter draft loses less", short.full_speedup.low > many.full_speedup.high
     rates = [known(study.at(size, length).counts.acceptance_rate) for size in study.batches]
     yield "every text accepts as much as it does alone", max(rates) - min(rates) < 0.01
 
@@ -103,9 +108,6 @@ def of_stopping() -> Claims:
 
 
 def of_runs() -> Claims:
-    entry = next(entry for entry in faq().questions if entry.name == "right")
-    counts = count(story_trace(entry.trace).rounds)
-    yield "half of the drafts are wrong", 0.45 < counts.accepted / counts.drafted < 0.55
     kinds = results("int8_draft")["kinds"].values()
     fewer = {kind["accepted_int8"] < kind["accepted_float32"] for kind in kinds}
     yield "a quantised draft goes both ways", fewer == {True, False}

@@ -193,7 +193,7 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
 def test_the_answers_count_the_experts_that_a_check_touches() -> None:
     chosen = [set(pair) for pair in combinations(range(8), 2)]
     missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
-    assert answer_facts("pays")["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+    assert answer_facts("pays")["experts_ratio"] == f"{8 * (1 - missed**5) / 2:.2f}"
 
 
 def test_the_answer_on_lossy_rules_has_the_exact_distances_and_not_those_over_the_bins_of_the_proof() -> None:

@@ -12,6 +12,7 @@ from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
 from specviz.core.numbers import localize, percent
 from specviz.core.once import cache_once
+from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
@@ -79,7 +80,10 @@ def _gather_costs(trace: Trace) -> Facts:
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     mean, check = alone / len(plain.seconds_per_token), step * checked
     note, draft = "" if check >= mean else SAYS["noise"], step * measured.cost_ratio
-    times = written("times", mean=mean, draft=draft, check=check)
+    reading, draft_reading = (
+        1000 * known_seconds(getattr(trace.prefill_seconds, name)) for name in ("target", "draft")
+    )
+    times = written("times", mean=mean, draft=draft, check=check, reading=reading, draft_reading=draft_reading)
     return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
 
@@ -136,7 +140,6 @@ def _gather_passes() -> Facts:
             "passes",
             on=machine_in_words(found.machine.machine),
             found=found,
-            step_ms=exact.ms["whole"].median,
         ),
     }
 
@@ -150,7 +153,6 @@ def _gather_batches() -> Facts:
         "batches", on=machine_in_words(study.recorded_on.machine),
         load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
         part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
-        step_ms=1000 / alone.plain_tokens_per_second,
     )  # fmt: skip
 
 
@@ -271,6 +273,10 @@ def swept_speedups(workload: str, draft_length: int) -> list[float]:
     """Of each prompt of the recorded sweep, greedy, at this fixed draft length."""
     its = (row for row in _swept() if (row["workload"], row["draft_schedule"]) == (workload, "fixed"))
     return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
+
+
+def swept_kinds() -> list[str]:
+    return sorted({row["workload"] for row in _swept()})
 
 
 @cache_once
