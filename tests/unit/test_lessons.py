@@ -300,20 +300,15 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
     assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
 
 
-def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
-    elsewhere = [member for member in family().methods if not member.name]
+def test_a_method_that_is_not_run_here_has_a_row_with_its_paper() -> None:
+    elsewhere = [member for member in family().methods if not member.name and not member.lossy]
     assert elsewhere
     html = served_table()
-    assert html.count("<tr") == len(elsewhere)  # the last is in the other table; and the head
+    assert html.count("<tr") == len(elsewhere) + 1  # and the head
     assert "–" not in html
     for member in elsewhere:
         assert not member.measured
-        assert member.url.startswith("https://")
-        assert member.paper
-        said = known(member.about)
-        assert 25 <= len(said.split()) <= 80
-        assert (f'href="{member.url}"' in html) == (not member.lossy)
-    assert all(member.about is None for member in family().methods if member.name)
+        assert f'href="{member.url}"' in html
 
 
 def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
