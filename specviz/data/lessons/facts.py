@@ -10,14 +10,14 @@ from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
-from specviz.core.numbers import localize, percent
+from specviz.core.numbers import localize
 from specviz.core.once import cache_once
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
-from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
+from specviz.data.measured.batches import BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, MeasuredMethod, SettingFigures, stored_methods
 from specviz.data.texts import page_texts
 
@@ -131,17 +131,9 @@ def _gather_sweeps() -> Facts:
 
 def _gather_passes() -> Facts:
     found = pass_shares()
-    exact = found.find_pass("float32", 1)
-    long = [one for one in found.passes if one.tokens == found.most]
-    return {
-        **{f"check_{one.dtype}": localize(one.ratio.value, ".2f") for one in long},
-        **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        **written(
-            "passes",
-            on=machine_in_words(found.machine.machine),
-            found=found,
-        ),
-    }
+    one, long = (found.find_pass("float32", tokens) for tokens in (1, found.most))
+    program = one.share("program")
+    return written("passes", on=machine_in_words(found.machine.machine), found=found, long=long, program=program)
 
 
 def _gather_batches() -> Facts:
@@ -196,9 +188,9 @@ def method_facts() -> Facts:
         "methods_load": SAYS["busy"] if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
-        **{f"{name}_stories": _gather_setting(name, at)[f"{name}_per_call"] for name, at in stories.items()},
+        **{f"{name}_stories": _per_call(at) for name, at in stories.items()},
         **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
-        **{name: text for key, at in found.items() for name, text in _gather_setting(key, at).items()},
+        **{f"{name}_per_call": _per_call(at) for name, at in found.items()},
     }
 
 
@@ -208,13 +200,9 @@ def chain_of(name: str, kind: str) -> SettingFigures | None:
 
 
 def _find_setting(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
-    settings = _settings(name, kind)
-    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
-
-
-def _settings(name: str, kind: str) -> list[SettingFigures]:
     method = _find_method(name)
-    return method.kinds[kind].settings if method and kind in method.kinds else []
+    settings = method.kinds[kind].settings if method and kind in method.kinds else []
+    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
 
 def _best_speedup(name: str) -> str:
@@ -229,16 +217,9 @@ def _find_method(name: str) -> MeasuredMethod | None:
     return greedy.find(name) if greedy else None
 
 
-def _gather_setting(key: str, at: SettingFigures | None) -> Facts:
-    costs = at.costs if at else None
-    numbers = {
-        "per_call": costs.tokens_per_target_call if costs else None,
-        "step": costs.draft_step if costs else None,
-        "draft": costs.draft if costs else None,
-        "check": costs.verify if costs else None,
-        "speedup": at.speedup if at else None,
-    }
-    return {f"{key}_{name}": UNKNOWN if value is None else localize(value, ".2f") for name, value in numbers.items()}
+def _per_call(at: SettingFigures | None) -> str:
+    found = at.costs.tokens_per_target_call if at else None
+    return UNKNOWN if found is None else localize(found, ".2f")
 
 
 @dataclass(frozen=True, slots=True)
