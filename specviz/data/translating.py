@@ -31,7 +31,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "lab": frozenset(
         {"acceptance_chance", "leftover", "expected_tokens", "best_draft_length", "prompt_lookup", "walk_tree"}
     )
-    | {"speculative_decode", "title", "hints"},
+    | {"speculative_decode", "title", "hint"},
     "lessons/ten-minutes": frozenset({"link"}),
     "lessons/fifty-minutes": frozenset({"link"}),
 }
