@@ -341,16 +341,14 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     read = worksheet.read(state.worksheet_paste, current_language())
     if isinstance(read, str):
         raise InputError(read)
-    counters, before = read
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
-    found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
-    return replace(found, before=before)
+    speedup = serving.measured_speedup(given, without, speculative, read.latency)
+    return serving.production(read, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
     st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    for title, text in advice.advice(found, costs):
+    for title, text in advice.advice(found):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
         every, names = serving.draft_lengths(found), ("draft_length", "tokens", "slowest", "fastest")
@@ -363,10 +361,8 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
     notes = [
         found.counters.reading,
         found.counters.convention,
-        advice.note_earlier(found),
         advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
-        advice.batch_note(found, loaded=costs.contain_load, told=costs.are_told),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
