@@ -68,7 +68,7 @@ def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
-    expect(turn(page).locator(".headline")).to_contain_text("Your second guess was better: 3 tokens accepted.")
+    expect(turn(page).locator(".headline")).to_contain_text("3 of your second")
     expect(turn(page).get_by_role("img", name="guess 1: ")).to_be_visible()
     expect(turn(page).get_by_role("img", name="guess 2: Lily: accepted")).to_be_visible()
     expect(turn(page).get_by_text("(your other guess)")).to_be_visible()
