@@ -49,7 +49,6 @@ from specviz.ui.shared.parts import (
     button,
     data_table,
     download,
-    note,
     notices,
     numbers,
     show_words,
@@ -236,16 +235,14 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
     state = st.session_state
     with inputs:
         sliders.more_controls()
-        if model.batch == 1:
-            st.caption(_batch(model, start))
+        if said := _batch(model, start) if model.batch == 1 else "":
+            st.caption(said)
         st.caption(plain(terms.batch_shape(model)))
         st.caption(SAYS["batch_lesson"])
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        show_words(terms.counts_sentence(*counts, model), "worksheet-counts")
-        show_words(terms.break_even_sentence(model), "worksheet-break-even")
+        show_words(terms.counts_sentence(*counts), "worksheet-counts")
         st.markdown(terms.symbols(model))
-        note(terms.half_sentence(model), "worksheet-half")
 
 
 def _batch(model: terms.WorksheetModel, start: WorksheetStart) -> str:
