@@ -29,19 +29,19 @@ def test_ordinary_writing_can_be_played_and_what_cannot_gets_one_friendly_line()
     for guess, said in (
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
-        ("a" * (words.MAX_CHARACTERS + 1), "a lot of text"),
-        ("the\x00cat", "not text"),
-        ("half \ud83d", "not text"),
+        ("a" * (words.MAX_CHARACTERS + 1), "characters are too many"),
+        ("the\x00cat", "control characters"),
+        ("half \ud83d", "control characters"),
         ("日本語の", "Latin alphabet"),
         ("a bird 🐦 sang", "words, not pictures"),
         ("\u202eright to left", "words, not pictures"),
         ("z\u0335\u0336\u0337alt", "words, not pictures"),
-        ("<|endoftext|>", "a special mark of the models"),
-        ("</s>", "a special mark of the models"),
+        ("<|endoftext|>", "a mark that models use"),
+        ("</s>", "a mark that models use"),
     ):
         problem = known(words.guess_problem(guess))
         assert said in problem
-        assert problem.endswith("Try again: it costs you nothing.")
+        assert problem.endswith(".")
         assert len(problem) < 140
 
 
