@@ -20,7 +20,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
-from specviz.models.refusals import broken, not_known
+from specviz.models.refusals import broken, explain_unknown
 
 say = Sentences("models")
 
@@ -132,7 +132,7 @@ class _Head:
         packing = next((each for each in PACKINGS if each == kind), None)
         if packing is None:
             named = [each.name for each in GGMLQuantizationType if each == kind] or [f"type {kind}"]
-            raise not_known(self._path.name, name[:80], named[0], ", ".join(each.name for each in PACKINGS))
+            raise explain_unknown(self._path.name, name[:80], named[0], ", ".join(each.name for each in PACKINGS))
         if not shape or not all(shape) or shape[0] % GGML_QUANT_SIZES[packing][0]:
             raise broken(self._path.name, name)
         return name, StoredTensor(tuple(reversed(shape)), packing, place)

@@ -24,7 +24,7 @@ from specviz.models.gguf_tokens import end_ids, read_tokens
 from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
 from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
-from specviz.models.refusals import broken, not_known
+from specviz.models.refusals import broken, explain_unknown
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -86,10 +86,10 @@ def configuration(file: GgufFile) -> dict[str, Any]:
     """What config.json would say. Raises InputError: its numbers and its tensors do not make a model that is read."""
     kind, name = file.fields.get("general.architecture"), file.path.name
     if kind not in ARCHITECTURES:
-        raise not_known(name, "general.architecture", kind, ", ".join(ARCHITECTURES))
+        raise explain_unknown(name, "general.architecture", kind, ", ".join(ARCHITECTURES))
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
     if experts := file.fields.get(f"{kind}.expert_count"):
-        raise not_known(name, f"{kind}.expert_count", experts, "0")
+        raise explain_unknown(name, f"{kind}.expert_count", experts, "0")
     config = {
         "model_type": kind,
         "hidden_act": "silu",
@@ -109,10 +109,10 @@ def configuration(file: GgufFile) -> dict[str, Any]:
         "eos_token_id": file.fields.get("tokenizer.ggml.eos_token_id"),
     }
     if unsupported := explain_unsupported(config):
-        raise not_known(name, *unsupported)
+        raise explain_unknown(name, *unsupported)
     turned = file.fields.get(f"{kind}.rope.dimension_count", config["head_dim"])
     if turned != config["head_dim"] or turned % 2:
-        raise not_known(name, f"{kind}.rope.dimension_count", turned, str(config["head_dim"]))
+        raise explain_unknown(name, f"{kind}.rope.dimension_count", turned, str(config["head_dim"]))
     if heads % config["num_key_value_heads"]:
         raise broken(name, f"{kind}.attention.head_count_kv")
     _check_tensors(file, config)

@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_
 from tokenizers.models import BPE
 
 from specviz.models.gguf_file import EMBEDDING, GgufFile
-from specviz.models.refusals import broken, not_known
+from specviz.models.refusals import broken, explain_unknown
 from specviz.models.tokens import LightTokens
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -51,9 +51,9 @@ def read_tokens(file: GgufFile) -> LightTokens:
     kind = fields.get("tokenizer.ggml.model")
     make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(kind))
     if make is None:
-        raise not_known(name, "tokenizer.ggml.model", kind, "gpt2, llama")
+        raise explain_unknown(name, "tokenizer.ggml.model", kind, "gpt2, llama")
     if make is _byte_level and str(rule := fields.get("tokenizer.ggml.pre", "")) not in RULES:
-        raise not_known(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
+        raise explain_unknown(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
     try:
         made = make(fields, {word: number for number, word in enumerate(words)})
         kinds = fields.get("tokenizer.ggml.token_type") or []

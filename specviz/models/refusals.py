@@ -11,5 +11,5 @@ def broken(name: str, where: str) -> InputError:
     return InputError(say("broken", name=name, where=repr(where[:120])[1:-1]))
 
 
-def not_known(name: str, field: str, value: object, known: str) -> InputError:
+def explain_unknown(name: str, field: str, value: object, known: str) -> InputError:
     return InputError(say("not_known", name=name, field=field, value=f"{value!r:.60}", known=known))

@@ -82,12 +82,11 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> 
     page = visit("be_the_draft", SO_FAR)
     for words, said in (
         ("", "Nothing to check yet"),
-        ("word " * 10_000, "a lot of text"),
+        ("word " * 10_000, "characters are too many"),
     ):
         page.locator(INPUT).fill(words)
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
-        expect(page.get_by_text("it costs you nothing")).to_have_count(1)
         expect(page.locator(INPUT)).to_have_value(words)
         expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("round 1 of 5")).to_be_visible()

@@ -181,8 +181,8 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (GameRequest("guess", guess="日本語"), "costs you nothing"),
-        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "costs you nothing"),
+        (GameRequest("guess", guess="日本語"), "Latin alphabet"),
+        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "a mark that models use"),
         (GameRequest("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
     ],
 )
