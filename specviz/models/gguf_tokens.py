@@ -11,12 +11,9 @@ from typing import Any
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 from tokenizers.models import BPE
 
-from specviz.core.errors import InputError
-from specviz.core.texts import Sentences
 from specviz.models.gguf_file import EMBEDDING, GgufFile
+from specviz.models.refusals import broken, explain_unknown
 from specviz.models.tokens import LightTokens
-
-say = Sentences("models")
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 BY_DIGITS = (
@@ -48,13 +45,15 @@ def read_tokens(file: GgufFile) -> LightTokens:
     fields, name = file.fields, file.path.name
     words = fields.get("tokenizer.ggml.tokens")
     if not (isinstance(words, list) and words and isinstance(words[0], str)):
-        raise InputError(say("no_tokenizer", name=name))
-    if EMBEDDING in file.tensors and len(words) > (rows := file.tensors[EMBEDDING].shape[0]):
-        raise InputError(say("too_many_tokens", name=name, count=len(words), rows=rows))
-    make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(fields.get("tokenizer.ggml.model")))
+        raise broken(name, "tokenizer.ggml.tokens")
+    if EMBEDDING in file.tensors and len(words) > file.tensors[EMBEDDING].shape[0]:
+        raise broken(name, EMBEDDING)
+    kind = fields.get("tokenizer.ggml.model")
+    make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(kind))
     if make is None:
-        kind = f"{fields.get('tokenizer.ggml.model')!r:.40}"
-        raise InputError(say("tokenizer_kind", name=name, kind=kind))
+        raise explain_unknown(name, "tokenizer.ggml.model", kind, "gpt2, llama")
+    if make is _byte_level and str(rule := fields.get("tokenizer.ggml.pre", "")) not in RULES:
+        raise explain_unknown(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
     try:
         made = make(fields, {word: number for number, word in enumerate(words)})
         kinds = fields.get("tokenizer.ggml.token_type") or []
@@ -65,10 +64,8 @@ def read_tokens(file: GgufFile) -> LightTokens:
             made.post_processor = processors.TemplateProcessing(
                 f"{words[begin]} $A", special_tokens=[(words[begin], begin)]
             )
-    except InputError as error:
-        raise InputError(say("does_not_load", name=name, problem=error)) from None
     except Exception as error:  # tokenizers raises this class itself
-        raise InputError(say("tokenizer_broken", name=name, error=repr(str(error)[:120]))) from error
+        raise broken(name, "tokenizer") from error
     return LightTokens(made, end)
 
 
@@ -89,16 +86,12 @@ def _mark(fields: Mapping[str, Any], key: str) -> int | None:
     """The id of the token at the end or the beginning of a text; None without one."""
     mark, count = fields.get(f"tokenizer.ggml.{key}_token_id"), len(fields["tokenizer.ggml.tokens"])
     if mark is not None and not (isinstance(mark, int) and 0 <= mark < count):
-        is_end = key == "eos"
-        raise InputError(say("no_end" if is_end else "no_beginning", mark=f"{mark!r:.40}"))
+        raise ValueError(f"no token {mark!r}")
     return mark
 
 
 def _byte_level(fields: Mapping[str, Any], vocabulary: dict[str, int]) -> Tokenizer:
     rule = fields.get("tokenizer.ggml.pre", "")
-    if rule not in RULES:
-        loads = ", ".join(RULES)
-        raise InputError(say("unknown_cuts", rule=repr(rule), known=loads))
     merges = [tuple(each.split(" ", 1)) for each in fields.get("tokenizer.ggml.merges", [])]
     made = Tokenizer(BPE(vocabulary, merges, ignore_merges=rule in WHOLE_WORDS))
     if RULES[rule] == (QWEN_2,):

@@ -89,22 +89,6 @@ class RoundCost:
     lengths: list[Length]
 
     @property
-    def drafted(self) -> float:
-        """Guesses a round, on average."""
-        return self.found.counters.draft_length or self.found.draft_length
-
-    @property
-    def share_needed(self) -> float | None:
-        """The share of the guesses that breaks even, as `share` counts it; None: even all of them are too few."""
-        needed = (self.cost - 1) / self.drafted
-        return needed if needed <= 1 else None
-
-    @property
-    def share(self) -> float:
-        """The share of the guesses that was accepted."""
-        return (self.tokens - 1) / self.drafted
-
-    @property
     def best_lengths(self) -> list[int]:
         return recommended(self.lengths)
 

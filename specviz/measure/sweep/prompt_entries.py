@@ -18,7 +18,6 @@ KEYS = {*CONTENTS, "name", "workload"}
 # What vLLM, Spec-Bench and other sets of prompts have besides. It is not used: all prompts have the same settings.
 FURTHER = {"output_tokens", "output_len", "expected_output_len", "max_tokens", "max_new_tokens", "prompt_len"}
 FURTHER |= {"id", "question_id", "task_id", "category", "reference"}
-SHOWN = 4  # keys of an entry that are named in a sentence
 
 
 def is_conversation(found: object) -> bool:
@@ -31,34 +30,33 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     if is_conversation(found):
         found = {"messages": found}
     if not isinstance(found, dict):
-        raise InputError(say("no_object", found=_kind(found), understood=say("understood")))
+        raise wrong_entry(f"{found!r}")
     contents = [key for key in CONTENTS if key in found]
-    if not contents:
-        raise InputError(say("other_keys", found=_named(found), understood=say("understood")))
-    if len(contents) > 1:
-        raise InputError(say("two_contents", first=contents[0], second=contents[1]))
-    if unknown := sorted(found.keys() - KEYS - FURTHER):
-        raise InputError(say("unknown_key", key=repr(plain(unknown[0]))))
+    unknown = sorted(found.keys() - KEYS - FURTHER)
+    if len(contents) != 1 or unknown:
+        raise wrong_entry(unknown[0] if unknown else ", ".join(contents or found))
     name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
-    match contents[0]:
-        case "messages":
-            messages = _messages(found["messages"])
-            shown = "\n".join(f"{role}: {text}" for role, text in messages)
-            return replace(text_prompt(shown, name, workload), messages=messages)
-        case "turns":
-            return text_prompt(_first_turn(found["turns"]), name, workload)
-    if is_conversation(found["prompt"]):
-        raise InputError(say("prompt_is_messages"))
-    if not isinstance(found["prompt"], str):
-        raise InputError(say("no_prompt_text"))
-    return text_prompt(found["prompt"], name, workload)
+    content = found[contents[0]]
+    if contents == ["messages"]:
+        messages = _messages(content)
+        shown = "\n".join(f"{role}: {text}" for role, text in messages)
+        return replace(text_prompt(shown, name, workload), messages=messages)
+    if contents == ["turns"] and isinstance(content, list) and all(isinstance(turn, str) for turn in content):
+        content = next(iter(content), None)
+    if not isinstance(content, str):
+        raise wrong_entry(contents[0])
+    return text_prompt(content, name, workload)
+
+
+def wrong_entry(what: str) -> InputError:
+    return InputError(say("wrong_entry", what=f'"{plain(what)}"'))
 
 
 def notes_on(found: object) -> list[str]:
     """What of an entry is not used, one sentence for each kind."""
     if not isinstance(found, dict):
         return []
-    notes = [say("key_unused", key=key) for key in found if key in FURTHER]
+    notes = [say("unused", name=f'"{key}"') for key in found if key in FURTHER]
     turns = found.get("turns")
     return [*notes, say("first_turn")] if isinstance(turns, list) and len(turns) > 1 else notes
 
@@ -72,7 +70,7 @@ def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepProm
 def word(found: dict[str, Any], key: str, default: str) -> str:
     text = found.get(key, default)
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_NAME or text != plain(text):
-        raise InputError(say("no_name", key=key, most=MAX_NAME))
+        raise wrong_entry(key)
     return text.strip()
 
 
@@ -82,40 +80,11 @@ def plain(text: str) -> str:
 
 def _messages(found: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
-        raise InputError(say("no_messages", most=MAX_MESSAGES))
+        raise wrong_entry("messages")
     for message in found:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            if isinstance(message, dict):
-                raise InputError(say("message_keys", found=_named(message)))
-            raise InputError(say("no_message"))
+            raise wrong_entry("messages")
         word(message, "role", "")
-        if not isinstance(content := message["content"], str):
-            raise InputError(say("no_content", kind=_kind(content)))
+        if not isinstance(message["content"], str):
+            raise wrong_entry("content")
     return tuple((message["role"].strip(), message["content"]) for message in found)
-
-
-def _first_turn(turns: object) -> str:
-    if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
-        raise InputError(say("no_turns"))
-    return str(turns[0])
-
-
-def _named(found: dict[str, Any]) -> str:
-    """The keys of an object, for a sentence."""
-    names = [f'"{plain(key)}"' for key in found][:SHOWN]
-    return ", ".join(names) + (say("and_more") if len(found) > SHOWN else "") if names else say("no_keys")
-
-
-def _kind(found: object) -> str:
-    match found:
-        case None:
-            return "null"
-        case bool():
-            return say("a_truth")
-        case str():
-            return say("a_text")
-        case list():
-            return say("a_list")
-        case dict():
-            return say("an_object")
-    return say("a_number")

@@ -19,7 +19,6 @@ from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
     MAX_MESSAGES,
     MAX_NAME,
-    SHOWN,
     is_conversation,
     notes_on,
     plain,
@@ -33,6 +32,7 @@ MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
+SHOWN = 4  # columns that are named in a sentence
 LIST = 5  # lines from which a text looks like a list of prompts
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
@@ -65,7 +65,7 @@ class FilePrompt:
         """What of it is not used."""
         if self.is_plain:
             return []
-        return [*(say("column_unused", column=repr(plain(name))) for name in self.unused), *notes_on(self.found)]
+        return [*(say("unused", name=repr(plain(name))) for name in self.unused), *notes_on(self.found)]
 
     def prompt(self) -> SweepPrompt:
         if self.problem:
@@ -133,8 +133,7 @@ def _text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        raise InputError(say("utf16" if utf16 else "no_utf8")) from None
+        raise InputError(say("no_utf8")) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
 
 
@@ -230,7 +229,7 @@ def _value(text: str, line: int, *, whole: bool) -> tuple[object, int]:
 
 
 def _broken(line: int) -> InputError:
-    return InputError(say("breaks_json", line=line))
+    return InputError(say("breaks", line=line, form="JSON"))
 
 
 def _line(text: str, at: int) -> int:
@@ -280,8 +279,8 @@ def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
                 yield FilePrompt(line, f"line-{line}", found, problem=problem, unused=unused)
             has_header = has_header or bool(row)
             line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(say("breaks_csv", line=line, error=error)) from None
+    except csv.Error:
+        raise InputError(say("breaks", line=line, form="CSV")) from None
 
 
 def _check_no_table(text: str, first: str) -> None:

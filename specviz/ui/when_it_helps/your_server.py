@@ -99,7 +99,7 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
-            st.markdown(f"**{plain(word.name)}.** {plain(word.means)} {plain(word.others)}")
+            st.markdown(f"**{plain(word.name)}.** {plain(word.means)}")
 
 
 def _where(name: str, found: BenchFindings, recorded: bool) -> str:
