@@ -6,20 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
-from specviz.data.systems.serving_lines import tokens_before
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from specviz.measure.worksheet.starts import CostsOrigin
+from specviz.systems import ServingCounters, read_counters
 from tests.unit.test_public_reports import report
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
 
 
 def pasted(text: str, costs: WorksheetModel = MODEL, speedup: float | None = None) -> Production:
-    counters = read_counters(text)
-    return replace(production(counters, costs, speedup), before=tokens_before(text, counters.engine))
+    return production(read_counters(text), costs, speedup)
 
 
 def reported(name: str) -> Production:
@@ -85,15 +83,14 @@ def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
 
 def test_that_the_lines_before_the_last_one_differ_is_said() -> None:
     found = reported("39/collapse.txt")
-    assert found.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
+    assert found.counters.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
     assert "lines before the last one have 2.07" in advice.note_earlier(found)
     sglang = "Decode batch, accept len: {}, accept rate: 0.{}, cuda graph: True"
     log = "\n".join([sglang.format("2.80", 60), sglang.format("2.40", 50), sglang.format("1.02", 10)])
-    assert tokens_before(log, "SGLang") == pytest.approx(2.6)
+    assert pasted(log).counters.before == pytest.approx(2.6)
     steady = "\n".join([sglang.format("2.80", 60)] * 2)
     assert advice.note_earlier(pasted(steady)) == ""
-    assert tokens_before(sglang.format("2.80", 60), "SGLang") is None
-    assert tokens_before(log, "llama.cpp") is None
+    assert pasted(sglang.format("2.80", 60)).counters.before is None
 
 
 BLOCK = report("08/input.txt").read_text("utf-8")

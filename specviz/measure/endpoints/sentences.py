@@ -6,7 +6,7 @@ from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.names import first_words
 from specviz.core.numbers import localize, percent, times
 from specviz.core.texts import Sentences, join_choices
-from specviz.data.systems.bench_words import definitions as definitions
+from specviz.data.bench_words import definitions as definitions
 from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, RoundCost, StopsPaying
 from specviz.measure.endpoints.next_steps import lengths_in_words, measure_next

@@ -253,7 +253,7 @@ def _tree(found: Production) -> str:
 
 def note_earlier(found: Production) -> str:
     """That earlier lines of the log differ from the last one, where they differ by more than a fifth."""
-    before, now = found.before or found.tokens, found.tokens
+    before, now = found.counters.before or found.tokens, found.tokens
     return say("before_last", before=before) if abs(before - now) > max(before, now) / 5 else ""
 
 

@@ -16,7 +16,6 @@ from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -26,6 +25,7 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
 )
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
+from specviz.systems.counts import ServingCounters
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -48,7 +48,6 @@ class Production:
     counters: ServingCounters
     model: WorksheetModel
     speedup: float | None = None  # measured
-    before: float | None = None  # tokens of a call in the earlier lines of the log
 
     @property
     def tokens(self) -> float:

@@ -1,4 +1,4 @@
-"""A trace of what a record reports: its rounds, and the text written. What it does not report is said to be unknown."""
+"""A trace of what a record reports: its steps, and the text written. What it does not report is said to be unknown."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,6 @@ from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
-from specviz.core.texts import Sentences
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
@@ -25,8 +24,7 @@ from specviz.core.trace import (
     Trace,
     TraceLimits,
 )
-
-say = Sentences("records")
+from specviz.systems.fields import say
 
 T = TypeVar("T")
 CUT = (
@@ -50,7 +48,7 @@ class WrittenToken:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordStep:
+class Step:
     """One pass of the target: the tokens that it checked and accepted. Its own token is not counted."""
 
     drafted: int
@@ -58,25 +56,79 @@ class RecordStep:
     guesses: Sequence[WrittenToken] = field(default=())  # the drafted tokens, where they are reported
 
 
-def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
-    """Tokens with these texts; with their ids where there are as many."""
-    known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
-    return [WrittenToken(text, token_id) for text, token_id in zip(texts, known, strict=True)]
+PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first token
 
 
-PROMPT_PASS = RecordStep(0, 0)  # the pass over the prompt, which writes the first token
+class Tokenizer(Protocol):
+    def texts(self, token_ids: Sequence[int]) -> list[str]:
+        """The text of each id, as traces have it."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without special tokens."""
 
 
-def check_size(steps: Sequence[RecordStep], limits: TraceLimits) -> None:
-    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
-    if len(steps) > limits.rounds:
-        raise InputError(say("too_many_steps", count=len(steps), most=limits.rounds))
-    drafted = sum(step.drafted for step in steps)
-    if drafted > limits.drafted:
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    prompt: str = ""
+    target: str | None = None
+    draft: str | None = None
+    temperature: float | None = None
+    tokenizer: Tokenizer | None = None  # of the target
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReport:
+    """One run of a system. Its settings are those of `SETTINGS` that are reported."""
+
+    system: str
+    steps: Sequence[Step]
+    written: Sequence[WrittenToken]  # by these steps
+    text: str
+    stopped_by: StoppedBy
+    target: str | None = None
+    draft: str | None = None
+    prompt: str | None = None
+    prompt_ids: Sequence[int] = ()
+    prefill_seconds: float | None = None
+    created: int | None = None  # seconds since 1970
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) -> Trace:
+    """The trace of the run; InputError if it is too large, or contradicts itself."""
+    if len(report.steps) > limits.rounds:  # before a round is made: a step of a few bytes can draft 64 tokens
+        raise InputError(say("too_many_steps", count=len(report.steps), most=limits.rounds))
+    if (drafted := sum(step.drafted for step in report.steps)) > limits.drafted:
         raise InputError(say("too_many_drafted", drafted=drafted, most=limits.drafted))
+    rounds = _rounds(report.steps, report.written)
+    written = sum(round.emits for round in rounds)
+    known = {name: value for name, value in report.settings.items() if value is not None}
+    if given.temperature is not None:
+        known["temperature"] = given.temperature
+    if report.stopped_by == "length":
+        known["max_new_tokens"] = written
+    return Trace(
+        schema=SCHEMA,
+        created=_created(report.created),
+        recorded_on=Machine(UNKNOWN, UNKNOWN, UNKNOWN, 0),
+        target=ModelInfo(_name(given.target or report.target or f"{report.system} target"), 0, UNKNOWN, UNKNOWN),
+        drafter=DrafterInfo("other", _name(given.draft or report.draft or f"{report.system} draft")),
+        settings=_settings(known, written, max(round.depth for round in rounds)),
+        prompt=_prompt(report, given),
+        prefill_seconds=PrefillSeconds(report.prefill_seconds, None),
+        rounds=rounds,
+        autoregressive=None,
+        output=Output([i for round in rounds for i in round.emitted_ids], report.text, report.stopped_by),
+        imported=SourceSystem(
+            report.system[:LONGEST_NAME],
+            [*filter(None, report.notes), NO_TIMES],
+            [name for name in SETTINGS if name not in known],
+        ),
+    )
 
 
-def rounds_of(steps: Sequence[RecordStep], written: Sequence[WrittenToken]) -> list[Round]:
+def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Round]:
     """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
         raise InputError(say("no_tokens"))
@@ -95,7 +147,7 @@ def rounds_of(steps: Sequence[RecordStep], written: Sequence[WrittenToken]) -> l
     return rounds
 
 
-def _round(index: int, step: RecordStep, written: Sequence[WrittenToken]) -> Round:
+def _round(index: int, step: Step, written: Sequence[WrittenToken]) -> Round:
     """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
     accepted = min(step.accepted, len(written))
     own = written[accepted] if len(written) > accepted else None
@@ -116,12 +168,10 @@ def _round(index: int, step: RecordStep, written: Sequence[WrittenToken]) -> Rou
     return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
 
 
-class Tokenizer(Protocol):
-    def texts(self, token_ids: Sequence[int]) -> list[str]:
-        """The text of each id, as traces have it."""
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text, without special tokens."""
+def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
+    """Tokens with these texts; with their ids where there are as many."""
+    known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
+    return [WrittenToken(text, token_id) for text, token_id in zip(texts, known, strict=True)]
 
 
 def cut(text: str, count: int) -> list[str]:
@@ -147,20 +197,16 @@ def tokens_of(
     `ended`: the last token may be the end of the text, which the text does not show.
     """
     count = sum(tokens for _, tokens in pieces)
-    if len(ids) == count and tokenizer:
+    if tokenizer is None:
+        texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
+        return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
+    if len(ids) == count:
         return written_of(tokenizer.texts(ids), ids), ""
-    if tokenizer:
-        return _tokens_again("".join(text for text, _ in pieces), count, tokenizer, ended)
-    texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
-    return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
-
-
-def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[WrittenToken], str]:
-    ids = tokenizer.encode(text)
-    if len(ids) != count and not (ended and len(ids) == count - 1):
-        raise InputError(say("other_tokenizer", count=len(ids), counted=count))
+    made = tokenizer.encode("".join(text for text, _ in pieces))
+    if len(made) != count and not (ended and len(made) == count - 1):
+        raise InputError(say("other_tokenizer", count=len(made), counted=count))
     note = "The ids are not in the record: the tokenizer made the tokens again from the text."
-    return written_of([*tokenizer.texts(ids), ""][:count]), note
+    return written_of([*tokenizer.texts(made), ""][:count]), note
 
 
 def first(values: Iterable[T | None]) -> T | None:
@@ -168,64 +214,8 @@ def first(values: Iterable[T | None]) -> T | None:
     return next((value for value in values if value is not None), None)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOptions:
-    prompt: str = ""
-    target: str | None = None
-    draft: str | None = None
-    temperature: float | None = None
-    tokenizer: Tokenizer | None = None  # of the target
-
-
-@dataclass(frozen=True, slots=True)
-class SystemReport:
-    system: str
-    steps: Sequence[RecordStep]
-    written: Sequence[WrittenToken]  # by these steps
-    text: str
-    stopped_by: StoppedBy
-    target: str | None = None
-    draft: str | None = None
-    prompt: str | None = None
-    prompt_ids: Sequence[int] = ()
-    prefill_seconds: float | None = None
-    created: int | None = None  # seconds since 1970
-    settings: Mapping[str, Any] = field(default_factory=dict)  # those of `SETTINGS` that are reported
-    notes: Sequence[str] = ()
-
-
-def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
+def reason_of(reason: str | None, length: str, eos: str) -> StoppedBy:
     return "length" if reason == length else "eos" if reason == eos else "other"
-
-
-def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) -> Trace:
-    """The trace of the run; InputError if it is too large, or contradicts itself."""
-    check_size(report.steps, limits)
-    rounds = rounds_of(report.steps, report.written)
-    written = sum(round.emits for round in rounds)
-    known = {name: value for name, value in report.settings.items() if value is not None}
-    if given.temperature is not None:
-        known["temperature"] = given.temperature
-    if report.stopped_by == "length":
-        known["max_new_tokens"] = written
-    return Trace(
-        schema=SCHEMA,
-        created=_created(report.created),
-        recorded_on=Machine(UNKNOWN, UNKNOWN, UNKNOWN, 0),
-        target=ModelInfo(_name(given.target or report.target or f"{report.system} target"), 0, UNKNOWN, UNKNOWN),
-        drafter=DrafterInfo("other", _name(given.draft or report.draft or f"{report.system} draft")),
-        settings=_settings(known, written, max(round.depth for round in rounds)),
-        prompt=_prompt(report, given),
-        prefill_seconds=PrefillSeconds(report.prefill_seconds, None),
-        rounds=rounds,
-        autoregressive=None,
-        output=Output([i for round in rounds for i in round.emitted_ids], report.text, report.stopped_by),
-        imported=SourceSystem(
-            report.system[:LONGEST_NAME],
-            [*filter(None, report.notes), NO_TIMES],
-            [name for name in SETTINGS if name not in known],
-        ),
-    )
 
 
 def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSettings:
