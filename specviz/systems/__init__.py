@@ -16,9 +16,8 @@ from specviz.core.texts import AppTexts, NonEmptyText
 from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
 from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, transformers, vllm
 from specviz.systems.benches import ToolRun
-from specviz.systems.counts import ServingCounters, SystemCounts, figures_of, say
-from specviz.systems.fields import Fields, pieces_of
-from specviz.systems.fields import say as say_of_records
+from specviz.systems.counts import ServingCounters, SystemCounts, figures_of, say_count
+from specviz.systems.fields import Fields, pieces_of, say_record
 from specviz.systems.finding import JsonObject, TextRows, limited_in, log_records, objects, plain, straight, walk
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import SystemNames, counts_of, names_of, read_record, records_of
@@ -76,7 +75,7 @@ _BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-eagle|medusa)(?![a-z])", r
 def import_run(content: bytes, system: str, given: RecordOptions | None = None, limits: TraceLimits = FILE) -> Trace:
     """The run that a system's record describes, see docs/traces.md; InputError, one sentence, where it is none."""
     if system not in READERS:
-        raise InputError(say_of_records("other_system", systems=", ".join(SYSTEMS), system=repr(system[:40])))
+        raise InputError(say_record("other_system", systems=", ".join(SYSTEMS), system=repr(system[:40])))
     known, (steps, _) = given or RecordOptions(), READERS[system]
     return check_trace(trace_of(steps(pieces_of(content), known), known, limits), limits)
 
@@ -92,7 +91,7 @@ def open_run(content: bytes, given: RecordOptions | None = None) -> Trace:
     if system is None:
         return parse_trace(content, UPLOAD)
     if len(content) > MOST_UPLOADED:
-        raise InputError(say_of_records("upload_too_large", most=MOST_UPLOADED // 10**6))
+        raise InputError(say_record("upload_too_large", most=MOST_UPLOADED // 10**6))
     return import_run(content, system, given, UPLOAD)
 
 
@@ -155,11 +154,11 @@ def read_counters(text: str) -> ServingCounters:
     InputError, one sentence, where the text has no counters, or counters that contradict each other.
     """
     if len(text) > MAX_CHARACTERS:
-        raise InputError(say("too_long", count=len(text), most=MAX_CHARACTERS))
+        raise InputError(say_count("too_long", count=len(text), most=MAX_CHARACTERS))
     if not any(word in text.lower() for word in WORDS):
-        raise _refusal("nothing_found")
+        raise _refusal(say_count("nothing_found"))
     if len(text.splitlines()) > MOST_LINES:
-        raise InputError(say("too_many_lines", most=MOST_LINES))
+        raise InputError(say_count("too_many_lines", most=MOST_LINES))
     for written in dict.fromkeys((text, straight(text))):
         pasted = plain(written)
         found = objects(pasted)
@@ -171,12 +170,12 @@ def read_counters(text: str) -> ServingCounters:
                 conventions()[name] for name in (counts.convention, "marginal")[: 1 + bool(figures.survival)]
             )
             return replace(figures, reading=reading, drafter=drafter, block=block, convention=convention)
-    raise _refusal("no_counts" if RATE.search(text) else "nothing_found")
+    raise _refusal(say_count("no_counts" if RATE.search(text) else "nothing_found"))
 
 
 def _refusal(why: str) -> InputError:
     """With the two counts that can be written by hand."""
-    return InputError(f"{say(why)} {say('two_counts')}")
+    return InputError(f"{why} {say_count('two_counts')}")
 
 
 def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None:
@@ -188,9 +187,9 @@ def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None
     records = log_records(text)
     for read_log, tokens_in_line in LOGS:
         if (counts := read_log(records, text)) is not None:
-            return replace(counts, before=_before(records, tokens_in_line)), say("line")
+            return replace(counts, before=_before(records, tokens_in_line)), say_count("line")
     if counts := llama_cpp.counts_in_log(records):
-        return counts, say("lines", count=sum("draftacceptance" in record for record in records))
+        return counts, say_count("lines", count=sum("draftacceptance" in record for record in records))
     rows = TextRows(text, KNOWN).found
     if read := _read_rows(ROWS, rows, text):
         return read
@@ -234,7 +233,9 @@ def _reading(used: Iterable[str], text: str) -> str:
     """Which names were read, in the order of the text."""
     names = [re.sub(r"[^\w.:() %/-]", "?", name[:60]) for name in sorted(dict.fromkeys(used), key=text.find)]
     listed = ", ".join(names[:NAMED])
-    return say("read", names=say("and_more", names=listed, more=len(names) - NAMED) if len(names) > NAMED else listed)
+    return say_count(
+        "read", names=say_count("and_more", names=listed, more=len(names) - NAMED) if len(names) > NAMED else listed
+    )
 
 
 def _drafter_of(text: str) -> tuple[str, bool]:

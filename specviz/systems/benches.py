@@ -33,7 +33,7 @@ class ToolRun:
     tool: str
     model: str
     created: str  # ISO 8601, or empty
-    concurrency: int | None  # the most requests under way that were asked for; None: it does not say
+    concurrency: int | None  # the most requests under way that were asked for; None: it does not say_record
     began_known: bool
     answers: Sequence[ToolAnswer]
     counts: SystemCounts | None = None

@@ -15,7 +15,7 @@ from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.core.theory import alpha_from_acceptance_rate
 
-say = Sentences("counters")
+say_count = Sentences("counters")
 
 MAX_POSITIONS = 64
 LONGEST = 400  # characters of a number
@@ -149,7 +149,7 @@ class ServingCounters:
         """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
         if self.tokens_per_target_call is not None:
             return self
-        note = say("not_counted", length=draft_length)
+        note = say_count("not_counted", length=draft_length)
         tokens = 1 + self.accepted_per_call(draft_length)
         read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
         return replace(self, **read, notes=(*self.notes, note))
@@ -159,7 +159,7 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
     """The figures of a round; `limited` of the answers ended at their limit of tokens. Raises InputError."""
     rounds, accepted, drafted = counts.rounds, counts.accepted, counts.drafted
     if 0 in (rounds, drafted) or (accepted is None and counts.length is None and not counts.survival):
-        raise InputError(say("nothing_drafted", engine=counts.engine))
+        raise InputError(say_count("nothing_drafted", engine=counts.engine))
     figures = ServingCounters(
         counts.engine, None, counts.draft_length or float(len(counts.survival)) or None, counts.survival,
         counts.running, drafted, accepted, counts.checked, latency=counts.latency, written=counts.written,
@@ -169,8 +169,8 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
         share = drafting_share(rounds, accepted, counts.written, counts.requests)
         length = counts.draft_length or (drafted / rounds if drafted else figures.draft_length)
         over_all = None if share is None or share == 1 else 1 + share * accepted / rounds
-        only = () if share is not None else (say("only_drafting"),)
-        only = only if over_all is None else (say("over_all", tokens=over_all),)
+        only = () if share is not None else (say_count("only_drafting"),)
+        only = only if over_all is None else (say_count("over_all", tokens=over_all),)
         figures = replace(
             figures,
             tokens_per_target_call=1 + accepted / rounds,
@@ -184,18 +184,18 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
     elif counts.written:
         calls = counts.written - counts.requests - accepted
         if calls < 1:
-            raise InputError(say("past_the_end", accepted=accepted, written=counts.written))
+            raise InputError(say_count("past_the_end", accepted=accepted, written=counts.written))
         figures = replace(
             figures,
             tokens_per_target_call=1 + accepted / calls,
             draft_length=drafted / calls if drafted is not None else None,
             over_all_calls=True,
-            notes=(say("all_calls"),),
+            notes=(say_count("all_calls"),),
         )
     most = max(figures.draft_length or 0.0, (figures.tokens_per_target_call or 1.0) - 1)
     if counts.limit and most > counts.limit + 0.01:
-        raise InputError(say("over_limit", drafted=most, limit=counts.limit))
-    ignored = (say("ignored", count=counts.ignored),) if counts.ignored else ()
+        raise InputError(say_count("over_limit", drafted=most, limit=counts.limit))
+    ignored = (say_count("ignored", count=counts.ignored),) if counts.ignored else ()
     figures = replace(figures, notes=(*figures.notes, *counts.notes, *ignored))
     return checked(_limit_to_written(figures, counts, limited))
 
@@ -220,17 +220,19 @@ def _limit_to_written(figures: ServingCounters, counts: SystemCounts, limited: i
     may_be_cut = limited or (requests if counts.many else 0)  # each may have ended inside a draft
     if excess <= may_be_cut * (figures.draft_length or 0):
         kept = room + 1 if requests == 1 else room  # of one answer: its last round wrote no token of the target
-        cut = say("cut_off" if limited else "past_ends", engine=counts.engine, accepted=accepted, room=max(0.0, kept))
+        cut = say_count(
+            "cut_off" if limited else "past_ends", engine=counts.engine, accepted=accepted, room=max(0.0, kept)
+        )
         return replace(figures, notes=(*figures.notes, cut))
     if room < 0:
-        raise InputError(say("too_few_written", rounds=rounds, written=written))
+        raise InputError(say_count("too_few_written", rounds=rounds, written=written))
     return replace(
         figures,
         tokens_per_target_call=1 + room / rounds,
         accepted=room,
         survival=(),
         bounded=True,
-        notes=(*figures.notes, say("bounded", accepted=accepted, room=room)),
+        notes=(*figures.notes, say_count("bounded", accepted=accepted, room=room)),
     )
 
 
@@ -238,18 +240,18 @@ def checked(counters: ServingCounters) -> ServingCounters:
     """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate, survival = counters.tokens_per_target_call, counters.acceptance_rate, counters.survival
     if tokens is not None and tokens < 1:
-        raise InputError(say("less_than_one", tokens=tokens))
+        raise InputError(say_count("less_than_one", tokens=tokens))
     more = counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted
     if more or (rate is not None and rate > 1.001):
-        raise InputError(say("more_accepted"))
+        raise InputError(say_count("more_accepted"))
     if tokens is not None and survival and tokens > len(survival) + 1.01:
-        raise InputError(say("too_many_for_positions", tokens=tokens, positions=len(survival)))
+        raise InputError(say_count("too_many_for_positions", tokens=tokens, positions=len(survival)))
     if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
-        raise InputError(say("short_draft", length=counters.draft_length))
+        raise InputError(say_count("short_draft", length=counters.draft_length))
     if max(len(survival), counters.draft_length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
-        raise InputError(say("long_draft", most=MAX_POSITIONS))
+        raise InputError(say_count("long_draft", most=MAX_POSITIONS))
     if any(after > before + 0.001 for before, after in zip((1.0, *survival), survival, strict=False)):
-        raise InputError(say("rising"))
+        raise InputError(say_count("rising"))
     return counters
 
 
@@ -262,7 +264,7 @@ def number(value: object, name: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found <= MOST:  # written so that nan fails
-        raise InputError(say("no_number", name=name[:60], value=shown(written)))
+        raise InputError(say_count("no_number", name=name[:60], value=shown(written)))
     return found
 
 

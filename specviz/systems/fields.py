@@ -14,7 +14,7 @@ from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over
 
-say = Sentences("records")
+say_record = Sentences("records")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
@@ -110,20 +110,20 @@ class Fields:
 def pieces_of(content: bytes) -> list[Fields]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
-        raise InputError(say("too_large", most=MOST_BYTES // 10**6))
+        raise InputError(say_record("too_large", most=MOST_BYTES // 10**6))
     check_density(content, SHAPE)
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
-        raise InputError(say("no_utf8")) from None
+        raise InputError(say_record("no_utf8")) from None
     whole, *after = _DONE.split(text, 1)
     found, left = find_values(whole, _DECODER)
     if wrong := left_over(left):
-        raise InputError(say("line_no_json", number=_line_of(wrong, whole)))
+        raise InputError(say_record("line_no_json", number=_line_of(wrong, whole)))
     if after and (more := left_over(after[0])):  # two equal answers would else be read as one
-        raise InputError(say("after_done", number=_line_of(more, text)))
+        raise InputError(say_record("after_done", number=_line_of(more, text)))
     if not found:
-        raise InputError(say("empty"))
+        raise InputError(say_record("empty"))
     alone = len(found) == 1
     return [piece for line, value in found for piece in _pieces("" if alone else f"line {line}", value)]
 
@@ -137,7 +137,7 @@ def _pieces(place: str, value: Any) -> Iterator[Fields]:
         for number, each in enumerate(value):
             yield from _pieces(f"{place}.{number}".strip("."), each)
     elif not isinstance(value, dict):
-        raise InputError(join_problems(SHAPE.kind, [Problem(place or WHOLE, say("no_object"))]))
+        raise InputError(join_problems(SHAPE.kind, [Problem(place or WHOLE, say_record("no_object"))]))
     elif isinstance(inner := value.get(ENVELOPE), dict) and not ANSWERS & set(value):
         yield from _pieces(f"{place}.{ENVELOPE}".strip("."), inner)
     else:

@@ -20,9 +20,8 @@ from typing import NamedTuple
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_SEED
 from specviz.systems.benches import ToolAnswer, ToolRun
-from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers
-from specviz.systems.counts import say as say_of_counts
-from specviz.systems.fields import Fields, choices_in, say
+from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers, say_count
+from specviz.systems.fields import Fields, choices_in, say_record
 from specviz.systems.table import SystemNames
 from specviz.systems.traces import (
     CUT,
@@ -79,7 +78,7 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     judged = [each for each in requests if each.drafted]
     if not judged:
         if any(map(ACCEPTED.search, records)):
-            raise InputError(say_of_counts("nothing_drafted", engine="llama.cpp"))
+            raise InputError(say_count("nothing_drafted", engine="llama.cpp"))
         return statistics
     drafted, accepted = (add_up(getattr(each, name) for each in judged) for name in ("drafted", "accepted"))
     written = add_up(each.written for each in requests)
@@ -134,7 +133,7 @@ def _statistics(records: Sequence[str]) -> SystemCounts | None:
     last = {kind[1]: record for record in records if (kind := KIND.search(record))}.values()
     names = ("#gendrafts", "#gentokens", "#acctokens")
     rounds, drafted, accepted = (add_up(field(line, rf"{name}=(\d+)", name) for line in last) for name in names)
-    note = say_of_counts("since_start")
+    note = say_count("since_start")
     return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=(note,)) if rounds else None
 
 
@@ -175,19 +174,19 @@ def steps_of(pieces: Sequence[Fields]) -> list[Step]:
     """The passes of the target; InputError where the counters do not say them."""
     counted = [timing for piece in pieces if (timing := _timing(piece))]
     if len(counted) < 2:
-        raise InputError(say("counters_unknown"))
+        raise InputError(say_record("counters_unknown"))
     if not counted[-1].drafted:
-        raise InputError(say("no_draft_n"))
+        raise InputError(say_record("no_draft_n"))
     found, covered, before = list[Step](), 0, Timing(0, 0, 0)
     for now in counted:
         predicted, drafted, accepted = (after - since for after, since in zip(now, before, strict=True))
         if min(drafted, accepted, predicted) < 0:
-            raise InputError(say("counter_smaller"))
+            raise InputError(say_record("counter_smaller"))
         if not predicted:
             continue  # a last part without a token
         if drafted or accepted:
             if covered >= now.predicted:
-                raise InputError(say("counters_early"))
+                raise InputError(say_record("counters_early"))
             plain = max(0, before.predicted - covered)
             found += [Step(0, 0)] * plain + [Step(drafted, accepted)]
             covered += plain + accepted + 1

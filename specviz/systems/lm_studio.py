@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.systems.fields import Fields, say
+from specviz.systems.fields import Fields, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames
 from specviz.systems.traces import RecordOptions, Step, SystemReport, reason_of, tokens_of, written_of
@@ -61,7 +61,7 @@ ROWS = (
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     found = Fields(pieces[0].place, to_camel_case(pieces[0].value))
     if len(pieces) > 1 or not found.has("fragments"):
-        raise InputError(say("no_fragments"))
+        raise InputError(say_record("no_fragments"))
     fragments, stats = found.every("fragments"), found.inner("stats")
     text = "".join(each.text("content") or "" for each in fragments)
     fragments = [each for each in fragments if each.tokens("tokensCount")]
@@ -99,10 +99,10 @@ def _drafted(fragments: Sequence[Fields], stats: Fields) -> int:
     counted, also = stats.tokens("predictedTokensCount"), stats.whole("acceptedDraftTokensCount")
     if (written, accepted) != (counted, also):
         raise InputError(
-            say("other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also)
+            say_record("other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also)
         )
     sent = (stats.whole(DRAFTED) or 0) - (stats.whole("ignoredDraftTokensCount") or 0)
     rounds = sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:
-        raise InputError(say("unequal_rounds", drafted=sent, count=rounds))
+        raise InputError(say_record("unequal_rounds", drafted=sent, count=rounds))
     return sent // rounds

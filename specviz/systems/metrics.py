@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, number, numbers, say
+from specviz.systems.counts import MAX_POSITIONS, number, numbers, say_count
 from specviz.systems.finding import MAX_LINE, JsonObject
 
 MOST_SAMPLES = 5_000
@@ -59,7 +59,7 @@ class Metrics:
 
     def need(self, name: str) -> float:
         if (found := self.total(name)) is None:
-            raise InputError(say("missing", name=name))
+            raise InputError(say_count("missing", name=name))
         return found
 
     def latency(self) -> float | None:
@@ -80,7 +80,7 @@ class Metrics:
             counts[dict(labels).get(label, "")] += _counted(name, values)
         places = [str(place) for place in range(min(len(counts), MAX_POSITIONS))]
         if counts.keys() != set(places):
-            raise InputError(say("position_gap"))
+            raise InputError(say_count("position_gap"))
         return [counts[place] for place in places]
 
     def _read_line(self, line: str) -> None:
@@ -105,7 +105,7 @@ class Metrics:
         for position, each in listed:
             self.samples += 1
             if self.samples > MOST_SAMPLES:
-                raise InputError(say("too_many_lines", most=MOST_SAMPLES))
+                raise InputError(say_count("too_many_lines", most=MOST_SAMPLES))
             place = labels if position is None else (("position", str(position)),)
             its[place].append(number(each, name[0]))
 
@@ -144,12 +144,12 @@ def _labels(written: str, name: str) -> Labels:
         [family] = text_string_to_metric_families(f"x{written}}} 1")
         [sample] = family.samples
     except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(say("no_labels", name=name[:60])) from None
+        raise InputError(say_count("no_labels", name=name[:60])) from None
     return tuple(sorted(sample.labels.items()))
 
 
 def _counted(name: str, values: list[float]) -> float:
     counted = values[-1] - values[0] if len(values) > 1 else values[0]
     if counted < 0:
-        raise InputError(say("smaller_second", name=name))
+        raise InputError(say_count("smaller_second", name=name))
     return counted

@@ -18,9 +18,8 @@ from itertools import pairwise
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import SystemCounts, added, field
-from specviz.systems.counts import say as say_of_counts
-from specviz.systems.fields import Fields, say
+from specviz.systems.counts import SystemCounts, added, field, say_count
+from specviz.systems.fields import Fields, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, SystemNames, read_record, records_of
@@ -79,14 +78,14 @@ def counts_in_answers(found: Sequence[JsonObject], text: str) -> tuple[SystemCou
         total = replace(total, length=total.written / total.rounds)  # as SGLang's documentation explains it
     length = 1 + total.accepted / total.rounds if total.rounds and total.accepted is not None else total.length
     if length is None:
-        raise InputError(say_of_counts("missing", name="spec_accept_length"))
+        raise InputError(say_count("missing", name="spec_accept_length"))
     proposed = total.drafted / total.rounds if total.drafted and total.rounds else None
     deepest = max((place for place, share in enumerate(total.survival, start=1) if share), default=0)
     tree, survival = _drafted(length, proposed, field(text, STEPS, "num_steps"), deepest), total.survival
     if survival and (depth := round(tree.draft_length or 0)):
         unseen = 0 if tree.checked else max(0, depth - len(survival))  # it lists no deeper than was accepted
         survival = (*survival[:depth], *[0.0] * unseen)
-    notes = (say_of_counts("last_result", count=len(records)),) if len(records) > 1 and total.rounds is None else ()
+    notes = (say_count("last_result", count=len(records)),) if len(records) > 1 and total.rounds is None else ()
     more = {"draft_length": tree.draft_length, "checked": tree.checked, "notes": (*tree.notes, *notes)}
     names = [name for record in records for name in record.used]
     return replace(total, survival=survival, **more), names  # type: ignore[arg-type]
@@ -104,7 +103,7 @@ def counts_in_metrics(metrics: Metrics, text: str) -> SystemCounts | None:
     steps = metrics.mean("spec_num_steps") or field(text, STEPS, "num_steps")
     tokens = written / calls if calls and written else length or 0.0
     read = _drafted(tokens, proposed, steps, exact=exact)
-    note = (say_of_counts("of_totals", calls=calls, written=written),) if calls and written else ()
+    note = (say_count("of_totals", calls=calls, written=written),) if calls and written else ()
     running = metrics.mean("num_running_reqs")
     return replace(read, written=written, running=running, notes=(*read.notes, *note), convention="accept_len")
 
@@ -117,7 +116,7 @@ def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
     last = ([record for record in every if not re.search(SAYS + r"0(?:\.0*)?(?=,|$)", record)] or every)[-1]
     length = field(last, SAYS + r"([\d.]+)", "accept len")
     if length is None:
-        raise InputError(say_of_counts("missing", name="accept len"))
+        raise InputError(say_count("missing", name="accept len"))
     proposed = _proposed(length, field(last, r"acceptrate:([\d.]+)", "accept rate"))
     running = field(last, r"#running-req:(\d+)", "#running-req")
     throughput = field(last, r"genthroughput\(token/s\):([\d.]+)", "gen throughput")
@@ -140,23 +139,23 @@ def _drafted(
     """
     read = SystemCounts("SGLang", length=length)
     tree = proposed + 1 if proposed and exact else None
-    nodes = say_of_counts("nodes", count=tree) if tree else say_of_counts("many_nodes")
+    nodes = say_count("nodes", count=tree) if tree else say_count("many_nodes")
     if steps and length - 1 <= steps:
         if proposed is None or proposed <= steps + 0.5:
             return replace(read, draft_length=steps)
-        note = say_of_counts("tree_depth", nodes=nodes, length=steps)
+        note = say_count("tree_depth", nodes=nodes, length=steps)
         return replace(read, draft_length=steps, checked=tree, notes=(note,))
     if steps and steps > 1:
-        raise InputError(say_of_counts("over_limit", drafted=length - 1, limit=steps))
+        raise InputError(say_count("over_limit", drafted=length - 1, limit=steps))
     if proposed is None:
         return read
     if steps or proposed <= MAX_DRAFT_LENGTH:
-        note = say_of_counts("taken_as_chain", count=proposed)
+        note = say_count("taken_as_chain", count=proposed)
         return replace(read, draft_length=proposed, notes=() if steps else (note,))
     if deepest:
-        note = say_of_counts("tree_deepest", nodes=nodes, length=deepest)
+        note = say_count("tree_deepest", nodes=nodes, length=deepest)
         return replace(read, draft_length=float(deepest), checked=tree, notes=(note,))
-    return replace(read, checked=tree, notes=(say_of_counts("tree_unknown", nodes=nodes),))
+    return replace(read, checked=tree, notes=(say_count("tree_unknown", nodes=nodes),))
 
 
 def _proposed(length: float, rate: float | None) -> float | None:
@@ -174,12 +173,12 @@ def _proposed(length: float, rate: float | None) -> float | None:
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     if any("choices" in piece.value and "meta_info" not in piece.value for piece in pieces):
-        raise InputError(say("openai_totals"))
+        raise InputError(say_record("openai_totals"))
     metas = [piece.inner("meta_info") for piece in pieces]
     totals = [0, *(meta.tokens("completion_tokens") or 0 for meta in metas)]
     sizes = [after - before for before, after in pairwise(totals)]
     if min(sizes) < 0:
-        raise InputError(say("counter_smaller"))
+        raise InputError(say_record("counter_smaller"))
     text, texts = _texts(pieces, sizes)
     sizes = [size for size in sizes if size]
     drafted, last = _drafted_in(metas[-1], sizes)
@@ -208,17 +207,17 @@ def _drafted_in(end: Fields, sizes: Sequence[int]) -> tuple[int, int]:
     histogram = next((counts for name in HISTOGRAM if (counts := end.counts(name))), None)
     if not checks or proposed is None or histogram is None:
         missing = "spec_verify_ct" if not checks else PROPOSED[0] if proposed is None else HISTOGRAM[0]
-        raise InputError(say("missing_in_end", name=missing))
+        raise InputError(say_record("missing_in_end", name=missing))
     if proposed % checks:
-        raise InputError(say("different_steps"))
+        raise InputError(say_record("different_steps"))
     drafted = proposed // checks
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != checks or max(sizes) > drafted + 1:
-        raise InputError(say("other_parts", count=len(sizes), checks=checks))
+        raise InputError(say_record("other_parts", count=len(sizes), checks=checks))
     counted = Counter({correct: steps for correct, steps in enumerate(histogram) if steps})
     whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
     last = max(counted - whole, default=-1)
     if whole - counted or counted.total() != len(sizes) - 1 or last < sizes[-1] - 1:
-        raise InputError(say("sizes_contradict"))
+        raise InputError(say_record("sizes_contradict"))
     return drafted, last
 
 

@@ -10,7 +10,7 @@ from operator import mul
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, added, number, say, shown
+from specviz.systems.counts import MAX_POSITIONS, SystemCounts, added, number, say_count, shown
 from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
@@ -80,7 +80,7 @@ class Record:
             places = {int(key): count for key, count in value.items()}
             written = [places.get(place, 0) for place in range(max(places) + 1)]
         if not isinstance(written, list) or len(written) > MAX_POSITIONS + 2:
-            raise InputError(say("no_list", name=name[:60], value=shown(str(value))))
+            raise InputError(say_count("no_list", name=name[:60], value=shown(str(value))))
         percent = "%" in name or any("%" in str(each) for each in written)
         return tuple(number(each, name) / (100 if percent else 1) for each in written)
 
@@ -89,7 +89,7 @@ def read_record(record: Record) -> SystemCounts:
     """The counts of one record; InputError where one is no number, or contradicts another."""
     system = record.system
     if record.values.get("measured") is False:  # a profile that was made before any measurement
-        raise InputError(say("not_measured", engine=system.engine))
+        raise InputError(say_count("not_measured", engine=system.engine))
     accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
     histogram = record.several(system.histogram)
     survival = record.several(system.marginal) or tuple(accumulate(record.several(system.conditional), mul))
@@ -97,9 +97,9 @@ def read_record(record: Record) -> SystemCounts:
         steps = sum(histogram)
         tokens = sum(j * count for j, count in enumerate(histogram))
         if rounds is not None and abs(steps - rounds) > 1e-6 * steps:
-            raise InputError(say("other_steps", steps=steps, rounds=rounds))
+            raise InputError(say_count("other_steps", steps=steps, rounds=rounds))
         if accepted is not None and tokens != accepted:
-            raise InputError(say("other_accepted", tokens=tokens, accepted=accepted))
+            raise InputError(say_count("other_accepted", tokens=tokens, accepted=accepted))
         rounds, accepted = steps, tokens
         survival = tuple(sum(histogram[j:]) / (steps or 1) for j in range(1, len(histogram)))
     length = record.number(system.length) if rounds is None or accepted is None else None
@@ -145,7 +145,7 @@ def counts_of(records: Sequence[Record]) -> SystemCounts:
     weighted = system.rounds or system.drafted or system.histogram or system.accepted
     if not weighted:  # a length alone has no weights to add results up with
         last = read_record(records[-1])
-        return replace(last, notes=(say("last_result", count=count),)) if count > 1 else last
+        return replace(last, notes=(say_count("last_result", count=count),)) if count > 1 else last
     each = [read_record(record) for record in records]
     total = added(each)
     if count > 1 and not system.total_milliseconds:
@@ -153,7 +153,7 @@ def counts_of(records: Sequence[Record]) -> SystemCounts:
     lengths = [one.drafted / one.rounds for one in each if one.drafted and one.rounds]
     whole = all(abs(length - round(length)) < 0.01 for length in lengths)
     mixed = whole and len(set(map(round, lengths))) > 1  # each always drafts the same length, but not all the same one
-    total = replace(total, notes=(say("mixed", count=count),) if mixed else ())
+    total = replace(total, notes=(say_count("mixed", count=count),) if mixed else ())
     if not system.by_written and total.rounds is None:
         total = replace(total, accepted=None)
     return total

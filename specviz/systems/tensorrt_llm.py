@@ -1,8 +1,7 @@
 """TensorRT-LLM: its answers, its statistics of iterations, its page of counters. It reports no steps in order."""
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import SystemCounts
-from specviz.systems.counts import say as say_of_counts
+from specviz.systems.counts import SystemCounts, say_count
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, SystemNames
 
@@ -44,6 +43,6 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
         totals = metrics.need("num_draft_tokens"), metrics.need("num_accepted_tokens")
         return SystemCounts("TensorRT-LLM", None, *totals, of_server=True)
     if len(accepted) > len(drafted):
-        raise InputError(say_of_counts("position_gap"))
+        raise InputError(say_count("position_gap"))
     shares = tuple(count / drafted[0] for count in accepted) + (0.0,) * (len(drafted) - len(accepted))
     return SystemCounts("TensorRT-LLM", drafted[0], sum(drafted), sum(accepted), survival=shares, of_server=True)

@@ -24,7 +24,7 @@ from specviz.core.trace import (
     Trace,
     TraceLimits,
 )
-from specviz.systems.fields import say
+from specviz.systems.fields import say_record
 
 T = TypeVar("T")
 CUT = (
@@ -98,9 +98,9 @@ class SystemReport:
 def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) -> Trace:
     """The trace of the run; InputError if it is too large, or contradicts itself."""
     if len(report.steps) > limits.rounds:  # before a round is made: a step of a few bytes can draft 64 tokens
-        raise InputError(say("too_many_steps", count=len(report.steps), most=limits.rounds))
+        raise InputError(say_record("too_many_steps", count=len(report.steps), most=limits.rounds))
     if (drafted := sum(step.drafted for step in report.steps)) > limits.drafted:
-        raise InputError(say("too_many_drafted", drafted=drafted, most=limits.drafted))
+        raise InputError(say_record("too_many_drafted", drafted=drafted, most=limits.drafted))
     rounds = _rounds(report.steps, report.written)
     written = sum(round.emits for round in rounds)
     known = {name: value for name, value in report.settings.items() if value is not None}
@@ -131,19 +131,21 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
 def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Round]:
     """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
-        raise InputError(say("no_tokens"))
+        raise InputError(say_record("no_tokens"))
     rounds, at = list[Round](), 0
     for number, step in enumerate(steps):
         if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
             raise InputError(
-                say("wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES)
+                say_record(
+                    "wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES
+                )
             )
         if at == len(written):
-            raise InputError(say("ends_early", count=len(steps), number=number))
+            raise InputError(say_record("ends_early", count=len(steps), number=number))
         rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
         at += rounds[-1].emits
     if at < len(written):
-        raise InputError(say("other_output", written=at, count=len(written)))
+        raise InputError(say_record("other_output", written=at, count=len(written)))
     return rounds
 
 
@@ -204,7 +206,7 @@ def tokens_of(
         return written_of(tokenizer.texts(ids), ids), ""
     made = tokenizer.encode("".join(text for text, _ in pieces))
     if len(made) != count and not (ended and len(made) == count - 1):
-        raise InputError(say("other_tokenizer", count=len(made), counted=count))
+        raise InputError(say_record("other_tokenizer", count=len(made), counted=count))
     note = "The ids are not in the record: the tokenizer made the tokens again from the text."
     return written_of([*tokenizer.texts(made), ""][:count]), note
 
@@ -226,7 +228,7 @@ def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSet
         "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH)),
     }
     if allowed["max_new_tokens"] < written:
-        raise InputError(say("over_limit", written=written, most=allowed["max_new_tokens"]))
+        raise InputError(say_record("over_limit", written=written, most=allowed["max_new_tokens"]))
     return DecodeSettings(**allowed)
 
 

@@ -11,23 +11,23 @@ On the machine with the models `specviz.record_assisted_generation` does more: i
 from collections.abc import Sequence
 
 from specviz.core.errors import InputError
-from specviz.systems.fields import Fields, say
+from specviz.systems.fields import Fields, say_record
 from specviz.systems.traces import RecordOptions, Step, StoppedBy, SystemReport, written_of
 
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     head, rounds = pieces[0], pieces[1:]
     if not head.has("prompt_ids"):
-        raise InputError(say("no_head"))
+        raise InputError(say_record("no_head"))
     if not rounds:
-        raise InputError(say("no_tokens"))
+        raise InputError(say_record("no_tokens"))
     if given.tokenizer is None:
-        raise InputError(say("no_texts"))
+        raise InputError(say_record("no_texts"))
     ids, its = list[int](), list[Step]()
     for number, round in enumerate(rounds, start=1):
         candidates, added, matches = round.ids("candidate_ids"), round.ids("added_ids"), round.whole("num_matches")
         if matches is None or len(added) != matches + 1 or added[:-1] != candidates[:matches]:
-            raise InputError(say("added_ids", number=number))
+            raise InputError(say_record("added_ids", number=number))
         its.append(Step(len(candidates), matches, written_of(given.tokenizer.texts(candidates), candidates)))
         ids += added
     texts = given.tokenizer.texts(ids)

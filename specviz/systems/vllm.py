@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers
-from specviz.systems.counts import say as say_of_counts
-from specviz.systems.fields import Choice, Fields, choices_in, say
+from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers, say_count
+from specviz.systems.fields import Choice, Fields, choices_in, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, Record, SystemNames, read_record
@@ -50,7 +49,7 @@ def add_up_steps(found: JsonObject) -> JsonObject:
     most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
     same = not lengths or len(lengths) == len(counts)
     if not same or most > MAX_POSITIONS or any(count != int(count) for count in counts):
-        raise InputError(say("per_step_lengths"))
+        raise InputError(say_record("per_step_lengths"))
     histogram = [counts.count(place) for place in range(int(most) + 1)]
     sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
     return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
@@ -170,7 +169,7 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     if not lines:
         return None
     if not drafted:
-        raise InputError(say_of_counts("nothing_drafted", engine="vLLM"))
+        raise InputError(say_count("nothing_drafted", engine="vLLM"))
     last = _counts_in_line(drafted[-1])
     running = field("\n".join(records), r"Running:(\d+)reqs", "Running")
     return replace(last, running=running)
@@ -186,14 +185,14 @@ def _counts_in_line(line: str) -> SystemCounts:
     accepted, drafted = (field(line, rf"{name}:(\d+)tokens", name) for name in ("Accepted", "Drafted"))
     length = field(line, r"Meanacceptancelength:([\d.]+)", "Mean acceptance length")
     if length is None and (drafted is None or "rate" not in line):  # the first lines of version 1 have no length
-        raise InputError(say_of_counts("missing", name="Mean acceptance length"))
+        raise InputError(say_count("missing", name="Mean acceptance length"))
     listed = re.search(r"Per-positionacceptancerate:([\d.,]*)", line)
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
     if survival and length and length > len(survival) + 1.01:
-        raise InputError(say_of_counts("too_many_for_positions", tokens=length, positions=len(survival)))
+        raise InputError(say_count("too_many_for_positions", tokens=length, positions=len(survival)))
     mean = _mean_drafted(length or 0.0, accepted, drafted)
     length = 1 + sum(survival) if survival else length
-    note = (say_of_counts("only_drafting"),) if length else ()
+    note = (say_count("only_drafting"),) if length else ()
     return SystemCounts(
         "vLLM", None, drafted, accepted, survival=survival, length=length, draft_length=mean, notes=note
     )
@@ -216,7 +215,7 @@ def _whole(value: float, relative_error: float) -> float:
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     choices = [choice for piece in pieces for choice in choices_in(piece)]
     if any(choice.fields.whole("index") for choice in choices):
-        raise InputError(say("several_answers"))
+        raise InputError(say_record("several_answers"))
     known = _speculation(pieces)
     accepted, drafted = (known.counts(name) for name in PER_STEP)
     text = "".join(choice.written for choice in choices)
@@ -225,7 +224,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     its = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
     # Only steps with a draft are reported, so others would have no place.
     if (missing := len(written) - sum(step.accepted + 1 for step in its)) > 0:
-        raise InputError(say("steps_without_draft", count=missing, written=len(written)))
+        raise InputError(say_record("steps_without_draft", count=missing, written=len(written)))
     fields = [*pieces, *(choice.fields for choice in choices)]
     return SystemReport(
         "vLLM",
@@ -246,13 +245,13 @@ def _speculation(pieces: Sequence[Fields]) -> Fields:
     every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
     known = next((each for each in every if each.value), None)
     if known is None:
-        raise InputError(say("no_metrics", field="metrics.speculative_decoding"))
+        raise InputError(say_record("no_metrics", field="metrics.speculative_decoding"))
     if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
-        raise InputError(say("no_spec_steps"))
+        raise InputError(say_record("no_spec_steps"))
     if missing := [name for name in PER_STEP if not known.has(name)]:
-        raise InputError(say("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}"))
+        raise InputError(say_record("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}"))
     if len(known.counts(PER_STEP[0])) != len(known.counts(PER_STEP[1])):
-        raise InputError(say("per_step_lengths"))
+        raise InputError(say_record("per_step_lengths"))
     return known
 
 
@@ -277,11 +276,11 @@ def _written(
     count = len(ids) if counted is None else counted
     texts = [piece for choice in choices for piece in choice.pieces]
     if not count:
-        raise InputError(say("no_completion_tokens"))
+        raise InputError(say_record("no_completion_tokens"))
     if ids and len(ids) != count:
-        raise InputError(say("token_ids_count", count=len(ids), counted=count))
+        raise InputError(say_record("token_ids_count", count=len(ids), counted=count))
     if not ids and not texts and not text:
-        raise InputError(say("no_text_of_tokens", count=count))
+        raise InputError(say_record("no_text_of_tokens", count=count))
     if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
     return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")

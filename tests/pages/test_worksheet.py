@@ -229,12 +229,6 @@ def test_a_paste_is_read_once(page: AppTest, text: str, monkeypatch: pytest.Monk
     assert read == [text, ISSUE, text]
 
 
-def test_the_paste_is_quoted_legibly_and_as_text(page: AppTest) -> None:
-    paste(page, f"(APIServer pid=18172) INFO *loading* :red[weights] <b>\n{LINE}")
-    assert "(APIServer pid=18172) INFO" in texts(page).replace("\\", "").replace("\u2060", "")
-    assert ":red[weights]" not in texts(page)
-
-
 @pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])
 def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
     start_from(page, start)

@@ -14,7 +14,7 @@ from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
-from specviz.systems import RecordOptions, open_run, read_counters, say
+from specviz.systems import RecordOptions, open_run, read_counters, say_count
 from specviz.ui.shared.escaping import figure_text, file_label, plain
 from tests.support.fake_rows import row_at
 from tests.support.hostile import ALL_NAMES, NAME, NAMES
@@ -63,7 +63,7 @@ DENSE = "The trace is not valid at the file: it has too many values for its size
 NO_OBJECT = "The trace is not valid at the file: Input should be an object."
 LONG_LINE = "Line 1 is left out: it is longer than 140,000 characters."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
-NOTHING_FOUND = f"{say('nothing_found')} {say('two_counts')}"
+NOTHING_FOUND = f"{say_count('nothing_found')} {say_count('two_counts')}"
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),

@@ -27,7 +27,7 @@ from specviz.systems import (
     finding,
     others,
     read_counters,
-    say,
+    say_count,
     sglang,
     tensorrt_llm,
     vllm,
@@ -196,8 +196,8 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", say("nothing_found")),
-        ("vllm:num_requests_running 3", say("nothing_found")),
+        ("", say_count("nothing_found")),
+        ("vllm:num_requests_running 3", say_count("nothing_found")),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
         ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts is missing"),
@@ -254,13 +254,13 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
             "43 passes are counted, but only 20 tokens",
         ),
         (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
-        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say("nothing_found")),
+        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
         ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
         ("| run | A | B |\n|---|---|---|\n| num_drafts | 10 | 20 |", "num_drafts is “10???20”, which is not a number"),
         ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "but not the counts"),
         ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "but not the counts"),
-        *((f"draft {text}"[:MAX_CHARACTERS], say("nothing_found")) for text in HOSTILE),
+        *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
         ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
         ("draft\n" + "x\r" * MOST_LINES, "more than 50,000 lines that may be counters"),
     ],
@@ -279,7 +279,7 @@ def test_a_text_that_has_no_known_name_is_not_read(monkeypatch: pytest.MonkeyPat
     for text in ("x\n" * 499_000, "a,b,c\n" * 160_000, '{"a": 1}\n' * 100_000, string.printable, "rate 0.8\n" * 100):
         with pytest.raises(InputError) as caught:
             read_counters(text)
-        assert str(caught.value).startswith(say("nothing_found"))
+        assert str(caught.value).startswith(say_count("nothing_found"))
 
 
 def test_every_system_has_a_name_by_which_its_text_is_read() -> None:
