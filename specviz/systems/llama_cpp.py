@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_SEED
-from specviz.systems.benches import ToolAnswer, ToolRun
+from specviz.systems.benches import LONGEST, ToolAnswer, ToolRun
 from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers, say_count
 from specviz.systems.fields import Fields, choices_in, say_record
 from specviz.systems.table import SystemNames
@@ -258,7 +258,7 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
         return None
     found = [(name, categories.inner(name)) for name in list(categories.value)[:64]]
     answers = [
-        ToolAnswer(name[:300], None, 0.0, None, seconds, round(seconds * (each.number("avg_tok_s") or 0.0)))
+        ToolAnswer(name[:LONGEST], None, 0.0, None, seconds, round(seconds * (each.number("avg_tok_s") or 0.0)))
         for name, each in found
         for seconds in [each.number("avg_latency", 1e7) or 0.0]
     ]

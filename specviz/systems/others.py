@@ -71,9 +71,8 @@ USAGE = SystemNames(
 def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
     if all(each.has("metadata") and "metrics" in each.value for each in values):
         return [_read_aiperf(values)]
-    if len(values) == 1 and values[0].has("benchmarks") and "guidellm" in str(values[0].value.get("metadata")):
-        return [_read_guidellm(each) for each in values[0].every("benchmarks")]
-    return None
+    runs = values[0].every("benchmarks") if len(values) == 1 and values[0].has("benchmarks") else []
+    return [_read_guidellm(each) for each in runs if each.inner("requests").has("successful")]
 
 
 def _read_guidellm(run: Fields) -> ToolRun:

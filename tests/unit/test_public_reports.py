@@ -6,6 +6,7 @@ those for records of one run, and `prompts.yaml` those for files of prompts.
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,16 @@ def test_the_prompts_in_a_file(kind: str) -> None:
     assert [prompt.text for prompt in found.prompts] == expected["prompts"]
     assert list(found.problems) == expected.get("problems", [])
     assert list(found.notes) == expected.get("notes", [])
+
+
+@pytest.mark.parametrize("form", ["lines", "an array"])
+@pytest.mark.parametrize(("length", "count", "says"), [(20, 200, "at most 200"), (15_000, 66, "Only the first 1 MB")])
+def test_of_a_large_file_the_first_prompts_are_read(form: str, length: int, count: int, says: str) -> None:
+    lines = [json.dumps({"prompt": "x" * length, "id": number}) for number in range(220)]
+    joined = ",\n".join(lines)
+    found = read_prompts(("\n".join(lines) if form == "lines" else f"[\n{joined}\n]").encode())
+    assert len(found.prompts) == count
+    assert says in found.problems[-1]
 
 
 def test_each_prompts_file_of_the_reports_has_its_answer() -> None:

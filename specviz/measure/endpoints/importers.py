@@ -178,8 +178,8 @@ def _settings(answers: Sequence[Answer], concurrency: Sequence[int]) -> BenchSet
 
 
 def _spans(block: int, load: _BothRuns) -> Iterator[Span]:
-    """The counts are of the whole run, so its own sum of tokens goes with them."""
+    """The counts are of the whole run, so its own sum of tokens goes with them, where rounds are counted."""
     for side, run in load.runs.items():
         if accepted := Accepted.from_counts(run.counts):
-            written = sum(each.tokens for each in run.answers)
+            written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
             yield Span(side, load.concurrency, "", None, written, accepted, block)

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -29,7 +30,8 @@ from specviz.measure.sweep.prompt_entries import (
 
 say = Sentences("prompt_files")
 
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 4_000_000
+MOST_READ = 1_000_000  # bytes of it
 MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
@@ -58,14 +60,6 @@ class FilePrompt:
     found: object  # of JSON or a CSV; a plain line is a text
     is_plain: bool = False
     problem: str = ""  # why nothing can be read there
-    unused: tuple[str, ...] = ()  # columns of a CSV
-
-    @property
-    def notes(self) -> list[str]:
-        """What of it is not used."""
-        if self.is_plain:
-            return []
-        return [*(say("column_unused", column=repr(plain(name))) for name in self.unused), *notes_on(self.found)]
 
     def prompt(self) -> SweepPrompt:
         if self.problem:
@@ -79,14 +73,16 @@ def read_prompts(content: bytes) -> PromptFile:
     It may be plain text, where every line is a prompt; JSON, one value a line, in an array, or over several lines; or
     a CSV with a column "prompt". A value is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left
     out. In place of "prompt" it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation, or
-    "turns": [TEXT, ...], of which the first is used. A list of messages alone is a conversation too.
+    "turns": [TEXT, ...], of which the first is used. A list of messages alone is a conversation too. Of a large file
+    the first prompts are read, and a note says so.
 
     Raises InputError: the file has no prompt, or is JSON or a CSV of another form.
     """
     prompts: dict[str, SweepPrompt] = {}
     problems: list[str] = []
     notes: dict[str, None] = {}  # in their order, each once
-    for entry in _entries(_text(content)):
+    cut = len(content) > MOST_READ
+    for entry in _entries(_text(content), cut):
         if len(prompts) == MAX_PROMPTS:
             problems.append(say("most_prompts", line=entry.line, most=MAX_PROMPTS))
             break
@@ -101,10 +97,12 @@ def read_prompts(content: bytes) -> PromptFile:
             problems.append(say("left_out", line=entry.line, problem=error))
         else:
             prompts[prompt.name] = prompt
-            notes |= dict.fromkeys(entry.notes)
+            notes |= dict.fromkeys([] if entry.is_plain else notes_on(entry.found))
+    else:
+        problems += [say("cut", most=MOST_READ // 10**6)] if cut else []
     if not prompts:
         raise InputError(problems[0] if problems else say("no_prompt"))
-    return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes))
+    return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes)[:MAX_PROBLEMS])
 
 
 def prompts_in(text: str) -> int | None:
@@ -130,16 +128,19 @@ def read_prompt_file(path: Path) -> PromptFile:
 def _text(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise InputError(say("too_large", most=MAX_FILE_BYTES // 10**6))
+    if len(content) > MOST_READ:
+        content = content[: content.rfind(b"\n", 0, MOST_READ) + 1] or content[:MOST_READ]
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise InputError(say("utf16" if utf16 else "no_utf8")) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
+    return re.sub(r"^sep=.\n", "\n", text)  # Excel's
 
 
-def _entries(text: str) -> Iterator[FilePrompt]:
-    """What a file lists, by the form that its first line has."""
+def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
+    """What a file lists, by the form that its first line has. An array that was cut ends where it breaks."""
     lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
     number, first = next(lines, (0, ""))
     if not number:
@@ -153,7 +154,8 @@ def _entries(text: str) -> Iterator[FilePrompt]:
         if is_conversation(messages := [entry.found for entry in first_ones]) and not _has_content(messages[0]):
             yield replace(first_ones[0], found=messages)
         else:
-            yield from _document(text)
+            with suppress(InputError) if cut else nullcontext():
+                yield from _document(text)
     elif columns := _csv_columns(first):
         yield from _csv(text, *columns)
     else:
@@ -267,17 +269,16 @@ def _cells(line: str, separator: str) -> list[str]:
 def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
     """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    unused = tuple(name for name in columns if name and name not in COLUMNS)
     line, has_header = 1, False
     try:
         for row in reader:
             if has_header and any(cell.strip() for cell in row):
                 row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
-                cells = dict(zip(columns, row, strict=False))
-                found = {"prompt": ""} | {name: cells[name] for name in COLUMNS if cells.get(name)}
+                cells = {name: cell for name, cell in zip(columns, row, strict=False) if name and cell}
+                found = {"prompt": ""} | cells
                 fits = len(row) == len(columns)
                 problem = "" if fits else say("cells", count=len(row), columns=len(columns))
-                yield FilePrompt(line, f"line-{line}", found, problem=problem, unused=unused)
+                yield FilePrompt(line, f"line-{line}", found, problem=problem)
             has_header = has_header or bool(row)
             line = reader.line_num + 1
     except csv.Error as error:
