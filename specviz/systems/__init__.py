@@ -18,7 +18,7 @@ from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, 
 from specviz.systems.benches import ToolRun
 from specviz.systems.counts import ServingCounters, SystemCounts, figures_of, say_count
 from specviz.systems.fields import Fields, pieces_of, say_record
-from specviz.systems.finding import JsonObject, TextRows, limited_in, log_records, objects, plain, straight, walk
+from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, straight, walk
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import SystemNames, counts_of, names_of, read_record, records_of
 from specviz.systems.traces import RecordOptions, SystemReport, trace_of
@@ -190,7 +190,7 @@ def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None
             return replace(counts, before=_before(records, tokens_in_line)), say_count("line")
     if counts := llama_cpp.counts_in_log(records):
         return counts, say_count("lines", count=sum("draftacceptance" in record for record in records))
-    rows = TextRows(text, KNOWN).found
+    rows = rows_in(text, KNOWN)
     if read := _read_rows(ROWS, rows, text):
         return read
     metrics = Metrics(text, found, SAMPLES)

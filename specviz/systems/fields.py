@@ -12,7 +12,7 @@ from specviz.core.outside import JsonShape, check_density, shape_hook
 from specviz.core.problems import WHOLE, Problem, join_problems
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
-from specviz.systems.finding import JsonObject, find_values, left_over
+from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
 
@@ -119,17 +119,13 @@ def pieces_of(content: bytes) -> list[Fields]:
     whole, *after = _DONE.split(text, 1)
     found, left = find_values(whole, _DECODER)
     if wrong := left_over(left):
-        raise InputError(say_record("line_no_json", number=_line_of(wrong, whole)))
+        raise InputError(say_record("line_no_json", number=line_of(wrong, whole)))
     if after and (more := left_over(after[0])):  # two equal answers would else be read as one
-        raise InputError(say_record("after_done", number=_line_of(more, text)))
+        raise InputError(say_record("after_done", number=line_of(more, text)))
     if not found:
         raise InputError(say_record("empty"))
     alone = len(found) == 1
     return [piece for line, value in found for piece in _pieces("" if alone else f"line {line}", value)]
-
-
-def _line_of(left: str, text: str) -> int:
-    return 1 + text.count("\n", 0, text.rfind(left.split("\n")[0]))
 
 
 def _pieces(place: str, value: Any) -> Iterator[Fields]:

@@ -1,4 +1,4 @@
-"""What a text of any system holds: JSON and what Python prints of objects, lines of a log, rows of a table.
+"""What a text of any system holds: JSON and what Python prints of objects, lines of a log, lines of names and values.
 
 A text may be a file, an answer, a stream, or a part of a page: with colours, in containers' JSON, wrapped at the width
 of a terminal, quoted in Markdown.
@@ -8,7 +8,6 @@ import html
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
-from itertools import islice
 from typing import Any, NamedTuple
 
 JsonObject = dict[str, Any]
@@ -19,7 +18,6 @@ MOST_IN_VAIN = 500_000  # characters that are read from such places
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
 LONG = 40  # characters; a longer number stays text, so that it is refused with its name
 MOST_ROWS = 2_000
-MOST_HEADS = 20  # lines that could head a table; each is followed by its rows
 LONGEST_NAME = 60  # characters
 # An object begins a line, or follows a blank, a colon or a sign in the middle of one.
 _START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
@@ -125,6 +123,11 @@ def left_over(left: str) -> str:
     return _SPEAKS.sub("", left).strip(" \t\r\n,")
 
 
+def line_of(left: str, text: str) -> int:
+    """Where what is left begins."""
+    return 1 + text.count("\n", 0, text.rfind(left.split("\n")[0]))
+
+
 def _python(text: str, start: int) -> tuple[Any, int]:
     """The dictionary that Python printed here, and its end: its text and words are written as JSON, then it is read."""
     pieces, depth, place = list[str](), 0, start
@@ -204,111 +207,56 @@ def walk(value: Any) -> Iterator[JsonObject]:
             waiting.extend(reversed(here))
 
 
-BARS = "|│┃"
-MARKS = f"{BARS}\t;,"  # between the cells of a table
-_AROUND = " \t*+•-" + BARS
-_SIGN = re.compile(rf"[:={BARS}]")
+_AROUND = " \t*+•-|│┃"
+_SIGN = re.compile(r"[:=|│┃]")
 _VALUE = re.compile(r"([\d.,]{1,30}%?)(?: ?[A-Za-z/]{1,12})?")
 _LIST = re.compile(r"\[?([\d.]{1,20}%?(?:, [\d.]{1,20}%?){1,64})\]?")
-_PLACE = re.compile(r"^(position|acceptance at token|.*_at_pos_?) ?(\d{1,2})$")
+_PLACE = re.compile(r"^(position|acceptance at token) ?(\d{1,2})$")
+_PER_CENT = {"position": "position (%)"}  # as vLLM's benchmark writes them
 _PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
-_MEAN_FIRST = re.compile(rf"[{BARS}] *(?:avg|average|mean|value) *[{BARS}]", re.IGNORECASE)  # the head of a column
-_IN_PERCENT = "acceptance (%)"  # above the positions of vLLM's benchmark
 _OF_A_LOG = "ean acceptance length"  # a line with it and with counts is one of a log
-_NO_VALUE = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null")  # in lower case
 
 
-class TextRows:
-    """Records that are no objects: lines “name: value”, rows of a table, and a line with several pairs of both.
-
-    Only known names are taken. A name that comes again begins the next record.
-    """
-
-    def __init__(self, text: str, known: Set[str]) -> None:
-        self.known = known
-        lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
-        every = [*self._blocks(lines), *self._table(lines), *map(self._pairs, lines)]
-        every += [pairs for line in lines if "=" in line and len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
-        self.found = [each for each in every if each][:MOST_ROWS]
-
-    def _name(self, written: str) -> str | None:
-        name = " ".join(written.strip(" \t\"'").split()) if len(written) <= LONGEST_NAME else ""
-        return next((each for each in (name, name.lower()) if each in self.known or _PLACE.match(each)), None)
-
-    def _blocks(self, lines: Sequence[str]) -> Iterator[JsonObject]:
-        """Lines “name: value” or “| name | value |”; those of positions become one list."""
-        percent = " (%)" if any(_IN_PERCENT in line.lower() for line in lines) else ""
-        mean_first = any(_MEAN_FIRST.search(line) for line in lines)
-        found = dict[str, Any]()
-        for name, value in filter(None, (self._named(line, mean_first) for line in lines)):
-            place = _PLACE.match(name)
-            if name in found or (place and int(place[2]) < len(found.get(_kind(place, percent), ()))):
-                yield found
-                found = {}
-            _set_value(found, name, value, percent)
-        yield found
-
-    def _named(self, line: str, mean_first: bool) -> tuple[str, str | list[str]] | None:
-        bare = line.strip(_AROUND)
-        sign = _SIGN.search(bare)
-        name = self._name(bare[: sign.start()]) if sign else None
-        if sign is None or name is None:
-            return None
-        written = bare[sign.end() :].strip()
-        if mean_first and sign[0] in BARS:  # else a row of several figures does not say which of them counts
-            written = re.split(f"[{BARS}]", written)[0].strip()
-        if several := _LIST.fullmatch(written.rstrip(",")):
-            return name, several[1].split(", ")
-        value = _VALUE.fullmatch(written)
-        return (name, value[1]) if value else None
-
-    def _table(self, lines: Sequence[str]) -> list[JsonObject]:
-        """TextRows under the first line that names known columns: of a CSV file, or of a table drawn with bars."""
-        for place, head, mark in islice(self._heads(lines), MOST_HEADS):
-            under = lines[place + 1 : place + MOST_ROWS]
-            if found := [row for line in under if (row := _row(head, _cells(line, mark)))]:
-                return found
-        return []
-
-    def _heads(self, lines: Sequence[str]) -> Iterator[tuple[int, list[str | None], str]]:
-        for place, line in enumerate(lines):
-            mark = next((mark for mark in MARKS if line.count(mark) > 1), "")
-            head = [self._name(cell) for cell in _cells(line, mark)] if mark else []
-            if len(head) - head.count(None) > 1:
-                yield place, head, mark
-
-    def _pairs(self, line: str) -> JsonObject:
-        """“name: value, name: value” in one line."""
-        if ", " not in line or ": " not in line or _OF_A_LOG in line:
-            return {}
-        found = dict[str, Any]()
-        for before, _, written in (part.rpartition(":") for part in line.split(", ")):
-            name, value = self._name(before.rpartition(":")[2]), _VALUE.fullmatch(written.strip(" \t.,"))
-            if name and value:
-                found[name] = value[1]
-        return found if len(found) > 1 else {}
+def rows_in(text: str, known: Set[str]) -> list[JsonObject]:
+    """Records that are no objects: lines “name: value”, and a line with several such pairs. Only known names count."""
+    lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
+    every = [*_blocks(lines, known), *(_pairs(line, known) for line in lines)]
+    every += [pairs for line in lines if "=" in line and len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
+    return [each for each in every if each][:MOST_ROWS]
 
 
-def _kind(place: re.Match[str], percent: str) -> str:
-    return place[1].rstrip("_") + (percent if place[1] == "position" else "")
+def _known_name(written: str, known: Set[str]) -> str | None:
+    name = " ".join(written.strip(" \t\"'").split()) if len(written) <= LONGEST_NAME else ""
+    return next((each for each in (name, name.lower()) if each in known or _PLACE.match(each)), None)
 
 
-def _set_value(found: JsonObject, name: str, value: str | list[str], percent: str = "") -> None:
-    if place := _PLACE.match(name):
-        found.setdefault(_kind(place, percent), []).append(value)
-    else:
-        found[name] = value
-
-
-def _cells(line: str, mark: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.strip().strip(BARS).split(mark)]
-
-
-def _row(head: Sequence[str | None], cells: Sequence[str]) -> JsonObject:
+def _blocks(lines: Sequence[str], known: Set[str]) -> Iterator[JsonObject]:
+    """Lines “name: value” or “| name | value |”. Those of positions become one list; a name again begins a record."""
     found = dict[str, Any]()
-    if len(cells) != len(head) or all(set(cell) <= set("-: ") for cell in cells):
-        return found
-    for name, value in zip(head, cells, strict=True):
-        if name is not None and value.lower() not in _NO_VALUE:
-            _set_value(found, name, alone[1] if (alone := _VALUE.fullmatch(value)) else value)
-    return found
+    for bare in (line.strip(_AROUND) for line in lines):
+        sign = _SIGN.search(bare)
+        name = _known_name(bare[: sign.start()], known) if sign else None
+        if sign is None or name is None:
+            continue
+        written = bare[sign.end() :].strip()
+        several, alone, place = _LIST.fullmatch(written.rstrip(",")), _VALUE.fullmatch(written), _PLACE.match(name)
+        value = several[1].split(", ") if several else alone[1] if alone else None
+        kind = _PER_CENT.get(place[1], place[1]) if place else name
+        if kind in found and (not place or int(place[2]) < len(found[kind])):
+            yield found
+            found = {}
+        if value is not None:
+            found[kind] = [*found.get(kind, []), value] if place else value
+    yield found
+
+
+def _pairs(line: str, known: Set[str]) -> JsonObject:
+    """“name: value, name: value” in one line."""
+    if ", " not in line or ": " not in line or _OF_A_LOG in line:
+        return {}
+    found = dict[str, Any]()
+    for before, _, written in (part.rpartition(":") for part in line.split(", ")):
+        name, value = _known_name(before.rpartition(":")[2], known), _VALUE.fullmatch(written.strip(" \t.,"))
+        if name and value:
+            found[name] = value[1]
+    return found if len(found) > 1 else {}

@@ -9,49 +9,17 @@ from specviz.core.errors import InputError
 from specviz.core.names import first_words
 from specviz.systems.benches import FAILED, LONGEST, MOST_PARTS, ToolAnswer, ToolRun
 from specviz.systems.fields import Fields
-from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames
 
 TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0}
 
 
-def _without_own_token(values: JsonObject) -> JsonObject:
-    """The histogram of speculation_profile.json counts the target's own token: here from none accepted on."""
-    lengths = values.get("acceptance_length_histogram")
-    if not isinstance(lengths, dict) or not all(key.isdecimal() for key in lengths):
-        return values
-    return values | {"accepted_histogram": {str(int(key) - 1): count for key, count in lengths.items() if int(key)}}
-
-
 ROWS = (
-    # AIPerf, profile_export_aiperf.json (docs/tutorials/spec-decode-metrics.md), and as printed
+    # AIPerf, profile_export_aiperf.json (docs/tutorials/spec-decode-metrics.md)
     SystemNames(
         "AIPerf",
         needs=("pooled_spec_decode_acceptance_histogram",),
         histogram=("pooled_spec_decode_acceptance_histogram",),
-    ),
-    SystemNames("AIPerf", needs=("acceptance length",), with_all=("spec decode steps",), length=("acceptance length",)),
-    # speculators: examples/evaluate, CSV
-    SystemNames(
-        "vLLM",
-        needs=("acceptance_length",),
-        with_all=("num_drafts",),
-        rounds=("num_drafts",),
-        drafted=("num_draft_tokens",),
-        accepted=("num_accepted_tokens",),
-        length=("acceptance_length",),
-        marginal=("acceptance_at_pos",),
-        milliseconds=("mean_itl_ms",),
-    ),
-    # NVIDIA Model Optimizer: specdec_bench, speculation_profile.json
-    SystemNames(
-        "speculation_profile.json",
-        needs=("marginal_accept_rates", "conditional_accept_rates"),
-        length=("mean_accept_length",),
-        histogram=("accepted_histogram",),
-        marginal=("marginal_accept_rates",),
-        conditional=("conditional_accept_rates",),
-        prepare=_without_own_token,
     ),
     # Spec-Bench: evaluation/speed.py, as printed
     SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
@@ -77,35 +45,31 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
 
 def _read_guidellm(run: Fields) -> ToolRun:
     """One load of guidellm's file (0.3 to 0.5)."""
-    requests = run.inner("requests")
-    failed = [ToolAnswer("", None, 0.0, None, 0.0, 0, "", (), FAILED) for _ in requests.every("errored")]
-    every = [_guidellm_answer(each) for each in requests.every("successful")]
-    strategy = (run.inner("config") if run.has("config") else run.inner("args")).inner("strategy")
-    concurrency = strategy.whole("streams") or strategy.whole("max_concurrency")
-    began = [float(each.value.get("request_start_time") or 0.0) for each in requests.every("successful")]
-    start = min(began, default=0.0)
-    answers = [
-        ToolAnswer("", each.prompt_tokens, at - start, each.first, each.seconds, each.tokens, each.text)
-        for at, each in zip(began, every, strict=True)
-    ]
-    return ToolRun("guidellm", "", "", 1 if concurrency is None and _is(strategy, "synchronous") else concurrency,
-                   all(began) and bool(began), [*answers, *failed])  # fmt: skip
+    requests, config = run.inner("requests"), run.inner("config" if run.has("config") else "args")
+    done, strategy = requests.every("successful"), config.inner("strategy")
+    alone = "synchronous" in (strategy.value.get("type_"), strategy.value.get("type"))
+    began = [each.number("request_start_time") or each.number("start_time") for each in done]
+    start = min((at for at in began if at), default=0.0)
+    answers = [_guidellm_answer(each, (at or start) - start) for each, at in zip(done, began, strict=True)]
+    answers += [ToolAnswer("", None, 0.0, None, 0.0, 0, problem=FAILED) for _ in requests.every("errored")]
+    streams = 1 if alone else strategy.whole("streams") or strategy.whole("max_concurrency")
+    return ToolRun("guidellm", "", "", streams, all(began), answers)
 
 
-def _is(strategy: Fields, kind: str) -> bool:
-    return kind in (strategy.value.get("type_"), strategy.value.get("type"))
-
-
-def _guidellm_answer(request: Fields) -> ToolAnswer:
+def _guidellm_answer(request: Fields, began: float) -> ToolAnswer:
     first, seconds = request.number("time_to_first_token_ms"), request.number("request_latency")
-    tokens = request.tokens("output_tokens") or 0
     if seconds is None:
         request.refuse("request_latency", "Field required")
     said = request.value.get("output")
     return ToolAnswer(
-        "", request.tokens("prompt_tokens"), 0.0, None if first is None else first / 1000, seconds or 0.0, tokens,
+        "",
+        request.tokens("prompt_tokens"),
+        began,
+        None if first is None else first / 1000,
+        seconds or 0.0,
+        request.tokens("output_tokens") or 0,
         said[:100_000] if isinstance(said, str) else "",
-    )  # fmt: skip
+    )
 
 
 def _read_aiperf(values: Sequence[Fields]) -> ToolRun:

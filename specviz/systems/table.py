@@ -5,8 +5,6 @@ A system is recognised by the names that its records need. Sources are the syste
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate
-from operator import mul
 from typing import Any
 
 from specviz.core.errors import InputError
@@ -35,7 +33,6 @@ class SystemNames:
     length: Names = ()  # tokens of a call, with the target's own one
     histogram: Names = ()  # entry j: rounds that accepted exactly j drafted tokens
     marginal: Names = ()  # rates of positions: accepted here / rounds
-    conditional: Names = ()  # accepted here / accepted before
     written: Names = ()  # output tokens
     requests: Names = ()
     milliseconds: Names = ()  # mean, for an output token of a request
@@ -65,8 +62,6 @@ class Record:
         if found is None:
             return None
         name, value = found
-        if isinstance(value, dict):  # AIPerf: {"unit": …, "avg": …}
-            value = value.get("avg", value.get("value"))
         return number(value, name)
 
     def several(self, names: Names) -> tuple[float, ...]:
@@ -88,11 +83,9 @@ class Record:
 def read_record(record: Record) -> SystemCounts:
     """The counts of one record; InputError where one is no number, or contradicts another."""
     system = record.system
-    if record.values.get("measured") is False:  # a profile that was made before any measurement
-        raise InputError(say_count("not_measured", engine=system.engine))
     accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
     histogram = record.several(system.histogram)
-    survival = record.several(system.marginal) or tuple(accumulate(record.several(system.conditional), mul))
+    survival = record.several(system.marginal)
     if histogram:
         steps = sum(histogram)
         tokens = sum(j * count for j, count in enumerate(histogram))

@@ -6,19 +6,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
+from specviz.core.outside import JsonShape, check_density
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.texts import Sentences
 from specviz.measure.sweep.plan import SweepPrompt
 from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
-    MAX_MESSAGES,
     MAX_NAME,
     SHOWN,
     is_conversation,
@@ -27,6 +25,7 @@ from specviz.measure.sweep.prompt_entries import (
     prompt_of,
     text_prompt,
 )
+from specviz.systems.finding import find_values, left_over, line_of
 
 say = Sentences("prompt_files")
 
@@ -36,11 +35,11 @@ MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
+SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14, fields=256)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
 _BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
-_SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column
 
 
@@ -140,22 +139,17 @@ def _text(content: bytes) -> str:
 
 
 def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
-    """What a file lists, by the form that its first line has. An array that was cut ends where it breaks."""
+    """What a file lists, by the form that its first line has."""
     lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
     number, first = next(lines, (0, ""))
     if not number:
         return
-    found = _json(first)
-    if isinstance(found, dict) or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
+    begins, is_object = first.lstrip().startswith(("{", "[")), isinstance(found := _json(first), dict)
+    if is_object or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
         yield _json_line(number, first)
         yield from (_json_line(*line) for line in lines)
-    elif first.lstrip().startswith(("{", "[")) and _is_document(text, first.strip()):
-        first_ones = list(islice(_document(text), MAX_MESSAGES + 1))
-        if is_conversation(messages := [entry.found for entry in first_ones]) and not _has_content(messages[0]):
-            yield replace(first_ones[0], found=messages)
-        else:
-            with suppress(InputError) if cut else nullcontext():
-                yield from _document(text)
+    elif begins and (values := _document(text, cut, surely=bool(_BEGINS.match(first.strip())))):
+        yield from values
     elif columns := _csv_columns(first):
         yield from _csv(text, *columns)
     else:
@@ -186,63 +180,20 @@ def _json(line: str) -> object:
         return None
 
 
-def _is_document(text: str, first: str) -> bool:
-    """Whether a text that begins with a bracket is JSON over several lines, or surely means to be."""
-    if _BEGINS.match(first) or _json(first.removesuffix(",")) is not None:
-        return True
-    try:
-        for count, _ in enumerate(_document(text)):
-            if count > MAX_PROMPTS:
-                break
-    except InputError:
-        return False
-    return True
+def _document(text: str, cut: bool, *, surely: bool) -> list[FilePrompt]:
+    """The values of a JSON array, or of objects that follow one another; none where a text only begins with a bracket.
 
-
-def _document(text: str) -> Iterator[FilePrompt]:
-    """The values of a JSON array, or of objects that follow one another. Raises InputError where the JSON is broken."""
-    at, line, count = _skip(text, 0), 1, 0
-    is_array, done = text[at] == "[", 0  # characters whose lines are counted
-    at = _skip(text, at + 1) if is_array else at
-    while at < len(text) and not (is_array and text[at] == "]"):
-        line, done = line + text.count("\n", done, at), at
-        # A part of the text only: a value of the whole file's length would take far more memory.
-        found, length = _value(text[at : at + MAX_LINE], line, whole=at + MAX_LINE >= len(text))
-        count += 1
-        yield FilePrompt(line, f"prompt-{count}", found)
-        at = _skip(text, at + length)
-        if is_array:
-            if text[at : at + 1] not in (",", "]"):
-                raise _broken(_line(text, at))
-            at = _skip(text, at + 1) if text[at] == "," else at
-    if is_array and (at >= len(text) or text[at + 1 :].strip()):
-        raise _broken(_line(text, _skip(text, at + 1)))
-
-
-def _value(text: str, line: int, *, whole: bool) -> tuple[object, int]:
-    """The JSON value at the start of a text, and its length."""
-    try:
-        return json.JSONDecoder().raw_decode(text)
-    except json.JSONDecodeError as error:
-        if not whole and (error.msg.startswith("Unterminated") or error.pos >= len(text) - 1):
-            raise InputError(say("long_value", line=line, most=MAX_LINE)) from None
-        raise _broken(line + text.count("\n", 0, error.pos)) from None
-    except (ValueError, RecursionError):
-        raise _broken(line) from None
-
-
-def _broken(line: int) -> InputError:
-    return InputError(say("breaks_json", line=line))
-
-
-def _line(text: str, at: int) -> int:
-    """The line of a place; of the end, the last that holds something."""
-    return 1 + text.count("\n", 0, min(at, len(text.rstrip())))
-
-
-def _skip(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    return space.end() if space else at
+    Raises InputError where JSON is broken. What was cut may end anywhere.
+    """
+    check_density(text.encode(), SHAPE)
+    found, left = find_values(text.lstrip().removeprefix("[") if cut else text)
+    if (wrong := left_over(left)) and not cut:
+        if surely or found:
+            raise InputError(say("breaks_json", line=line_of(wrong, text)))
+        return []
+    if len(found) == 1 and isinstance(values := found[0].value, list) and not is_conversation(values):
+        return [FilePrompt(1, f"prompt-{place}", value) for place, value in enumerate(values, start=1)]
+    return [FilePrompt(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
 
 
 def _has_content(found: object) -> bool:
