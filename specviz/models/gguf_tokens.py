@@ -38,7 +38,8 @@ RULES: Mapping[str, tuple[str, ...]] = {  # by the file's word: regular expressi
 }
 WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # a word that is a token needs no merges
 BEGINS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # where the file does not say whether a text does
-CONTROL, USER = 3, 4  # kinds of tokens: marks, and texts that are never cut
+NORMAL, CONTROL, USER = 1, 3, 4  # kinds of tokens: marks, and texts that are never cut
+CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")  # end a turn wherever there are such tokens
 LONGEST_PIECE = 64  # characters of what is joined; SentencePiece makes pieces of 16 unless told otherwise
 SPACE = "▁"  # SentencePiece writes it for a space
 
@@ -59,6 +60,7 @@ def read_tokens(file: GgufFile) -> LightTokens:
         made = make(fields, {word: number for number, word in enumerate(words)})
         kinds = fields.get("tokenizer.ggml.token_type") or []
         marks = [(word, kind == CONTROL) for word, kind in zip(words, kinds, strict=False) if kind in (CONTROL, USER)]
+        marks += [(word, True) for word in CHAT_ENDS if word in made.get_vocab()]
         made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
         end, begin = _mark(fields, "eos"), _mark(fields, "bos") if _is_begun(fields) else None
         if begin is not None:
@@ -76,7 +78,17 @@ def end_ids(file: GgufFile) -> frozenset[int]:
     """The tokens that end a text, or a turn of a chat."""
     keys = ("eos_token_id", "eot_token_id", "eom_token_id")
     ends = (file.fields.get(f"tokenizer.ggml.{key}") for key in keys)
-    return frozenset(each for each in ends if isinstance(each, int))
+    words = file.fields.get("tokenizer.ggml.tokens", [])
+    of_chats = (number for number, word in enumerate(words) if word in CHAT_ENDS)
+    return frozenset([*(each for each in ends if isinstance(each, int)), *of_chats])
+
+
+def chat_template(file: GgufFile) -> tuple[str | None, str | None]:
+    """The template, and the mark at the beginning, which llama.cpp writes once, whether the template does or not."""
+    template, begin = file.fields.get("tokenizer.chat_template"), _mark(file.fields, "bos")
+    if template and begin is not None and _is_begun(file.fields) and "bos_token" not in template:
+        template = "{{ bos_token }}" + template
+    return template, None if begin is None else file.fields["tokenizer.ggml.tokens"][begin]
 
 
 def _is_begun(fields: Mapping[str, Any]) -> bool:
@@ -96,10 +108,15 @@ def _mark(fields: Mapping[str, Any], key: str) -> int | None:
 
 def _byte_level(fields: Mapping[str, Any], vocabulary: dict[str, int]) -> Tokenizer:
     rule = fields.get("tokenizer.ggml.pre", "")
+    if rule in ("", "default"):
+        raise InputError(say("no_cuts"))
     if rule not in RULES:
         loads = ", ".join(RULES)
         raise InputError(say("unknown_cuts", rule=repr(rule), known=loads))
     merges = [tuple(each.split(" ", 1)) for each in fields.get("tokenizer.ggml.merges", [])]
+    kinds = fields.get("tokenizer.ggml.token_type") or [NORMAL] * len(vocabulary)
+    if not merges and any(kind == NORMAL and len(word) > 1 for word, kind in zip(vocabulary, kinds, strict=False)):
+        raise InputError(say("no_merges"))
     made = Tokenizer(BPE(vocabulary, merges, ignore_merges=rule in WHOLE_WORDS))
     if RULES[rule] == (QWEN_2,):
         made.normalizer = normalizers.NFC()  # as Qwen's own tokenizer does; llama.cpp does not
