@@ -66,10 +66,10 @@ def notes_on(found: object) -> list[str]:
     content = found.get(key := _content_key(found))
     unused = {name: found[name] for name in found if name != key and name not in KEYS}
     notes = [say("unused", names=_named(unused))] if unused else []
+    several = isinstance(content, list) and len(content) > 1
     if is_conversation(content):
-        several = _first_turn(_messages(content)) < len(content)
-    else:
-        several = isinstance(content, list) and len(content) > 1
+        messages = _messages(content)
+        several = _first_turn(messages) < len(messages)
     return [*notes, say("first_turn")] if several else notes
 
 
