@@ -59,7 +59,7 @@ def _describe_content(file: Path, size: int, *_changed: int) -> str:
     with file.open("rb") as opened:
         digest.update(opened.read(HEAD))
         for part in range(SAMPLES):
-            opened.seek(size * part // SAMPLES)
+            opened.seek(max(0, size - SAMPLE) * part // (SAMPLES - 1))
             digest.update(opened.read(SAMPLE))
     return f"{size} bytes, {digest.hexdigest()}"
 
