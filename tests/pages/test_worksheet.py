@@ -14,11 +14,10 @@ from specviz.core.metrics import costs
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
-from specviz.data.systems.importers import RecordOptions, import_run
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import never
 from specviz.measure.worksheet.model import WorksheetModel
+from specviz.systems import RecordOptions, ServingCounters, import_run, read_counters
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
@@ -226,12 +225,6 @@ def test_a_paste_is_read_once(page: AppTest, text: str, monkeypatch: pytest.Monk
     paste(page, ISSUE)
     paste(page, text)
     assert read == [text, ISSUE, text]
-
-
-def test_the_paste_is_quoted_legibly_and_as_text(page: AppTest) -> None:
-    paste(page, f"(APIServer pid=18172) INFO *loading* :red[weights] <b>\n{LINE}")
-    assert "(APIServer pid=18172) INFO" in texts(page).replace("\\", "").replace("\u2060", "")
-    assert ":red[weights]" not in texts(page)
 
 
 @pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])

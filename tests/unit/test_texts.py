@@ -147,6 +147,9 @@ def named_in(*texts: str) -> set[str]:
     return {name.split(".")[0] for text in texts for name in figures_in(text)}
 
 
+OWN_NAMES = {"counters": "say_count", "records": "say_record"}  # modules of specviz/systems use both
+
+
 def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names() -> None:
     said: dict[str, list[ast.Module]] = {}
     for tree in CODE.values():
@@ -155,7 +158,8 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
     assert {file.stem for file in (TEXTS / "sentences").iterdir()} == set(said)
     for name, trees in said.items():
         wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
-        assert wanted == given_by("say", trees), name
+        function = OWN_NAMES.get(name)
+        assert wanted == (given_by(function, CODE.values()) if function else given_by("say", trees)), name
     lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)

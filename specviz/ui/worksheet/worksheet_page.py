@@ -330,12 +330,12 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    read = worksheet.read(state.worksheet_paste, current_language())
-    if isinstance(read, str):
-        raise InputError(read)
+    counters = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(counters, str):
+        raise InputError(counters)
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = serving.measured_speedup(given, without, speculative, read.latency)
-    return serving.production(read, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
+    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
