@@ -29,7 +29,7 @@ test("what was run, each round in the words of the stage, what came of it", () =
     "1.5 times as fast: 7 tokens.",
     "Identical.",
     "The draft is cheap.",
-    "Where the figures are from: measured on a machine.",
+    "Figures: measured on a machine.",
   ]);
   assert.equal(asText(told).split("\n").length, 2 + 1 + 2 + 1 + 6);
 });

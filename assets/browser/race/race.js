@@ -6,11 +6,8 @@ import { mount } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
-import { Saving } from "../slide/saving.js";
-import { coloursOf, keyOf } from "../slide/sheet.js";
 import { RaceClock } from "./clock.js";
 import { LANES, Lane } from "./lane.js";
-import { raceFilm, raceSlide } from "./race_slide.js";
 import { say } from "./words.js";
 
 /** @import { LapPayload, RacePayload } from "../shared/payloads.js" */
@@ -39,7 +36,6 @@ class Race {
     this.speed = find(this.node, ".speed");
     this.play = find(this.node, ".play");
     this.time = find(this.node, ".clock");
-    this.saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: "race" });
     this.stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
     this.#listen();
   }
@@ -126,23 +122,7 @@ class Race {
     moves[name]();
   }
 
-  #slide() {
-    const shown = this.#shown();
-    return shown && { name: say("slide_name", { time: seconds(this.clock.at) }), picture: raceSlide(shown, this.clock.at) };
-  }
-
-  #film() {
-    const shown = this.#shown();
-    return shown && raceFilm(shown, this.clock.slower);
-  }
-
-  /** What a slide is drawn from. */
-  #shown() {
-    return this.data && { data: this.data, key: keyOf(this.node), colours: coloursOf(this.node) };
-  }
-
   stop() {
-    this.saving.stop();
     this.reporter.stop();
     this.clock.stop();
     this.stopKeys();

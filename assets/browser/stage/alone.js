@@ -108,14 +108,10 @@ function across(from, to, y) {
  * @param {DiagramPayload["words"]} words
  */
 export function aloneInWords(run, index, words) {
+  const said = voiceOf(words);
   const { before, token } = writtenAt(run, index);
   const { ms } = run.rounds[index];
-  return voiceOf(words)("alone_in_words", {
-    text: quoted([...before].slice(-20).join("")),
-    token: quoted(token),
-    number: index + 1,
-    passes: run.rounds.length,
-    ms: fixed(ms[3] - ms[0], 1),
-    whole: run.rounds[run.rounds.length - 1].ms[3].toFixed(0),
-  });
+  const [end, next] = [[...before].slice(-20).join(""), `${said("alone_next")} ${quoted(token)}`];
+  const parts = [`${say("text_so_far")} ${quoted(end)}`, said("alone_model"), next, said("alone_back"), said("alone_pass", { number: index + 1 })];
+  return `${parts.join("; ")}: ${fixed(ms[3] - ms[0], 1)} ms.`;
 }

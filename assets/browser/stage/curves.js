@@ -1,9 +1,7 @@
 // What the small charts share: curves and dots, the axes' ticks, and the figures of a run in two numbers.
 
 import { fixed, localize } from "../shared/localize.js";
-import { percent } from "../shared/numbers.js";
-import { label, svg } from "../shared/svg.js";
-import { shorten } from "../shared/text.js";
+import { svg } from "../shared/svg.js";
 import { line, roundNumbers } from "./plane.js";
 import { say } from "./words.js";
 
@@ -24,12 +22,7 @@ import { say } from "./words.js";
 
 /** @typedef {[number, number]} Place in pixels, from the left and from the top */
 
-/** @typedef {{ left: number, right: number, top: number, bottom: number }} Box in pixels */
-
 const DOT = 0.37; // of the letters' height
-const LETTER = 0.47; // the width of one in a name, of that height
-const ESTIMATE = 9; // the width of what a replay comes to, in such heights
-const MOST_NAME = 24; // characters
 /** @type {Tick[]} */
 export const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
 
@@ -51,16 +44,6 @@ export function estimated({ speedup, interval }) {
   if (!interval) return say("about", { figure: localize(String(speedup?.toFixed(2))) });
   const [low, high] = interval.map((end) => fixed(end, 2));
   return low === high ? low : say("from_to", { low, high });
-}
-
-/**
- * What a replay comes to: its share is counted where the replay is exact; its speedup is estimated.
- * @param {StagePayload} data
- * @param {ReplayedLength} run
- */
-export function replayedInWords({ replay }, run) {
-  const share = percent(figuresOf(run).acceptance);
-  return { accepted: replay.why_not === null && replay.exact ? share : say("about", { figure: share }), speedup: `${estimated(run)}×` };
 }
 
 /**
@@ -129,14 +112,13 @@ export function margin({ letters }) {
 }
 
 /**
- * The line of the run before, where it ends above the axis with an arrow at its end; and its name.
+ * The line of the run before, where it ends above the axis with an arrow at its end.
  * @param {Plane} plane
  * @param {StagePayload["before"]} before
  * @param {"acceptance" | "speedup"} figure
- * @param {Place[][]} lines all of the plot
  * @param {Style} style
  */
-export function lineOfBefore(plane, before, figure, lines, style) {
+export function lineOfBefore(plane, before, figure, style) {
   if (!before) return [];
   const values = valuesOfBefore(before, figure);
   const name = figure === "speedup" ? "corrected" : "accepted";
@@ -145,7 +127,7 @@ export function lineOfBefore(plane, before, figure, lines, style) {
   if (last < 0) return [];
   const value = values[last] ?? 0;
   const arrow = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, look, style.letters)] : [];
-  return [...curve(plane, values, look), ...arrow, ...nameOfBefore(plane, before, name, lines, style)];
+  return [...curve(plane, values, look), ...arrow];
 }
 
 /**
@@ -157,105 +139,15 @@ export function valuesOfBefore(before, figure) {
 }
 
 /**
- * The name of the run before beside a sample of its line, where it is farthest from what is drawn. Its place depends
- * on whole runs, so it does not move while one plays; what a replay comes to has the right end.
- * @param {Plane} plane
- * @param {{ name: string }} before
- * @param {string} className
- * @param {Place[][]} lines
- * @param {Style} style
- */
-export function nameOfBefore(plane, { name }, className, lines, { letters }) {
-  const words = shorten(name, MOST_NAME);
-  const { l, r, t, b } = plane.margin;
-  const [sample, height] = [1.5 * letters, letters * 1.1];
-  const width = sample + words.length * letters * LETTER;
-  const lefts = [l + letters * 0.4, plane.width - r - letters * ESTIMATE - width].filter((left, i) => !i || left > l + width);
-  const tops = [0.97, 0.5, 0.03].map((part) => t + part * (plane.height - t - b - height));
-  const boxes = tops.flatMap((top) => lefts.map((left) => ({ left, right: left + width, top, bottom: top + height })));
-  const { left, bottom } = freest(boxes, lines);
-  const y = bottom - letters * 0.2;
-  return [
-    line(left, y - letters * 0.25, left + sample - 4, y - letters * 0.25, `sample ${className} pale`),
-    label(words, left + sample, y, "before-name"),
-  ];
-}
-
-/**
- * Where the name of a line stands: directly above or below it, where it is farthest from the other lines. Null where the
- * line is too short.
- * @param {Plane} plane
- * @param {Place[]} own
- * @param {string} words
- * @param {Place[][]} others
- * @param {Style} style
- * @returns {Box | null}
- */
-export function boxOfName({ margin, width, height }, own, words, others, { letters }) {
-  const [long, high, gap] = [words.length * letters * LETTER, letters * 0.9, letters * 0.35];
-  const boxes = own.flatMap(([left]) => {
-    const right = left + long;
-    const ys = own.filter(([x]) => x >= left - long / 4 && x <= right + long / 4).map(([, y]) => y);
-    const tops = [Math.min(...ys) - gap - high, Math.max(...ys) + gap];
-    const inside = tops.filter((top) => right <= width - margin.r && top >= 0 && top + high <= height - margin.b);
-    return inside.map((top) => ({ left, right, top, bottom: top + high }));
-  });
-  return boxes.length ? freest(boxes, others) : null;
-}
-
-/** @param {Box} box its upper and its lower edge: other words keep away from both */
-export function edgesOf({ left, right, top, bottom }) {
-  return [top, bottom].map((y) => /** @type {Place[]} */ ([[left, y], [right, y]]));
-}
-
-/**
- * The box that is farthest from all lines, up or down; the first of several.
- * @template {Box} Found
- * @param {Found[]} boxes
- * @param {Place[][]} lines
- * @returns {Found}
- */
-export function freest(boxes, lines) {
-  const room = boxes.map((box) => Math.min(...lines.map((places) => distance(box, places))));
-  return boxes[room.indexOf(Math.max(...room))];
-}
-
-/**
- * @param {Box} box
- * @param {Place[]} places of a line, from left to right
- */
-function distance({ left, right, top, bottom }, places) {
-  const gaps = places.map(([x, y], i) => {
-    const [fromX, fromY] = places[Math.max(i - 1, 0)];
-    return x < left || fromX > right ? Infinity : Math.max(Math.min(y, fromY) - bottom, top - Math.max(y, fromY), 0);
-  });
-  return Math.min(...gaps);
-}
-
-/**
- * What a replay at another draft length comes to: a line across, and its words at the right end: above the line, below it,
- * or where the other lines leave most room.
+ * What a replay at another draft length comes to: a line across.
  * @param {Plane} plane
  * @param {number | null} value
- * @param {number} length
  * @param {string} className
- * @param {Place[][]} others the other lines
- * @param {Style} style
- * @param {string} words the value as it is said
  */
-export function level(plane, value, length, className, others, { letters }, words) {
+export function level(plane, value, className) {
   if (value === null) return [];
-  const { l, r, t, b } = plane.margin;
-  const [right, y, height] = [plane.width - r, plane.y(value), letters];
-  const [first, last] = [t, plane.height - b - height];
-  const tops = [y - 1.3 * letters, y + 0.3 * letters, first, (first + last) / 2, last].filter((top) => top >= first && top <= last);
-  const boxes = tops.map((top) => ({ left: right - ESTIMATE * letters, right, top, bottom: top + height }));
-  const own = /** @type {Place[]} */ ([[l, y], [right, y]]);
-  const free = boxes.find((box) => [...others, own].every((places) => distance(box, places) >= 0.25 * letters)) ?? freest(boxes, [...others, own]);
-  return [
-    line(l, y, right, y, `curve ${className} estimated`),
-    label(say("at_length", { length, figure: words }), right, free.bottom - letters * 0.15, "end estimate"),
-  ];
+  const y = plane.y(value);
+  return [line(plane.margin.l, y, plane.width - plane.margin.r, y, `curve ${className} estimated`)];
 }
 
 /**

@@ -31,7 +31,7 @@ export function equationOf(data, run) {
   const tips = {
     tokens: run ? countedIn(run.accepted, run.per_call * run.rounds.length, run.rounds.length) : countedInRun(data),
     steps: [say("step_meaning"), modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
-    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps), tokens: localize(tokens) })}`,
+    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps) })}`,
   };
   const left = [{ part: /** @type {Part} */ ("tokens"), words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
   if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(data.result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };

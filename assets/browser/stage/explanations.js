@@ -6,7 +6,7 @@ import { quoted, shorten, visible } from "../shared/text.js";
 import { pairedBars, singleBars, targetBars } from "./bars.js";
 import { blockToken } from "./block_explanations.js";
 import { facts, rule } from "./facts.js";
-import { guessInTree, notTaken, placeInTree, whatFailed } from "./tree_explanations.js";
+import { guessInTree, notTaken, siblings } from "./tree_explanations.js";
 import { say } from "./words.js";
 
 /** @import { Chip, DiscardedChip, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
@@ -45,8 +45,7 @@ export function explainJudged(data, round, index) {
  * @param {number} index
  */
 export function explainProposed(data, round, index) {
-  const place = round.tree ? [rule(placeInTree(round, index))] : [];
-  return [...place, whatDraftThought(data, round, round.chips[index]), rule(say("not_judged_yet"))];
+  return [...siblings(round, index), whatDraftThought(data, round, round.chips[index])];
 }
 
 /**
@@ -70,7 +69,7 @@ function whatDraftThought({ method, translated, point_mass: pointMass }, round, 
  */
 function judgedToken(data, round, chip, index) {
   const { translated } = data;
-  if (chip.p === null || (chip.q === null && !translated)) return [rule(say("nothing_to_show"))];
+  if (chip.p === null || (chip.q === null && !translated)) return [rule(say("not_recorded_probabilities"))];
   const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
   if (round.tree) return [facts(chip, data), ...guessInTree(data, round, chip, index), bars];
   const why = data.rule === "block" ? blockToken(round, chip, index) : whyJudged(data, round, chip);
@@ -123,7 +122,7 @@ function discardedToken({ method, rule: how }, round, chip) {
   const words = rule(say(why, { rejected: rejected ? quoted(rejected.text) : "" }));
   if (chip.q === null) return [words];
   const gives = method.by_hand ? method.gives : say("draft_gave");
-  return [words, rule(say(how === "block" ? "gives_q" : "gives_q_only", { gives, q: prob(chip.q) }))];
+  return [words, rule(say("gives_q", { gives, q: prob(chip.q) }))];
 }
 
 /**
@@ -133,17 +132,15 @@ function discardedToken({ method, rule: how }, round, chip) {
  */
 function correctionToken({ greedy, translated, rule: how, point_mass: pointMass }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
-  const place = round.tree ? whatFailed(round) : rejected ? say("in_place_of", { rejected: quoted(rejected.text) }) : "";
-  const known = chip.p !== null;
-  const p = prob(chip.p);
+  const place = round.tree ? say("none_passed") : rejected ? say("in_place_of", { rejected: quoted(rejected.text) }) : "";
   if (greedy) {
     const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
-    return [bars, inOrder(place, say(known ? "greedy_own_p" : "greedy_own", { p }))];
+    return [bars, inOrder(place, say("greedy_own"))];
   }
   const source = say(round.tree ? "drawn_from_left" : how === "block" ? "drawn_after_block" : pointMass ? "drawn_without_rejected" : "drawn_residual");
   if (!chip.residual.length) return [inOrder(place, source, say("residual_not_recorded"))];
   const unlikely = !chip.residual.some(([, , own]) => own);
-  return [singleBars(chip.residual, say("residual")), inOrder(place, source, unlikely ? say(known ? "less_likely_p" : "less_likely", { p }) : "")];
+  return [singleBars(chip.residual, say("residual")), inOrder(place, source, unlikely ? say(chip.p === null ? "less_likely" : "less_likely_p", { p: prob(chip.p) }) : "")];
 }
 
 /** @param {string[]} sentences some may be empty */
@@ -159,7 +156,7 @@ function inOrder(...sentences) {
 function targetToken({ greedy }, reason, { p, candidates }) {
   const bars = candidates.length ? [targetBars(candidates)] : [];
   if (p === null) return [...bars, rule(say(reason, { source: say(greedy ? "top_token" : "from_p") })), rule(say("not_recorded_probabilities"))];
-  return [...bars, rule(say(reason, { source: say(greedy ? "top_token_p" : "from_p_p", { p: prob(p) }) }))];
+  return [...bars, rule(say(reason, { source: say(greedy ? "top_token" : "from_p_p", { p: prob(p) }) }))];
 }
 
 /**

@@ -18,7 +18,7 @@ export function heading(title, pinned) {
   if (!pinned) return head;
   const close = element("button", "unpin", "×");
   close.type = "button";
-  close.setAttribute("aria-label", say("close_token"));
+  close.setAttribute("aria-label", say("follow_again"));
   close.title = say("follow_again");
   head.append(close);
   return head;
@@ -35,36 +35,42 @@ export function rule(text) {
  * @param {StagePayload} data
  * @param {boolean} [judged]
  */
-export function facts({ p, q, accept_prob: chance, u }, { greedy, rule: how, point_mass: pointMass }, judged = true) {
+export function facts({ p, q, accept_prob: chance, u }, { greedy, point_mass: pointMass }, judged = true) {
   const list = element("dl", "facts");
-  const draft = pointMass ? "q_is_one" : greedy ? "q_greedy" : "q_sampling";
+  const meaning = say(greedy ? "before_sampling" : "after_sampling");
   list.append(
-    fact("target-p", say("target_p"), p, say(greedy ? "p_greedy" : "p_sampling"), "target"),
-    fact("draft-q", say("draft_q"), q, say(draft), "draft"),
+    fact(explained("target-p", say("target_p"), meaning), p, "target"),
+    fact(explained("draft-q", say("draft_q"), pointMass ? say("q_is_one") : meaning), q, "draft"),
   );
-  if (judged && greedy) list.append(fact("first-choice", say("first_choice"), say(chance ? "yes" : "no"), say("chance_greedy")));
-  else if (judged) list.append(fact("chance", say("chance"), chance, say(`chance_${how}`)), fact("drew-u", say("drew_u"), u, say(`drew_${how}`)));
+  if (judged && greedy) list.append(fact([say("first_choice")], say(chance ? "yes" : "no")));
+  else if (judged) list.append(fact([say("chance")], chance), fact([say("drew_u")], u));
   return list;
 }
 
 /**
- * A figure whose name explains itself on hover, focus and tap.
- * @param {string} id of its explanation
- * @param {string} name
+ * @param {Array<string | Node>} name
  * @param {number | string | null} value
- * @param {string} meaning
  * @param {string} [swatch]
  */
-function fact(id, name, value, meaning, swatch = "") {
-  const entry = element("div", swatch);
-  const term = element("dt");
+function fact(name, value, swatch = "") {
+  const [entry, term] = [element("div", swatch), element("dt")];
+  term.append(...name);
+  entry.append(term, element("dd", "", typeof value === "string" ? value : prob(value)));
+  return entry;
+}
+
+/**
+ * A name that explains itself on hover, focus and tap.
+ * @param {string} id of its explanation
+ * @param {string} name
+ * @param {string} meaning
+ */
+function explained(id, name, meaning) {
   const word = element("button", "term", name);
   word.type = "button";
   const tip = element("span", "tip", meaning);
   tip.setAttribute("role", "tooltip");
   tip.id = `tip-${id}`;
   word.setAttribute("aria-describedby", tip.id);
-  term.append(word, tip);
-  entry.append(term, element("dd", "", typeof value === "string" ? value : prob(value)));
-  return entry;
+  return [word, tip];
 }

@@ -4,13 +4,13 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, replayedInWords, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
+import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, speedupSpan, speedupTicks, titled, trusted } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 import { say } from "./words.js";
 
 /** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
-/** @import { Asked, Place, Reach } from "./curves.js" */
+/** @import { Asked, Reach } from "./curves.js" */
 /** @import { Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
@@ -183,11 +183,10 @@ function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
   root.append(plane.axes(roundTicks(reach.rounds), PERCENT, style.letters, true));
   const said = /** @param {number} value */ (value) => `${value.toFixed(0)} %`;
   const shares = rounds.map((round) => inPercent(round.acceptance));
-  const lines = [placesOf(plane, shares), placesOf(plane, valuesOfBefore(data.before, "acceptance"))];
-  root.append(...lineOfBefore(plane, data.before, "acceptance", lines, style));
+  root.append(...lineOfBefore(plane, data.before, "acceptance", style));
   if (data.before) root.append(...lineAhead(plane, shares, done, "accepted", style)); // a change is seen at once
   root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
-  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", lines, style, replayedInWords(data, asked.run).accepted));
+  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), "accepted"));
   return root;
 }
 
@@ -215,20 +214,16 @@ function positionsFigure({ plot, rounds, done, style, data }) {
 function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), speedupSpan(reach));
   const root = plane.root();
-  const right = plane.width - plane.margin.r;
   root.append(plane.axes(roundTicks(reach.rounds), speedupTicks(reach), style.letters));
-  /** @type {Place[]} */
-  const [start, end] = [[plane.x(plane.xSpan[0]), plane.y(1)], [right, plane.y(1)]];
-  root.append(line(...start, ...end, "break-even"));
+  root.append(line(plane.margin.l, plane.y(1), plane.width - plane.margin.r, plane.y(1), "break-even"));
   if (data.plain === null && !data.running) {
     root.append(label(say("alone_not_recorded"), plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
   }
   const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
-  const lines = [placesOf(plane, known), placesOf(plane, valuesOfBefore(data.before, "speedup")), [start, end]];
-  root.append(...lineOfBefore(plane, data.before, "speedup", lines, style));
+  root.append(...lineOfBefore(plane, data.before, "speedup", style));
   if (data.before) root.append(...lineAhead(plane, known, done, "corrected", style));
   root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
-  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", lines, style, replayedInWords(data, asked.run).speedup));
+  if (asked.run) root.append(...level(plane, asked.run.speedup, "corrected"));
   return root;
 }
 

@@ -1,6 +1,6 @@
 // The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
 
-import { find, quoting } from "../shared/dom.js";
+import { element, find, quoting } from "../shared/dom.js";
 import { say } from "./words.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
@@ -36,7 +36,7 @@ export class Headline {
     const current = data.rounds[round];
     this.number.textContent = current ? say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length }) : "";
     this.sentence.textContent = current ? current.sentences[substep] : data.idle;
-    this.stage.classList.toggle("waiting", waiting && Boolean(current));
+    if (waiting && current) this.sentence.append(" ", element("span", "waits", say("waiting")));
     if (!playing) this.say(`${this.number.textContent}. ${this.sentence.textContent}`);
   }
 

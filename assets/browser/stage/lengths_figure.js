@@ -3,20 +3,16 @@
 
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, boxOfName, curve, dotAt, edgesOf, estimated, figuresOf, inPercent, margin, markOf, nameOfBefore, placesOf, speedupSpan, speedupTicks, tip } from "./curves.js";
+import { PERCENT, curve, dotAt, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, tip } from "./curves.js";
 import { Plane, line } from "./plane.js";
 import { say } from "./words.js";
 
 /** @import { ComparedPayload, StagePayload } from "../shared/payloads.js" */
-/** @import { Box, Mark, Place, Point } from "./curves.js" */
+/** @import { Mark, Point } from "./curves.js" */
 /** @import { Wanted } from "./figures.js" */
 /** @import { Span, Tick } from "./plane.js" */
 
-/** @import { Style } from "./style.js" */
-
 /** @typedef {{ shares: Plane, speeds: Plane }} Planes */
-
-const NAMES = [[say("line_accepted"), "left"], [say("line_speedup"), "right"]]; // of the lines, and the axis of each
 
 /**
  * Acceptance (left axis) and speedup (right axis) at every draft length, and a dot at the slider's.
@@ -40,16 +36,12 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
   const now = curvesOf(planes, points);
   const { before } = data;
   const then = before ? curvesOf(planes, before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))) : [];
-  const lines = [...now, ...then].map(([plane, values]) => placesOf(plane, values));
-  const names = namesOf(shares, lines, style);
   if (before) {
     root.append(...then.flatMap(([plane, values, name]) => curve(plane, values, `${name} pale`)));
     root.append(...dots(planes, markOfBefore(before), ["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"], letters));
-    root.append(...nameOfBefore(shares, before, "accepted", [...lines, ...names.flatMap(({ box }) => edgesOf(box))], style));
   }
   const [[, accepted], [, speedups]] = now;
   root.append(...between(speeds, data), ...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
-  root.append(...names.map(({ words, look, box }) => label(words, box.left, box.bottom, `line-name ${look}`)));
   const mark = markOf(data, asked);
   const open = asked.run || mark?.kind === "so_far";
   const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
@@ -70,23 +62,6 @@ function between(plane, { replay }) {
   const ends = replay.why_not === null ? Object.entries(replay.lengths).flatMap(([length, { interval }]) => (interval ? [{ x: plane.x(Number(length)), interval }] : [])) : [];
   const edge = (/** @type {0 | 1} */ end) => ends.map(({ x, interval }) => [x, plane.y(interval[end])]);
   return ends.length ? [svg("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), class: "between" })] : [];
-}
-
-/**
- * Which of the two lines is which, said at the lines.
- * @param {Plane} plane
- * @param {Place[][]} lines acceptance, speedup, and those of the run before
- * @param {Style} style
- */
-function namesOf(plane, lines, style) {
-  /** @type {Array<{ words: string, look: string, box: Box }>} */
-  const found = [];
-  for (const [i, [words, look]] of NAMES.entries()) {
-    const others = [...lines.filter((_, other) => other !== i), ...found.flatMap(({ box }) => edgesOf(box))];
-    const box = lines[i] && boxOfName(plane, lines[i], words, others, style);
-    if (box) found.push({ words, look, box });
-  }
-  return found;
 }
 
 /**

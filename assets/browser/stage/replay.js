@@ -98,7 +98,6 @@ export class Replay {
     const fixed = shaped || (!this.runs() && replay.why_not !== null);
     this.stage.toggleAttribute("data-fixed", fixed);
     this.fixed.textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
-    if (!this.runs()) this.control.title = say(fixed ? "length_fixed" : "length_replayed");
     this.why.textContent = fixed ? replay.why_not : "";
   }
 

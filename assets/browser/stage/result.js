@@ -96,18 +96,8 @@ function fromTheRunBefore(data) {
   const now = lastOf(data);
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  if (now && !(before.trusted && trusted(data))) return `${notRanked(data, before)} ${counts(data, before, now, then)}`;
-  const sides = { then: both(then, before.trusted), before: named(before), now: now ? both(now) : "…", run: named({ name, differs }) };
-  return say(before.pinned ? "change_pinned" : "change", sides);
-}
-
-/**
- * Which of the two was timed on a busy machine.
- * @param {StagePayload} data
- * @param {NonNullable<StagePayload["before"]>} before
- */
-function notRanked(data, { trusted: quiet, pinned }) {
-  return say(quiet ? "busy_this" : !trusted(data) ? "busy_both" : pinned ? "busy_pinned" : "busy_before");
+  if (now && !(before.trusted && trusted(data))) return `${say("busy")} ${counts(data, before, now, then)}`;
+  return say("change", { then: both(then, before.trusted), before: named(before), now: now ? both(now) : "…", run: named({ name, differs }) });
 }
 
 /**
@@ -118,7 +108,7 @@ function notRanked(data, { trusted: quiet, pinned }) {
  * @param {Point} then
  */
 function counts({ rounds, name, differs }, before, now, then) {
-  return say(before.pinned ? "exact_pinned" : "exact", {
+  return say("exact", {
     then: percent(then.acceptance),
     then_tokens: localize(String(before.per_call?.toFixed(2))),
     before: named(before),

@@ -87,5 +87,6 @@ function barsOf({ texts, tokens, alone, together }, said) {
 export function textsInWords(batch, words) {
   const said = voiceOf(words);
   const rows = barsOf(batch, said).map(([name, ratio]) => `${name}: ${times(ratio)}`);
-  return said("texts_in_words", { ...batch, share: shareOf(batch.empty, said), rows: rows.join("; ") });
+  const read = `${said("tokens_of_texts", { ...batch })}: ${said("weights")}, ${say("fetched_once")}`;
+  return `${[read, said("empty_places", { share: shareOf(batch.empty, said) }), said("texts_scale"), rows.join("; ")].join(". ")}.`;
 }

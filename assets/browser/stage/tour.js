@@ -51,7 +51,6 @@ export class Tour {
     this.panel.tabIndex = -1;
     this.panel.hidden = true;
     this.text.setAttribute("role", "status");
-    this.end.title = say("escape_leaves");
     const buttons = element("div", "tour-buttons");
     buttons.append(this.place, this.back, this.skip, this.end);
     this.panel.append(this.text, buttons);

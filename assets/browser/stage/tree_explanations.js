@@ -6,7 +6,7 @@ import { sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
 import { facts, rule } from "./facts.js";
-import { childrenOf, siblingsOf } from "./tree.js";
+import { siblingsOf } from "./tree.js";
 import { say } from "./words.js";
 
 /** @import { JudgedChip, NotTakenChip, RoundPayload, StagePayload, TreePayload } from "../shared/payloads.js" */
@@ -21,21 +21,6 @@ function treeOf({ tree }) {
 }
 
 /**
- * Which of the guesses for its place it is.
- * @param {RoundPayload} round
- * @param {number} index
- */
-export function placeInTree(round, index) {
-  const tree = treeOf(round);
-  const siblings = siblingsOf(tree, index);
-  const parent = tree.parents[index];
-  const only = siblings.length === 1;
-  const figures = { number: siblings.indexOf(index) + 1, guesses: siblings.length };
-  if (parent < 0) return say(only ? "only_guess" : "guess_of", figures);
-  return say(only ? "only_guess_after" : "guess_of_after", { ...figures, before: quoted(round.chips[parent].text) });
-}
-
-/**
  * A judged guess.
  * @param {StagePayload} data
  * @param {RoundPayload} round
@@ -43,21 +28,8 @@ export function placeInTree(round, index) {
  * @param {number} index
  */
 export function guessInTree(data, round, chip, index) {
-  const words = data.greedy ? greedyWords(round, chip, index) : samplingWords(data, round, chip, index);
+  const words = data.greedy ? say(`tree_greedy_${chip.status}`) : samplingWords(data, round, chip, index);
   return [...siblings(round, index), rule(`${words} ${whatFollows(round, chip, index)}`.trim())];
-}
-
-/**
- * @param {RoundPayload} round
- * @param {JudgedChip} chip
- * @param {number} index
- */
-function greedyWords(round, { candidates, status }, index) {
-  if (status === "accepted") return say("tree_greedy_accepted");
-  if (!candidates.length) return say("tree_greedy_failed");
-  const [text, p] = candidates.reduce((top, one) => (one[1] > top[1] ? one : top));
-  const before = textBefore(round, index);
-  return say(before ? "tree_greedy_top_after" : "tree_greedy_top", { before, top: quoted(text), p: prob(p) });
 }
 
 /**
@@ -96,27 +68,16 @@ function whatFollows(round, chip, index) {
  * @param {number} index
  * @returns {HTMLElement[]}
  */
-function siblings(round, index) {
-  const others = siblingsOf(treeOf(round), index);
-  if (others.length < 2) return [rule(placeInTree(round, index))];
-  const before = textBefore(round, index);
-  const line = sentence("p", "rule siblings", `${say(before ? "guesses_after" : "guesses_after_text", { guesses: others.length, before })} `);
+export function siblings(round, index) {
+  const others = round.tree ? siblingsOf(round.tree, index) : [];
+  if (others.length < 2) return [];
+  const line = sentence("p", "rule siblings", `${say("guesses_here", { guesses: others.length })} `);
   for (const other of others) {
     const chip = round.chips[other];
     const q = "q" in chip && chip.q !== null && chip.q !== 1 ? ` q ${prob(chip.q)}` : "";
     line.append(sentence(other === index ? "b" : "span", "sibling", `${MARKS[chip.status]} ${quoted(chip.text)}${q}`), " ");
   }
   return [line];
-}
-
-/**
- * The guess that it follows; empty where that is the text.
- * @param {RoundPayload} round
- * @param {number} index
- */
-function textBefore(round, index) {
-  const parent = treeOf(round).parents[index];
-  return parent < 0 ? "" : quoted(round.chips[parent].text);
 }
 
 /**
@@ -127,8 +88,8 @@ function textBefore(round, index) {
  * @param {number} index
  */
 export function notTaken(data, round, chip, index) {
-  const why = rule(`${whyNotTaken(round, index)} ${say("read_all_the_same")}`);
-  if (chip.p === null || chip.q === null) return [...siblings(round, index), why, rule(say("nothing_to_show"))];
+  const why = rule(whyNotTaken(round, index));
+  if (chip.p === null || chip.q === null) return [...siblings(round, index), why, rule(say("not_recorded_probabilities"))];
   return [facts({ ...chip, accept_prob: null, u: null }, data, false), ...siblings(round, index), why];
 }
 
@@ -155,17 +116,5 @@ function whatWasLeft(round, node) {
   const tree = treeOf(round);
   let first = node;
   while (tree.parents[first] >= 0 && round.chips[tree.parents[first]].status !== "accepted") first = tree.parents[first];
-  const chip = round.chips[first];
-  return say(chip.status === "rejected" ? "follows_failed" : "follows_not_taken", { token: quoted(chip.text) });
-}
-
-/**
- * Where the target's own token stands, after guesses that failed.
- * @param {RoundPayload} round
- */
-export function whatFailed(round) {
-  const tree = treeOf(round);
-  const last = round.chips.findLastIndex((chip) => chip.status === "accepted");
-  const failed = childrenOf(tree, last).length;
-  return failed === 1 ? say("one_failed") : failed === 2 ? say("both_failed") : say("all_failed", { failed });
+  return say("follows_other", { token: quoted(round.chips[first].text) });
 }

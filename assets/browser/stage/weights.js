@@ -160,5 +160,6 @@ export function weightsInWords({ tokens, passes }, words) {
     const parts = pass.ms.map((ms, i) => `${said(PARTS[i][1])} ${shareOf(ms / whole(pass), said)}`);
     return `${nameOf(pass, said)}: ${timeOf(pass)}: ${parts.join(", ")}`;
   });
-  return said("weights_in_words", { tokens, rows: rows.join("; ") });
+  const read = [1, tokens].map((count) => `${countOf(count, said)}: ${said("weights")}, ${said("read_once")}`);
+  return `${[...read, said("weights_scale"), rows.join("; ")].join(". ")}.`;
 }
