@@ -131,9 +131,7 @@ def test_a_moment_begins_at_its_step_also_after_another_one(offline_page: Page, 
 
 def test_a_link_to_no_moment_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     open_file(offline_page, one_file, "#lesson=fifty-minutes&moment=99")
-    expect(offline_page.get_by_role("alert")).to_have_text(
-        "This page has no such moment of a lesson: choose one from the menu."
-    )
+    expect(offline_page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
     expect(offline_page.locator(".moment")).to_be_hidden()
 
 

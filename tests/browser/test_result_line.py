@@ -31,7 +31,7 @@ PALEST = "all => all.map(one => Number(getComputedStyle(one).opacity))"
 SAY = "(it, words) => { it.textContent = words }"
 SENTENCES = (  # short and long ones
     "The target checks it in one pass.",
-    "It accepts 12, replaces the thirteenth and discards the last 3.",
+    "It accepts 12, replaces guess 13 and discards 3 more.",
     "No block passes: it rejects the first, replaces it and discards the other 15.",
 )
 

@@ -92,7 +92,7 @@ def test_a_judged_tree_is_drawn_in_columns_and_said_in_words_marks_and_costs(con
 
 def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext) -> None:
     page = open_tree(context, PROPOSED)
-    expect(page.locator(".sentence")).to_have_text("The draft guesses a tree: 20 guesses for the next 3 places.")
+    expect(page.locator(".sentence")).to_have_text("The draft guesses a tree: 20 guesses for 3 places.")
     expect(note(page)).to_have_text(re.compile("20 guesses, place by place"), use_inner_text=True)
     before = boxes_of(nodes(page))
     page.get_by_label("Forward one step").click()

@@ -55,7 +55,7 @@ test("a speedup that was said in the middle of two roundings is the one of the e
 
 test("each part says what it is made of, and when it pays is said beside the speedup", () => {
   const { tips } = equationOf(run(64, 20, { interval: [1.5, 1.7] }), null) ?? assert.fail();
-  assert.equal(tips.tokens, "64 tokens in 20 rounds: 44 accepted guesses, and 20 of the target’s own. Counted, so exact.");
+  assert.equal(tips.tokens, "64 tokens in 20 rounds: 44 accepted guesses, and 20 of the target’s own.");
   assert.match(tips.steps, /Here 0\.50 for the guesses, 1\.25 for the check and 0\.25 for the rest\. Timed, one run; 95 % interval 1\.88 to 2\.13 steps\.$/);
   assert.match(tips.speedup, /It pays above 2\.00 tokens per target call\.$/);
   assert.equal(certainty(run(64, 20, { interval: [1.5, 1.7] })), "One run; 95 % interval 1.88 to 2.13 steps, 1.50 to 1.70×.");

@@ -45,7 +45,7 @@ test("after an accepted end of text there is no prediction to use", () => {
 });
 
 test("the pass is said phase by phase, and no prediction before it is judged", () => {
-  const enters = "4 tokens enter the target model side by side, in one pass: last token “ran”, guess 1 “to”, guess 2 “my”, guess 3 “house”.";
+  const enters = "target model: one pass: last token “ran”, guess 1 “to”, guess 2 “my”, guess 3 “house”.";
   assert.equal(passInWords(RUN, 1, "technical", "propose"), enters);
   assert.ok(!passInWords(RUN, 1, "technical", "check").includes("“the”"));
   const judged = passInWords(RUN, 1, "technical", "judge");

@@ -44,7 +44,7 @@ test("a step shows what the stage shows of it: guesses, then the check, then wha
   assert.deepEqual(looks(runSlide(run, JUDGE)), ["plain", "accepted", "rejected", "correction"]);
   assert.deepEqual(looks(runSlide(run, 3 + CHECK)), ["plain", "accepted", "rejected", "correction", "checked", "checked"]);
   const texts = textsOf(runSlide(run, 3 + JUDGE));
-  for (const text of ["small drafts for big · draft length 4, greedy", "recorded run", "Round 2 of 2", "It accepts both and adds a bonus token.", "✓", "✗", "↻", "+"]) {
+  for (const text of ["small drafts for big · draft length 4, greedy", "recorded run", "Round 2 of 2", "It accepts all 2 and adds a bonus token.", "✓", "✗", "↻", "+"]) {
     assert.ok(texts.includes(text), text);
   }
   assert.ok(texts.includes("5 tokens in 2 target passes · 3 of 4 guesses accepted: 75 %"));

@@ -187,8 +187,8 @@ export function diceInWords(round, words, rule = "token") {
   const said = voiceOf(words);
   if (rule !== "token") return said("not_token_by_token");
   if (!chip) return say("nothing_drawn");
-  const pairs = chip.candidates.map(([text, p, q]) => said("dice_pair", { token: visible(text), q: prob(q), p: prob(p) }));
-  const roll = said("dice_rolled", { token: visible(chip.text), u: prob(chip.u), chance: prob(chip.accept_prob) });
+  const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${said("title_of_draft")} ${prob(q)}, ${said("title_of_target")} ${prob(p)}`);
+  const roll = `${visible(chip.text)}: ${said("dice_roll")} ${prob(chip.u)}, ${said("stays_below", { chance: prob(chip.accept_prob) })}.`;
   const left = sharesOf(round, say("others")).map(([text, share, own]) => say(own ? "share_drawn" : "share_of", { token: visible(text), share: prob(share) }));
   const all = `${pairs.join(". ")}. ${roll} ${left.length ? `${said("leftover_whole")}: ${left.join("; ")}.` : `${said("it_stays")}.`}`;
   return words === "plain" ? inHundred(all) : all;

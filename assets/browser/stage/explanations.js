@@ -5,7 +5,7 @@ import { prob } from "../shared/numbers.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { pairedBars, singleBars, targetBars } from "./bars.js";
 import { blockToken } from "./block_explanations.js";
-import { facts, rule } from "./facts.js";
+import { facts, rule, ruleApplied } from "./facts.js";
 import { guessInTree, notTaken, siblings } from "./tree_explanations.js";
 import { say } from "./words.js";
 
@@ -32,7 +32,7 @@ export function explainJudged(data, round, index) {
     case "correction":
       return correctionToken(data, round, chip);
     case "bonus":
-      return targetToken(data, round.tree ? "bonus_tree" : "bonus_token", chip);
+      return targetToken(data, "bonus_token", chip);
     case "own":
       return targetToken(data, "own_token", chip);
   }
@@ -84,23 +84,8 @@ function judgedToken(data, round, chip, index) {
  */
 function whyJudged(data, round, chip) {
   const replacement = chip.status === "rejected" && round.chips.find((other) => other.status === "correction");
-  const why = data.greedy ? greedyRule(chip) : samplingRule(chip, data);
+  const why = ruleApplied(data, chip);
   return replacement ? say("why_and_source", { why, source: sourceOf(replacement.text, data) }) : why;
-}
-
-/**
- * @param {JudgedChip} chip
- * @param {StagePayload} data
- */
-function samplingRule({ p, q, accept_prob: chance, u, status }, { point_mass: pointMass }) {
-  return say(pointMass ? `sampled_sure_${status}` : `sampled_${status}`, { p: prob(p), q: prob(q), chance: prob(chance), u: prob(u) });
-}
-
-/** @param {JudgedChip} chip */
-function greedyRule({ candidates, status }) {
-  if (!candidates.length) return say("greedy_rule");
-  const [text, p] = candidates.reduce((top, one) => (one[1] > top[1] ? one : top));
-  return say(`greedy_${status}`, { top: quoted(text), p: prob(p) });
 }
 
 /**
@@ -150,7 +135,7 @@ function inOrder(...sentences) {
 
 /**
  * @param {StagePayload} data
- * @param {"bonus_token" | "bonus_tree" | "own_token"} reason
+ * @param {"bonus_token" | "own_token"} reason
  * @param {TargetChip} chip
  */
 function targetToken({ greedy }, reason, { p, candidates }) {

@@ -2,6 +2,7 @@
 
 import { element, sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
+import { quoted } from "../shared/text.js";
 import { say } from "./words.js";
 
 /** @import { JudgedChip, StagePayload } from "../shared/payloads.js" */
@@ -22,6 +23,18 @@ export function heading(title, pinned) {
   close.title = say("follow_again");
   head.append(close);
   return head;
+}
+
+/**
+ * The rule with this guess's numbers in it.
+ * @param {StagePayload} data
+ * @param {JudgedChip} chip
+ */
+export function ruleApplied({ greedy, point_mass: pointMass }, { p, q, accept_prob: chance, u, status, candidates }) {
+  if (!greedy) return say(pointMass ? `sampled_sure_${status}` : `sampled_${status}`, { p: prob(p), q: prob(q), chance: prob(chance), u: prob(u) });
+  if (!candidates.length) return say("greedy_rule");
+  const [text, highest] = candidates.reduce((top, one) => (one[1] > top[1] ? one : top));
+  return say(`greedy_${status}`, { top: quoted(text), p: prob(highest) });
 }
 
 /** @param {string} text */

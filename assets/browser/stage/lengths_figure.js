@@ -48,7 +48,7 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
   if (mark) root.append(...dots(planes, mark, looks, letters));
   for (const point of points) {
     const speed = point.kind === "estimated" ? `${estimated(point)}×` : times(point.speedup);
-    root.append(tip(shares, point.length, say(`point_${point.kind}`, { length: point.length, share: percent(point.acceptance), speed })));
+    root.append(tip(shares, point.length, say("point", { length: point.length, share: percent(point.acceptance), speed })));
   }
   return root;
 }

@@ -145,7 +145,7 @@ export function passInWords(run, index, words, phase) {
   const said = voiceOf(words);
   const places = placesOf(run, index);
   const tokens = places.map(({ read }, i) => `${nameOf(i, said)} ${quoted(read)}`).join(", ");
-  const enter = said("pass_enters", { count: places.length, tokens });
+  const enter = `${said("pass_model")}: ${tokens}.`;
   if (phase === "propose") return enter;
   if (phase === "check") return `${enter} ${said("pass_asks")}`;
   const out = places.map((place, i) => {

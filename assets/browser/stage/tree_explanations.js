@@ -5,7 +5,7 @@ import { MARKS } from "../shared/chips.js";
 import { sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
-import { facts, rule } from "./facts.js";
+import { facts, rule, ruleApplied } from "./facts.js";
 import { siblingsOf } from "./tree.js";
 import { say } from "./words.js";
 
@@ -28,7 +28,7 @@ function treeOf({ tree }) {
  * @param {number} index
  */
 export function guessInTree(data, round, chip, index) {
-  const words = data.greedy ? say(`tree_greedy_${chip.status}`) : samplingWords(data, round, chip, index);
+  const words = whyJudged(data, round, chip, index);
   return [...siblings(round, index), rule(`${words} ${whatFollows(round, chip, index)}`.trim())];
 }
 
@@ -38,12 +38,11 @@ export function guessInTree(data, round, chip, index) {
  * @param {JudgedChip} chip
  * @param {number} index
  */
-function samplingWords({ point_mass: pointMass }, round, chip, index) {
+function whyJudged(data, round, chip, index) {
   const others = siblingsOf(treeOf(round), index);
   const failed = others.slice(0, others.indexOf(index)).map((other) => quoted(round.chips[other].text));
-  const figures = { failed: failed.join(", "), p: prob(chip.p), q: prob(chip.q), chance: prob(chip.accept_prob), u: prob(chip.u) };
-  if (failed.length) return say(`tree_after_failed_${chip.status}`, figures);
-  return say(pointMass ? `tree_sure_${chip.status}` : `tree_sampled_${chip.status}`, figures);
+  if (data.greedy || !failed.length) return `${ruleApplied(data, chip)}.`;
+  return say(`tree_after_failed_${chip.status}`, { failed: failed.join(", "), chance: prob(chip.accept_prob), u: prob(chip.u) });
 }
 
 /**

@@ -123,6 +123,6 @@ function sentencesOf({ trace, method }, index, emitted, diagram) {
   const ends = output.stopped_by === "eos" && index === rounds.length - 1;
   if (diagram?.words === "plain") return plainSentences(round, ends);
   const most = trace.imported ? Infinity : settings.max_new_tokens; // a limit is often not reported
-  const when = { draft_length: settings.draft_length, remaining: most - emitted + emits(round), ends };
-  return narrate(round, { method, rule: ruleOf(settings) }, when);
+  const when = { remaining: most - emitted + emits(round), ends };
+  return narrate(round, { method }, when);
 }

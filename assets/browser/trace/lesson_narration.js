@@ -1,7 +1,7 @@
 // A round in the lessons' words: as the intern and the editor, and as a pass of the target alone.
 
 import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
-import { endOfText, ordinal, paragraph } from "./narration.js";
+import { endOfText, paragraph } from "./narration.js";
 import { say } from "./words.js";
 
 /** @import { DiagramPayload, Round } from "../shared/payloads.js" */
@@ -47,7 +47,7 @@ function result(round) {
   if (!number) return say("writes_one_plain");
   if (isTree(round)) return walked(round, accepted);
   const stay = accepted > 0 && say("stay_plain", { accepted });
-  if (count(round, "rejected")) return paragraph(stay, say("crossed_out_plain", { place: ordinal(accepted) }), unread(round));
+  if (count(round, "rejected")) return paragraph(stay, say("crossed_out_plain", { place: accepted + 1 }), unread(round));
   if (round.emitted.kind === "bonus") return say(number === 1 ? "bonus_one_plain" : "bonus_plain", { number });
   return paragraph(stay, say("ends_plain"), unread(round));
 }
@@ -59,13 +59,12 @@ function result(round) {
  */
 function walked(round, accepted) {
   if (!accepted) return say("no_path_plain");
-  const stay = accepted === 1 ? "word" : "path";
-  if (round.emitted.kind === "none") return paragraph(say(`tree_${stay}_stays_plain`, { accepted }), say("ends_plain"));
-  return say(`tree_${stay}_${addedIn(round) === "bonus" ? "bonus" : "own"}_plain`, { accepted });
+  if (round.emitted.kind === "none") return paragraph(say("stay_plain", { accepted }), say("ends_plain"));
+  return say(addedIn(round) === "bonus" ? "tree_bonus_plain" : "tree_own_plain", { accepted });
 }
 
 /** @param {Round} round */
 function unread(round) {
   const discarded = count(round, "discarded");
-  return discarded > 0 && say(discarded === 1 ? "unread_one_plain" : "unread_plain", { discarded });
+  return discarded > 0 && say("unread_plain", { discarded });
 }
