@@ -17,7 +17,7 @@ from specviz.core.result import result_of, waiting
 from specviz.core.trace import Trace
 from specviz.data.texts import asset
 from specviz.player.data import stage_data
-from specviz.player.html_file import MARK, bundle, inline_json
+from specviz.player.html_file import MARK, inline_json, program
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -45,6 +45,8 @@ def _answer(route: Route) -> None:
     if asked.path == "/":
         html = _page(dict(parse_qsl(asked.query, keep_blank_values=True)))
         route.fulfill(body=html, content_type="text/html; charset=utf-8")
+    elif asked.path.endswith(".js"):
+        route.fulfill(body=program(asked.path[1:-3]), content_type="text/javascript")
     else:
         font = next(MEDIA.glob(f"{asked.path.removeprefix('/')}.*.woff2"))
         route.fulfill(path=font, content_type="font/woff2")
@@ -63,7 +65,7 @@ def _page(asked: Mapping[str, str]) -> str:
                 "every": 1000 * float(asked.get("every", 0)),
             }
         ),
-        "script": bundle(HERE / "stage_page.js"),
+        "script": (HERE / "stage_page.js").read_text(encoding="utf-8"),
     }
     page = (HERE / "stage_page.html").read_text(encoding="utf-8")
     return MARK.sub(lambda mark: parts[mark[1]], page)

@@ -1,7 +1,7 @@
 // Figures as the reader's language writes them: 1.41 is 1,41 in Spanish. What a program reads keeps its point. As
 // specviz/core/numbers.py.
 
-export const LANGUAGE = "en"; // of the tables of texts: specviz/player/html_file.py writes another one here
+export const LANGUAGE = typeof TEXTS === "undefined" ? "en" : TEXTS.language; // without a built file: node
 
 const FOUR_DIGITS = /^(\D*\d),(?=\d{3}(?![\d,]))/; // not grouped: CLDR's rule for Spanish
 const SIGNS = signsOf(LANGUAGE);

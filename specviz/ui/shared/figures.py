@@ -90,7 +90,7 @@ class ChartPayload(TypedDict):
     alt: str
 
 
-_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart.js")
+_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart")
 
 
 def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:

@@ -120,7 +120,7 @@ def _address(link: Mapping[str, str]) -> str | None:
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
 
 
-_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
+_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take")
 
 
 @cache_by_language  # once for all its visitors
