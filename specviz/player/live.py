@@ -57,7 +57,7 @@ def live_file() -> str:
 
 
 def live_file_with(weights: str) -> str:
-    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.js."""
+    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.ts."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
     return _page(models, weights, "'none'", SAYS["file_footer"])
 
@@ -109,7 +109,7 @@ def _fonts() -> Iterator[str]:
 
 
 def _collect(models: dict[str, Any]) -> dict[str, Any]:
-    """What the page is made with; see `Made` in assets/browser/live/live.js."""
+    """What the page is made with; see `Made` in assets/browser/live/live.ts."""
     presets = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
     papers = {run.pair: run for run in reversed(PUBLISHED)}
     plans = [plan for plan in all_plans() if plan.name in OWN]
@@ -151,7 +151,7 @@ def _tour() -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/browser/live/settings.js."""
+    """See `Row` in assets/browser/live/settings.ts."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
@@ -166,7 +166,7 @@ def _row(row: Setting) -> dict[str, Any]:
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
-    """See `Moment` in assets/browser/live/lesson.js."""
+    """See `Moment` in assets/browser/live/lesson.ts."""
     screen = moment.screen
     return {
         "title": moment.title,

@@ -23,7 +23,7 @@ STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.tom
 def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...], part: str) -> Callable[..., Any]:
     """A component; call what is returned to mount it, with its payload as `data`. It is registered then, once.
 
-    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.js reads. In
+    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.ts reads. In
     anything else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text
     without an error. Bytes are such a text already.
 

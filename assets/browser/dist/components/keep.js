@@ -1,2 +1,2 @@
 // 
-function o({data:t}){return t?JSON.parse(new TextDecoder().decode(t)):null}var r=new WeakSet;function s(t){let e=o(t);if(e)try{e.text===null?a(t,sessionStorage.getItem(e.name)):e.text?sessionStorage.setItem(e.name,e.text):sessionStorage.removeItem(e.name)}catch{}}function a({parentElement:t,setStateValue:e},n){!n||r.has(t)||(r.add(t),e("text",n))}export{s as default};
+function o({data:t}){return t?JSON.parse(new TextDecoder().decode(t)):null}var a=new WeakSet;function r(t){let e=o(t);if(e)try{e.text===null?d(t,sessionStorage.getItem(e.name)):e.text?sessionStorage.setItem(e.name,e.text):sessionStorage.removeItem(e.name)}catch{}}function d({parentElement:t,setStateValue:e},n){!n||a.has(t)||(a.add(t),e("text",n))}export{r as default};

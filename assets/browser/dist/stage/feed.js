@@ -1,2 +1,2 @@
 // 
-var r="specviz-feed";var i=window;function n(e){i.specvizFeed=e,window.dispatchEvent(new Event(r))}function o({data:e}){return e?JSON.parse(new TextDecoder().decode(e)):null}function s(e){let t=o(e);t&&n(t)}export{s as default};
+var a="specviz-feed";var d=window;function n(e){d.specvizFeed=e,window.dispatchEvent(new Event(a))}function o({data:e}){return e?JSON.parse(new TextDecoder().decode(e)):null}function r(e){let t=o(e);t&&n(t)}export{r as default};
