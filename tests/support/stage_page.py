@@ -130,5 +130,18 @@ def _trace(asked: Mapping[str, str]) -> Trace:
             record=record,
         )
     trace = fake_trace(greedy=greedy, sharpness=sharpness, hostile=hostile, record=record)
+    trace = _cut_character(trace, int(asked["rounds"])) if "cut" in asked else trace
     trace = translated(trace) if "translated" in asked else trace
     return replace(trace, settings=replace(trace.settings, verification="block")) if "block" in asked else trace
+
+
+def _cut_character(trace: Trace, rounds: int) -> Trace:
+    """Two bytes of one character, the last token of so many rounds and the first one after them."""
+    last, after = trace.rounds[rounds - 1 : rounds + 1]
+    first = after.drafted[0]
+    begins = replace(last, emitted=replace(last.emitted, text="⟨C3⟩"))
+    if first.status == "accepted":
+        ends = replace(after, drafted=[replace(first, text="⟨B6⟩"), *after.drafted[1:]])
+    else:
+        ends = replace(after, emitted=replace(after.emitted, text="⟨B6⟩"))
+    return replace(trace, rounds=[*trace.rounds[: rounds - 1], begins, ends, *trace.rounds[rounds + 1 :]])

@@ -83,7 +83,7 @@ class Race {
     const time = say("time", { at: seconds(at), end: seconds(end) });
     this.scrubber.value = String(Math.round(share * Number(this.scrubber.max)));
     this.scrubber.style.setProperty("--filled", `${100 * share}%`);
-    this.scrubber.setAttribute("aria-valuetext", time);
+    if (!this.clock.playing) this.scrubber.setAttribute("aria-valuetext", time); // it would be spoken at each frame
     this.time.textContent = time;
     this.node.toggleAttribute("data-done", finished);
     this.#showState(this.data.laps);

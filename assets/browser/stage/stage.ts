@@ -4,6 +4,7 @@ import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { onPaper } from "../shared/paper.js";
+import { dismissTips } from "../shared/tips.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Saving } from "../slide/saving.js";
@@ -43,6 +44,7 @@ export class Stage {
   askWhole: (version: number) => void = () => {};
   missed: number | undefined = undefined; // the version whose beginning was missing
   stopListening = listen(() => this.#take());
+  stopTips = dismissTips(this.node);
   reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
   playhead = new Playhead(() => this.show(), () => this.reporter.report());
   strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
@@ -220,6 +222,7 @@ export class Stage {
 
   stop() {
     this.stopListening();
+    this.stopTips();
     this.saving.stop();
     this.reporter.stop();
     this.playhead.stop();

@@ -26,6 +26,7 @@ export class Strip {
   selected: HTMLElement[] = []; // the chips of the chosen token: a guess of a tree can have two
   reachable: { chip: HTMLElement, round: number } | null = null; // the one chip in the tab order
   newline = false; // whether the text so far ends a line
+  newlines: boolean[] = []; // the same before each round
   said: ((status: ChipStatus) => string) | undefined = undefined;
 
   /** `chosen`: when a visitor chooses a token, by pressing it (`meant`) or by moving the focus to it; null when they leave it */
@@ -43,11 +44,15 @@ export class Strip {
     this.selected = [];
     this.reachable = null;
     this.newline = false;
+    this.newlines = [];
     this.box.classList.remove("trees");
     this.box.style.removeProperty("--tree-rows");
   }
 
-  /** Rounds that are already drawn are never drawn again. `fresh`: whether this is another run */
+  /**
+   * Rounds that are already drawn are drawn again only where a text changed: a character that was cut at their end is whole
+   * now. `fresh`: whether this is another run
+   */
   load(data: StripData, fresh: boolean) {
     this.box.classList.toggle("translated", data.translated);
     this.box.classList.toggle("at-once", data.method.at_once);
@@ -56,14 +61,29 @@ export class Strip {
       this.tokens.append(promptTokens(data.prompt));
       this.newline = data.prompt.tokens.at(-1)?.endsWith("\n") ?? false;
     }
+    const changed = this.rounds.findIndex(({ data: drawn }, i) => String(textsOf(drawn)) !== String(textsOf(data.rounds[i])));
+    if (changed >= 0) this.#forget(changed);
     const added = document.createDocumentFragment();
     for (const round of data.rounds.slice(this.rounds.length)) {
       const drawn = this.#drawn(round, data.method.at_once);
+      this.newlines.push(this.newline);
       this.#breakLines(drawn);
       this.rounds.push(drawn);
       added.append(drawn.node, " ");
     }
     this.tokens.append(added);
+  }
+
+  /** Take a round and those after it away; they are drawn and shown anew. */
+  #forget(from: number) {
+    for (const { node } of this.rounds.splice(from)) {
+      node.nextSibling?.remove(); // the space between two rounds
+      node.remove();
+    }
+    [this.newline] = this.newlines.splice(from);
+    if (this.round < from) return;
+    this.round = from - 1;
+    this.reachable = null;
   }
 
   /** `atOnce`: whether its guesses were made together */
@@ -176,10 +196,10 @@ export class Strip {
 
   /** Mark the token that the inspector explains. */
   select(place: Place | null) {
-    for (const chip of this.selected) chip.classList.remove("selected");
+    for (const chip of this.selected) mark(chip, false);
     const round = place && this.rounds[place.round];
     this.selected = round ? chipsOf(round, place.index) : [];
-    for (const chip of this.selected) chip.classList.add("selected");
+    for (const chip of this.selected) mark(chip, true);
   }
 
   #shown() {
@@ -249,6 +269,15 @@ export class Strip {
     if (to === undefined) return false;
     return focusOn(chips[Math.max(0, Math.min(to, chips.length - 1))]);
   }
+}
+
+function textsOf({ chips }: ShownRound) {
+  return chips.map(({ text }) => text);
+}
+
+function mark(chip: HTMLElement, selected: boolean) {
+  chip.classList.toggle("selected", selected);
+  chip.setAttribute(isNode(chip) ? "aria-selected" : "aria-pressed", String(selected));
 }
 
 function chipOf({ target }: Event): HTMLElement | null {

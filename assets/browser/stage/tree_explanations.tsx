@@ -2,13 +2,13 @@
 // failed or why it was not taken.
 
 import { MARKS } from "../shared/chips.js";
-import { sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
+import { Said } from "../shared/said.js";
 import { quoted } from "../shared/text.js";
-import { facts, rule, ruleApplied } from "./facts.js";
+import { ruleApplied } from "./facts.js";
 import { siblingsOf } from "./tree.js";
 import { say } from "./words.js";
-import type { JudgedChip, NotTakenChip, RoundPayload, StagePayload, TreePayload } from "../shared/payloads.js";
+import type { Chip, JudgedChip, RoundPayload, StagePayload, TreePayload } from "../shared/payloads.js";
 
 function treeOf({ tree }: RoundPayload): TreePayload {
   if (!tree) throw new Error("This round has no tree");
@@ -17,8 +17,7 @@ function treeOf({ tree }: RoundPayload): TreePayload {
 
 /** A judged guess. */
 export function guessInTree(data: StagePayload, round: RoundPayload, chip: JudgedChip, index: number) {
-  const words = whyJudged(data, round, chip, index);
-  return [...siblings(round, index), rule(`${words} ${whatFollows(round, chip, index)}`.trim())];
+  return `${whyJudged(data, round, chip, index)} ${whatFollows(round, chip, index)}`.trim();
 }
 
 function whyJudged(data: StagePayload, round: RoundPayload, chip: JudgedChip, index: number) {
@@ -40,23 +39,23 @@ function whatFollows(round: RoundPayload, chip: JudgedChip, index: number) {
 }
 
 /** All guesses for a place in one line, in the order in which the target tries them. */
-export function siblings(round: RoundPayload, index: number): HTMLElement[] {
+export function Siblings({ round, index }: { round: RoundPayload; index: number }) {
   const others = round.tree ? siblingsOf(round.tree, index) : [];
-  if (others.length < 2) return [];
-  const line = sentence("p", "rule siblings", `${say("guesses_here", { guesses: others.length })} `);
-  for (const other of others) {
-    const chip = round.chips[other];
-    const q = "q" in chip && chip.q !== null && chip.q !== 1 ? ` q ${prob(chip.q)}` : "";
-    line.append(sentence(other === index ? "b" : "span", "sibling", `${MARKS[chip.status]} ${quoted(chip.text)}${q}`), " ");
-  }
-  return [line];
+  if (others.length < 2) return null;
+  return (
+    <p class="rule siblings">
+      {say("guesses_here", { guesses: others.length })}{" "}
+      {others.map((other) => {
+        const Tag = other === index ? "b" : "span";
+        return <><Tag class="sibling"><Said text={guess(round.chips[other])} /></Tag>{" "}</>;
+      })}
+    </p>
+  );
 }
 
-/** A guess that was never judged, and its numbers: the pass read it like all others. */
-export function notTaken(data: StagePayload, round: RoundPayload, chip: NotTakenChip, index: number) {
-  const why = rule(whyNotTaken(round, index));
-  if (chip.p === null || chip.q === null) return [...siblings(round, index), why, rule(say("not_recorded_probabilities"))];
-  return [facts({ ...chip, accept_prob: null, u: null }, data, false), ...siblings(round, index), why];
+function guess(chip: Chip) {
+  const q = "q" in chip && chip.q !== null && chip.q !== 1 ? ` q ${prob(chip.q)}` : "";
+  return `${MARKS[chip.status]} ${quoted(chip.text)}${q}`;
 }
 
 /** Which other guess, or the end of the text, decided that this one is never judged. */
