@@ -11,12 +11,18 @@ PARTS = sorted(path.relative_to(BROWSER / "dist").with_suffix("").as_posix() for
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_program_ends_no_script_element_and_takes_no_text_for_html(part: str) -> None:
+def test_a_program_ends_no_script_element_and_imports_nothing(part: str) -> None:
     script = program(part)
     assert "</script" not in script
     assert "<!--" not in script
-    assert "innerHTML" not in script
     assert not re.search(r"^import\b", script, re.MULTILINE)
+
+
+def test_no_text_becomes_html() -> None:
+    sources = [
+        path for path in BROWSER.glob("*/*.ts*") if "InnerHTML" in (text := path.read_text()) or "innerHTML" in text
+    ]
+    assert sources == []
 
 
 def test_no_underline_has_a_shorthand_that_webkit_does_not_read() -> None:
