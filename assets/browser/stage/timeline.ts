@@ -1,10 +1,11 @@
 // The timeline: one-token steps of the target alone above draft and verify blocks, in measured milliseconds. The cursor
 // and the veil over what is still to come are two elements that only slide.
 
+import { createElement, render } from "preact";
 import { find } from "../shared/dom.js";
 import { milliseconds, times } from "../shared/numbers.js";
 import { progress } from "./plain_words.js";
-import { plainStep, timelineFigure, timelineMargin } from "./timeline_figure.js";
+import { TimelineFigure, plainStep, timelineMargin } from "./timeline_figure.js";
 import { isPlain, say } from "./words.js";
 import type { RoundPayload, StagePayload } from "../shared/payloads.js";
 import type { Playhead } from "./playhead.js";
@@ -53,7 +54,7 @@ export class Timeline {
     this.drawn = "";
     this.note.textContent = data.plain === null && !data.running ? say("not_recorded") : "";
     for (const part of [this.lanes, this.keys, this.zoomButton]) part.hidden = !data.timed;
-    if (!data.timed) this.plot.replaceChildren();
+    if (!data.timed) render(null, this.plot);
   }
 
   show(style: Style) {
@@ -96,7 +97,7 @@ export class Timeline {
     if (wanted === this.drawn || !this.plot.clientWidth) return;
     this.drawn = wanted;
     const { window, margin, plot } = this;
-    plot.replaceChildren(timelineFigure({ data, window, margin, style, plot, judged: done }));
+    render(createElement(TimelineFigure, { data, window, margin, style, plot, judged: done }), plot);
   }
 
   #slide(now: number) {

@@ -2,9 +2,8 @@
 // at the run's own length. A dot follows the slider.
 
 import { percent, times } from "../shared/numbers.js";
-import { label, svg } from "../shared/svg.js";
-import { PERCENT, curve, dotAt, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, tip, type Mark, type Point } from "./curves.js";
-import { Plane, line, type Span, type Tick } from "./plane.js";
+import { Curve, Dot, PERCENT, Tip, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, type Mark, type Point } from "./curves.js";
+import { Axes, Drawing, Line, Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
 import type { ComparedPayload, StagePayload } from "../shared/payloads.js";
 import type { Wanted } from "./figures.js";
@@ -12,45 +11,56 @@ import type { Wanted } from "./figures.js";
 export type Planes = { shares: Plane, speeds: Plane };
 
 /** Acceptance (left axis) and speedup (right axis) at every draft length, and a dot at the slider's. */
-export function lengthsFigure({ plot, style, data, asked, reach }: Wanted) {
+export function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const { letters } = style;
   const sides = { ...margin(style), r: letters * 2.6 };
   const lengths = Array.from({ length: data.longest_draft }, (_, i) => i + 1);
   const span: Span = [0.5, lengths.length + 0.5];
   const planes = { shares: new Plane(plot, sides, span, [0, 105]), speeds: new Plane(plot, sides, span, speedupSpan(reach)) };
   const { shares, speeds } = planes;
-  const root = shares.root();
   const right = shares.width - sides.r;
   const ticks = lengths.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
-  root.append(shares.axes(ticks, PERCENT, letters));
-  for (const [value, words] of speedupTicks(reach)) root.append(label(words, right + letters * 0.3, speeds.y(value) + letters * 0.35, "right"));
-  root.append(line(shares.x(span[0]), speeds.y(1), right, speeds.y(1), "break-even"));
   const points = pointsOf(data, lengths);
-  const now = curvesOf(planes, points);
-  const { before } = data;
-  const then = before ? curvesOf(planes, before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))) : [];
-  if (before) {
-    root.append(...then.flatMap(([plane, values, name]) => curve(plane, values, `${name} pale`)));
-    root.append(...dots(planes, markOfBefore(before), ["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"], letters));
-  }
-  const [[, accepted], [, speedups]] = now;
-  root.append(...between(speeds, data), ...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
+  const [[, accepted], [, speedups]] = curvesOf(planes, points);
   const mark = markOf(data, asked);
   const open = asked.run || mark?.kind === "so_far";
   const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
-  if (mark) root.append(...dots(planes, mark, looks, letters));
-  for (const point of points) {
-    const speed = point.kind === "estimated" ? `${estimated(point)}×` : times(point.speedup);
-    root.append(tip(shares, point.length, say("point", { length: point.length, share: percent(point.acceptance), speed })));
-  }
-  return root;
+  return (
+    <Drawing plane={shares}>
+      <Axes plane={shares} xTicks={ticks} yTicks={PERCENT} letters={letters} />
+      {speedupTicks(reach).map(([value, words]) => <text x={right + letters * 0.3} y={speeds.y(value) + letters * 0.35} class="right">{words}</text>)}
+      <Line from={[shares.x(span[0]), speeds.y(1)]} to={[right, speeds.y(1)]} class="break-even" />
+      {data.before && <Before {...{ planes, letters }} before={data.before} />}
+      <Between plane={speeds} data={data} />
+      <Curve plane={shares} values={accepted} look="accepted" />
+      <Curve plane={speeds} values={speedups} look="corrected estimated" />
+      {mark && <Dots {...{ planes, looks, letters }} at={mark} />}
+      {points.map((point) => <Tip plane={shares} x={point.length} words={inWords(point)} />)}
+    </Drawing>
+  );
+}
+
+function inWords(point: Mark) {
+  const speed = point.kind === "estimated" ? `${estimated(point)}×` : times(point.speedup);
+  return say("point", { length: point.length, share: percent(point.acceptance), speed });
+}
+
+/** The curves of the run before, and that run as a dot on them. */
+function Before({ planes, before, letters }: { planes: Planes; before: ComparedPayload; letters: number }) {
+  const curves = curvesOf(planes, before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup })));
+  return (
+    <>
+      {curves.map(([plane, values, name]) => <Curve {...{ plane, values }} look={`${name} pale`} />)}
+      <Dots {...{ planes, letters }} at={markOfBefore(before)} looks={["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"]} />
+    </>
+  );
 }
 
 /** The interval of each length's estimate: where it is wide, a peak says nothing. */
-function between(plane: Plane, { replay }: StagePayload) {
+function Between({ plane, data: { replay } }: { plane: Plane; data: StagePayload }) {
   const ends = replay.why_not === null ? Object.entries(replay.lengths).flatMap(([length, { interval }]) => (interval ? [{ x: plane.x(Number(length)), interval }] : [])) : [];
   const edge = (end: 0 | 1) => ends.map(({ x, interval }) => [x, plane.y(interval[end])]);
-  return ends.length ? [svg("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), class: "between" })] : [];
+  return ends.length ? <polygon points={[...edge(0), ...edge(1).reverse()].join(" ")} class="between" /> : null;
 }
 
 /** Every draft length: the run's own as it is marked, so that the curves go through it; the others as they are replayed. */
@@ -75,10 +85,12 @@ function markOfBefore({ draft_length: length, acceptance, speedup, lengths, trus
 }
 
 /** `looks`: of the acceptance and of the speedup */
-function dots({ shares, speeds }: Planes, { length, acceptance, speedup }: Point & { length: number }, looks: string[], letters: number) {
-  const share = inPercent(acceptance);
-  return [
-    ...(share === null ? [] : [dotAt(shares, length, share, looks[0], letters)]),
-    ...(speedup === null ? [] : [dotAt(speeds, length, speedup, looks[1], letters)]),
-  ];
+function Dots({ planes, at, looks, letters }: { planes: Planes; at: Point & { length: number }; looks: string[]; letters: number }) {
+  const [share, x] = [inPercent(at.acceptance), at.length];
+  return (
+    <>
+      {share !== null && <Dot {...{ x, letters }} plane={planes.shares} value={share} look={looks[0]} />}
+      {at.speedup !== null && <Dot {...{ x, letters }} plane={planes.speeds} value={at.speedup} look={looks[1]} />}
+    </>
+  );
 }

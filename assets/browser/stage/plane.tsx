@@ -1,6 +1,6 @@
 // A small chart's plane: where a value is, in pixels, and the axes around it.
 
-import { label, svg } from "../shared/svg.js";
+import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to
 
@@ -31,33 +31,35 @@ export class Plane {
     const { t, b } = this.margin;
     return this.height - b - part(Math.min(value, this.ySpan[1]), this.ySpan) * (this.height - t - b);
   }
-
-  /** The drawing's root, empty. */
-  root() {
-    return svg("svg", { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, "aria-hidden": "true" });
-  }
-
-  /** Both axes; a horizontal line at each tick where `grid` is set. `letters`: their height in pixels */
-  axes(xTicks: Tick[], yTicks: Tick[], letters: number, grid: boolean = false) {
-    const { l, r, t, b } = this.margin;
-    const [left, right, bottom] = [l, this.width - r, this.height - b];
-    const group = svg("g", { class: "axes" });
-    if (grid) for (const [value] of yTicks) group.append(line(left, this.y(value), right, this.y(value), "grid-line"));
-    group.append(line(left, bottom, right, bottom, "axis"), line(left, t, left, bottom, "axis"));
-    for (const [value, words] of xTicks) group.append(label(words, Math.min(this.x(value), this.width - words.length * letters * LETTER / 2), bottom + letters * 1.2, "middle"));
-    for (const [value, words] of yTicks) group.append(...this.#yLabel(this.y(value), words.split("\n"), letters));
-    return group;
-  }
-
-  /** Words left of the axis, in one line or several. */
-  #yLabel(middle: number, lines: string[], letters: number) {
-    const first = middle - ((lines.length - 1) * letters) / 2;
-    return lines.map((words, i) => label(words, this.margin.l - letters * 0.4, first + (i + LINE) * letters, "end"));
-  }
 }
 
-export function line(x1: number, y1: number, x2: number, y2: number, className: string) {
-  return svg("line", { x1, y1, x2, y2, class: className });
+export function Drawing({ plane: { width, height }, children }: { plane: Plane; children: ComponentChildren }) {
+  return <svg translate={false} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">{children}</svg>;
+}
+
+/** Both axes; a horizontal line at each tick where `grid` is set. `letters`: their height in pixels */
+export function Axes({ plane, xTicks, yTicks, letters, grid }: { plane: Plane; xTicks: Tick[]; yTicks: Tick[]; letters: number; grid?: boolean }) {
+  const { margin: { l, r, t, b }, width, height } = plane;
+  const [right, bottom] = [width - r, height - b];
+  return (
+    <g class="axes">
+      {grid && yTicks.map(([value]) => <Line from={[l, plane.y(value)]} to={[right, plane.y(value)]} class="grid-line" />)}
+      <Line from={[l, bottom]} to={[right, bottom]} class="axis" />
+      <Line from={[l, t]} to={[l, bottom]} class="axis" />
+      {xTicks.map(([value, words]) => (
+        <text x={Math.min(plane.x(value), width - (words.length * letters * LETTER) / 2)} y={bottom + letters * 1.2} class="middle">{words}</text>
+      ))}
+      {yTicks.map(([value, words]) => words.split("\n").map((each, i, { length }) => (
+        <text x={l - letters * 0.4} y={plane.y(value) - ((length - 1) * letters) / 2 + (i + LINE) * letters} class="end">{each}</text>
+      )))}
+    </g>
+  );
+}
+
+export type Place = [number, number]; // in pixels, from the left and from the top
+
+export function Line({ from: [x1, y1], to: [x2, y2], class: look }: { from: Place; to: Place; class: string }) {
+  return <line x1={x1} y1={y1} x2={x2} y2={y2} class={look} />;
 }
 
 /** Round numbers inside a span: steps of 1, 2 or 5 times a power of ten, at most so many. */

@@ -2,8 +2,7 @@
 
 import { byTarget } from "../shared/chips.js";
 import { localize } from "../shared/localize.js";
-import { label, svg } from "../shared/svg.js";
-import { Plane, roundNumbers, type Margin, type Span, type Tick } from "./plane.js";
+import { Axes, Drawing, Plane, roundNumbers, type Margin, type Span, type Tick } from "./plane.js";
 import { depthsOf } from "./tree.js";
 import { voiceOf } from "./words.js";
 import type { Chip, RoundPayload, StagePayload } from "../shared/payloads.js";
@@ -31,27 +30,22 @@ export function timelineMargin({ letters, narrow }: Style): Margin {
 }
 
 /** `judged` is how many rounds: what is drafted after them is neither accepted nor wasted yet. */
-export function timelineFigure({ data, window, margin, style, plot, judged }: Wanted) {
+export function TimelineFigure({ data, window, margin, style, plot, judged }: Wanted) {
   const plane = new Plane(plot, margin, window, [0, 2]);
-  const root = plane.root();
-  root.append(hatch(), lanes(plane, data, style));
   const blocks = blocksOf(data, window, judged, (NARROW * (window[1] - window[0])) / (plane.x(window[1]) - plane.x(window[0])));
-  for (const [kind, lane] of BLOCKS) {
-    if (kind !== "width" || data.rule === "tree") root.append(boxes(plane, blocks[kind], LANES[lane], kind));
-  }
-  const plain = steps(data);
-  root.append(...labels(plane, plain, (i) => String(i + 1), 1.5, ROOM.step * style.letters, style));
-  const check = voiceOf(data.diagram?.words)("lane_check");
-  root.append(...labels(plane, blocks.verify, () => check, 0.5, ROOM.check * style.letters, style));
-  return root;
-}
-
-/** The lanes' names and the time below them. */
-function lanes(plane: Plane, data: StagePayload, style: Style) {
   const said = voiceOf(data.diagram?.words);
   const names = style.narrow ? [said("lane_both_narrow"), said("lane_alone_narrow")] : [said("lane_both"), said("lane_alone")];
   const times: Tick[] = roundNumbers(plane.xSpan, style.narrow ? 4 : 9).map((ms) => [ms, `${localize(String(ms))} ms`]);
-  return plane.axes(times, names.map((name, i) => [i + 0.5, name]), style.letters);
+  const check = said("lane_check");
+  return (
+    <Drawing plane={plane}>
+      <Hatch />
+      <Axes plane={plane} xTicks={times} yTicks={names.map((name, i) => [i + 0.5, name])} letters={style.letters} />
+      {BLOCKS.map(([kind, lane]) => (kind !== "width" || data.rule === "tree") && <Boxes {...{ plane, kind }} spans={blocks[kind]} lane={LANES[lane]} />)}
+      <Labels {...{ plane, style }} spans={steps(data)} words={(i) => String(i + 1)} y={1.5} room={ROOM.step * style.letters} />
+      <Labels {...{ plane, style }} spans={blocks.verify} words={() => check} y={0.5} room={ROOM.check * style.letters} />
+    </Drawing>
+  );
 }
 
 function steps({ plain }: StagePayload) {
@@ -71,7 +65,7 @@ function blocksOf(data: StagePayload, window: Span, judged: number, narrow: numb
   };
 }
 
-function boxes(plane: Plane, spans: Span[], [low, high]: Span, kind: string) {
+function Boxes({ plane, spans, lane: [low, high], kind }: { plane: Plane; spans: Span[]; lane: Span; kind: string }) {
   const [top, bottom] = [plane.y(high), plane.y(low)];
   const [least, most] = [plane.margin.l, plane.width - plane.margin.r];
   const drawn = spans.map(([start, end]) => {
@@ -79,18 +73,18 @@ function boxes(plane: Plane, spans: Span[], [low, high]: Span, kind: string) {
     const right = Math.min(Math.max(plane.x(end) - GAP, plane.x(start) + GAP / 4), most);
     return right > left ? `M${left} ${top}H${right}V${bottom}H${left}Z` : ""; // a round may be on screen in part
   });
-  const made = svg("path", { d: drawn.join(""), class: `block ${kind}` });
-  if (kind === "wasted") made.setAttribute("fill", `url(#${HATCH})`);
-  return made;
+  return <path d={drawn.join("")} class={`block ${kind}`} fill={kind === "wasted" ? `url(#${HATCH})` : undefined} />;
 }
 
 /** The pattern of drafts that were not accepted: seen without colour too. */
-function hatch() {
-  const pattern = svg("pattern", { id: HATCH, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
-  pattern.append(svg("rect", { width: 5, height: 5, class: "hatch-ground" }), svg("rect", { width: 1.7, height: 5, class: "hatch-line" }));
-  const definitions = svg("defs", {});
-  definitions.append(pattern);
-  return definitions;
+function Hatch() {
+  return (
+    <defs>
+      <pattern id={HATCH} width={5} height={5} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width={5} height={5} class="hatch-ground" /><rect width={1.7} height={5} class="hatch-line" />
+      </pattern>
+    </defs>
+  );
 }
 
 /** Each draft step's share of its round's draft phase, and whether something of it was accepted. */
@@ -142,14 +136,16 @@ export function plainStep(plain: number[] | null) {
   return lengths[Math.floor(lengths.length / 2)];
 }
 
-/** Words on the blocks that are wide enough, for those on screen. `room`: pixels that a word needs */
-function labels(plane: Plane, spans: Span[], words: (i: number) => string, y: number, room: number, style: Style) {
+type Words = { plane: Plane; spans: Span[]; words: (i: number) => string; y: number; room: number; style: Style }; // room: pixels that a word needs
+
+/** Words on the blocks that are wide enough, for those on screen. */
+function Labels({ plane, spans, words, y, room, style }: Words) {
   const pixels = spans.map(([start, end]) => plane.x(end) - plane.x(start));
   const typical = pixels.reduce((sum, width) => sum + width, 0) / pixels.length;
   const [from, to] = plane.xSpan;
   const middle = plane.y(y) + style.letters * 0.35;
-  return spans.flatMap(([start, end], i) => {
+  return spans.map(([start, end], i) => {
     const fits = start >= from && end <= to && Math.min(pixels[i], typical) > room;
-    return fits ? [label(words(i), plane.x((start + end) / 2), middle, y > 1 ? "middle" : "middle on-ink")] : [];
+    return fits && <text x={plane.x((start + end) / 2)} y={middle} class={y > 1 ? "middle" : "middle on-ink"}>{words(i)}</text>;
   });
 }

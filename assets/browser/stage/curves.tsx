@@ -1,8 +1,7 @@
 // What the small charts share: curves and dots, the axes' ticks, and the figures of a run in two numbers.
 
 import { fixed, localize } from "../shared/localize.js";
-import { svg } from "../shared/svg.js";
-import { line, roundNumbers, type Margin, type Plane, type Span, type Tick } from "./plane.js";
+import { Line, roundNumbers, type Margin, type Place, type Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
 import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
 import type { Style } from "./style.js";
@@ -14,8 +13,6 @@ export type Asked = { length: number, run: ReplayedLength | null, released: bool
 export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
 
 export type Reach = { rounds: number, speedup: number, lengths: number }; // how far the axes go; `lengths`: the speedups there
-
-export type Place = [number, number]; // in pixels, from the left and from the top
 
 const DOT = 0.37; // of the letters' height
 export const PERCENT: Tick[] = [[0, "0"], [50, "50"], [100, "100 %"]];
@@ -75,77 +72,62 @@ export function margin({ letters }: Style): Margin {
   return { l: letters * 3.7, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
 }
 
-/** The line of the run before, where it ends above the axis with an arrow at its end. */
-export function lineOfBefore(plane: Plane, before: StagePayload["before"], figure: "acceptance" | "speedup", style: Style) {
-  if (!before) return [];
-  const values = valuesOfBefore(before, figure);
-  const name = figure === "speedup" ? "corrected" : "accepted";
-  const look = `${name} pale${figure === "speedup" && !before.trusted ? " doubted" : ""}`;
-  const last = values.findLastIndex((value) => value !== null);
-  if (last < 0) return [];
-  const value = values[last] ?? 0;
-  const arrow = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, look, style.letters)] : [];
-  return [...curve(plane, values, look), ...arrow];
-}
+type Values = Array<number | null>; // from x = 1 on
 
-export function valuesOfBefore(before: StagePayload["before"], figure: "acceptance" | "speedup") {
-  return (figure === "speedup" ? before?.speedup : before?.acceptance.map(inPercent)) ?? [];
+/** The line of the run before, where it ends above the axis with an arrow at its end. */
+export function LineOfBefore({ plane, before, figure, style }: { plane: Plane; before: StagePayload["before"]; figure: "acceptance" | "speedup"; style: Style }) {
+  if (!before) return null;
+  const values = figure === "speedup" ? before.speedup : before.acceptance.map(inPercent);
+  const look = figure === "acceptance" ? "accepted pale" : `corrected pale${before.trusted ? "" : " doubted"}`;
+  const last = values.findLastIndex((value) => value !== null);
+  const value = values[last] ?? 0;
+  return <><Curve {...{ plane, values, look }} />{value > plane.ySpan[1] && <Dot {...{ plane, x: last + 1, value, look }} letters={style.letters} />}</>;
 }
 
 /** What a replay at another draft length comes to: a line across. */
-export function level(plane: Plane, value: number | null, className: string) {
-  if (value === null) return [];
+export function Level({ plane, value, look }: { plane: Plane; value: number | null; look: string }) {
+  if (value === null) return null;
   const y = plane.y(value);
-  return [line(plane.margin.l, y, plane.width - plane.margin.r, y, `curve ${className} estimated`)];
+  return <Line from={[plane.margin.l, y]} to={[plane.width - plane.margin.r, y]} class={`curve ${look} estimated`} />;
 }
 
-/** `values`: from x = 1 on */
-export function placesOf(plane: Plane, values: Array<number | null>): Place[] {
-  return values.flatMap((value, i) => (value === null ? [] : [([plane.x(i + 1), plane.y(value)] as Place)]));
-}
-
-/** `values`: from x = 1 on */
-export function curve(plane: Plane, values: Array<number | null>, className: string) {
-  const places = placesOf(plane, values);
-  return places.length ? [svg("polyline", { points: places.join(" "), class: `curve ${className}` })] : [];
+export function Curve({ plane, values, look }: { plane: Plane; values: Values; look: string }) {
+  const places: Place[] = values.flatMap((value, i) => (value === null ? [] : [[plane.x(i + 1), plane.y(value)]]));
+  return places.length ? <polyline points={places.join(" ")} class={`curve ${look}`} /> : null;
 }
 
 /** A line up to now with a dot at its end; each round's value as a tip. */
-export function lineSoFar(plane: Plane, values: Array<number | null>, className: string, style: Style, words: (value: number) => string) {
-  const known = values.flatMap((value, i) => (value === null ? [] : [{ round: i + 1, value }]));
-  if (!known.length) return [];
-  const last = known[known.length - 1];
-  const dot = dotAt(plane, last.round, last.value, className, style.letters);
-  const tips = known.map(({ round, value }) => tip(plane, round, say("round_figure", { round, figure: words(value) })));
-  return [...curve(plane, values, className), dot, ...tips];
+export function LineSoFar({ plane, values, look, style, words }: { plane: Plane; values: Values; look: string; style: Style; words: (value: number) => string }) {
+  const known = values.flatMap((value, i) => (value === null ? [] : [{ x: i + 1, value }]));
+  const last = known.at(-1);
+  return (
+    <>
+      <Curve {...{ plane, values, look }} />
+      {last && <Dot {...{ plane, look, ...last }} letters={style.letters} />}
+      {known.map(({ x, value }) => <Tip {...{ plane, x }} words={say("round_figure", { round: x, figure: words(value) })} />)}
+    </>
+  );
 }
 
 /** What is decoded and not yet played: a thin line on from the round that is played, with a ring at its end. `done`: rounds that are played */
-export function lineAhead(plane: Plane, values: Array<number | null>, done: number, className: string, { letters }: Style) {
+export function LineAhead({ plane, values, done, look, style }: { plane: Plane; values: Values; done: number; look: string; style: Style }) {
   const ahead = values.map((value, i) => (i < done - 1 ? null : value));
   const last = ahead.findLastIndex((value) => value !== null);
-  if (last < done) return [];
-  const end = dotAt(plane, last + 1, ahead[last] ?? 0, `${className} hollow ahead`, letters * 0.7);
-  return [...curve(plane, ahead, `${className} ahead`), end];
+  if (last < done) return null;
+  const end = { plane, x: last + 1, value: ahead[last] ?? 0, look: `${look} hollow ahead`, letters: style.letters * 0.7 };
+  return <><Curve plane={plane} values={ahead} look={`${look} ahead`} /><Dot {...end} /></>;
 }
 
 /** A dot; where the value is above the axis, an arrow at its end. */
-export function dotAt(plane: Plane, x: number, value: number, className: string, letters: number) {
+export function Dot({ plane, x, value, look, letters }: { plane: Plane; x: number; value: number; look: string; letters: number }) {
   const [cx, cy, r] = [plane.x(x), plane.y(value), letters * DOT];
-  if (value <= plane.ySpan[1]) return svg("circle", { cx, cy, r, class: `dot ${className}` });
-  return svg("polygon", { points: `${cx - r},${cy + 2 * r} ${cx + r},${cy + 2 * r} ${cx},${cy}`, class: `dot beyond ${className}` });
+  if (value <= plane.ySpan[1]) return <circle {...{ cx, cy, r }} class={`dot ${look}`} />;
+  return <polygon points={`${cx - r},${cy + 2 * r} ${cx + r},${cy + 2 * r} ${cx},${cy}`} class={`dot beyond ${look}`} />;
 }
 
 /** A column over one round that nobody sees, with its words. */
-export function tip(plane: Plane, round: number, words: string) {
-  const [from, to] = [plane.x(round - 0.5), plane.x(round + 0.5)];
+export function Tip({ plane, x, words }: { plane: Plane; x: number; words: string }) {
+  const [from, to] = [plane.x(x - 0.5), plane.x(x + 0.5)];
   const { t, b } = plane.margin;
-  return titled(svg("rect", { x: from, y: t, width: to - from, height: plane.height - t - b, class: "column" }), words);
-}
-
-export function titled(made: SVGElement, words: string) {
-  const title = svg("title", {});
-  title.textContent = words;
-  made.append(title);
-  return made;
+  return <rect x={from} y={t} width={to - from} height={plane.height - t - b} class="column"><title>{words}</title></rect>;
 }

@@ -1,12 +1,12 @@
 // The small charts: acceptance and speedup so far, both at each draft length, and acceptance by position in the draft.
 // The run before is a pale line in each of the first three.
 
+import { render, type ComponentType } from "preact";
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
-import { label, svg } from "../shared/svg.js";
-import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, speedupSpan, speedupTicks, titled, trusted, type Asked, type Reach } from "./curves.js";
-import { lengthsFigure } from "./lengths_figure.js";
-import { Plane, line, type Span, type Tick } from "./plane.js";
+import { Level, LineAhead, LineOfBefore, LineSoFar, PERCENT, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, trusted, type Asked, type Reach } from "./curves.js";
+import { LengthsFigure } from "./lengths_figure.js";
+import { Axes, Drawing, Line, Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
 import type { FiguresAfter, StagePayload } from "../shared/payloads.js";
 import type { Style } from "./style.js";
@@ -23,7 +23,7 @@ export interface Wanted {
   reach: Reach;
 }
 
-const FIGURES: Record<FigureName, (wanted: Wanted) => SVGSVGElement> = { acceptance: acceptanceFigure, speedup: speedupFigure, lengths: lengthsFigure, positions: positionsFigure };
+const FIGURES: Record<FigureName, ComponentType<Wanted>> = { acceptance: AcceptanceFigure, speedup: SpeedupFigure, lengths: LengthsFigure, positions: PositionsFigure };
 const NAMES = Object.keys(FIGURES) as FigureName[];
 const LEAST = { rounds: 4, speedup: 1.5, lengths: 1.5 }; // how far the axes go at least
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
@@ -77,7 +77,8 @@ export class Figures {
     for (const name of NAMES) {
       const plot = this.plots[name];
       const far = name === "lengths" ? { ...reach, speedup: reach.lengths } : reach;
-      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach: far }));
+      const Figure = FIGURES[name];
+      if (plot.clientWidth) render(<Figure {...{ plot, rounds, done, style, data, asked }} reach={far} />, plot);
     }
   }
 
@@ -139,51 +140,57 @@ function fraction(part?: number, whole?: number) {
   return whole ? ` = ${part} / ${whole}` : "";
 }
 
-function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }: Wanted) {
+function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, reach }: Wanted) {
   const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), [0, 105]);
-  const root = plane.root();
-  root.append(plane.axes(roundTicks(reach.rounds), PERCENT, style.letters, true));
-  const said = (value: number) => `${value.toFixed(0)} %`;
-  const shares = rounds.map((round) => inPercent(round.acceptance));
-  root.append(...lineOfBefore(plane, data.before, "acceptance", style));
-  if (data.before) root.append(...lineAhead(plane, shares, done, "accepted", style)); // a change is seen at once
-  root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
-  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), "accepted"));
-  return root;
+  const values = rounds.map((round) => inPercent(round.acceptance));
+  const line = { plane, style, look: "accepted" };
+  return (
+    <Drawing plane={plane}>
+      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={PERCENT} letters={style.letters} grid />
+      <LineOfBefore {...{ plane, before, style }} figure="acceptance" />
+      {before && <LineAhead {...{ ...line, values, done }} />}
+      <LineSoFar {...line} values={values.slice(0, done)} words={(value) => `${value.toFixed(0)} %`} />
+      {asked.run && <Level {...line} value={inPercent(figuresOf(asked.run).acceptance)} />}
+    </Drawing>
+  );
 }
 
-function positionsFigure({ plot, rounds, done, style, data }: Wanted) {
+function PositionsFigure({ plot, rounds, done, style, data }: Wanted) {
   const none: Array<[number, number]> = Array(data.draft_length).fill([0, 0]);
   const counts = rounds[done - 1]?.positions ?? none;
   const labelled = counts.length <= LABELLED_BARS;
   const plane = new Plane(plot, margin(style), [0.4, counts.length + 0.6], [0, 118]);
   const shown = counts.map((_, i) => i + 1).filter((position) => labelled || position % 3 === 1);
-  const root = plane.root();
-  root.append(plane.axes(shown.map((position) => [position, String(position)]), PERCENT, style.letters));
-  const small = counts.length > WIDE_BARS ? "middle small" : "middle";
-  for (const [i, [accepted, judged]] of counts.entries()) {
-    if (!judged) continue;
-    root.append(bar(plane, i + 1, accepted, judged));
-    const above = plane.y((100 * accepted) / judged) - style.letters * 0.25;
-    if (labelled) root.append(label(`${accepted}/${judged}`, plane.x(i + 1), above, `${small} count`)); // 1/1 is not 50/50
-  }
-  return root;
+  const small = counts.length > WIDE_BARS ? "middle small count" : "middle count";
+  return (
+    <Drawing plane={plane}>
+      <Axes plane={plane} xTicks={shown.map((position) => [position, String(position)])} yTicks={PERCENT} letters={style.letters} />
+      {counts.map(([accepted, judged], i) => judged > 0 && (
+        <>
+          <Bar {...{ plane, accepted, judged }} position={i + 1} />
+          {labelled && <text x={plane.x(i + 1)} y={plane.y((100 * accepted) / judged) - style.letters * 0.25} class={small}>{`${accepted}/${judged}`}</text>}
+        </>
+      ))}
+    </Drawing>
+  );
 }
 
-function speedupFigure({ plot, rounds, done, style, data, asked, reach }: Wanted) {
+function SpeedupFigure({ plot, rounds, done, style, data, asked, reach }: Wanted) {
+  const { before, plain, running } = data;
   const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), speedupSpan(reach));
-  const root = plane.root();
-  root.append(plane.axes(roundTicks(reach.rounds), speedupTicks(reach), style.letters));
-  root.append(line(plane.margin.l, plane.y(1), plane.width - plane.margin.r, plane.y(1), "break-even"));
-  if (data.plain === null && !data.running) {
-    root.append(label(say("alone_not_recorded"), plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
-  }
-  const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
-  root.append(...lineOfBefore(plane, data.before, "speedup", style));
-  if (data.before) root.append(...lineAhead(plane, known, done, "corrected", style));
-  root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
-  if (asked.run) root.append(...level(plane, asked.run.speedup, "corrected"));
-  return root;
+  const values = plain === null ? [] : rounds.map(({ speedup }) => speedup);
+  const even = plane.y(1);
+  return (
+    <Drawing plane={plane}>
+      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={speedupTicks(reach)} letters={style.letters} />
+      <Line from={[plane.margin.l, even]} to={[plane.width - plane.margin.r, even]} class="break-even" />
+      {plain === null && !running && <text x={plane.x(mean(plane.xSpan))} y={style.letters * 1.5} class="middle">{say("alone_not_recorded")}</text>}
+      <LineOfBefore {...{ plane, before, style }} figure="speedup" />
+      {before && <LineAhead {...{ plane, values, done, style }} look="corrected" />}
+      <LineSoFar {...{ plane, style }} values={values.slice(0, done)} look={trusted(data) ? "corrected" : "corrected doubted"} words={times} />
+      {asked.run && <Level plane={plane} value={asked.run.speedup} look="corrected" />}
+    </Drawing>
+  );
 }
 
 function roundSpan(rounds: number): Span {
@@ -194,11 +201,10 @@ function roundTicks(rounds: number): Tick[] {
   return [[1, say("first_round")], ...[Math.ceil(rounds / 2), rounds].map((round) => [round, String(round)] as Tick)];
 }
 
-function bar(plane: Plane, position: number, accepted: number, judged: number) {
+function Bar({ plane, position, accepted, judged }: { plane: Plane; position: number; accepted: number; judged: number }) {
   const [from, to] = [plane.x(position - BAR / 2), plane.x(position + BAR / 2)];
   const [top, bottom] = [plane.y((100 * accepted) / judged), plane.y(0)];
-  const made = svg("rect", { x: from, y: top, width: to - from, height: bottom - top, class: "share accepted" });
-  return titled(made, say("position_figure", { position, accepted, judged }));
+  return <rect x={from} y={top} width={to - from} height={bottom - top} class="share accepted"><title>{say("position_figure", { position, accepted, judged })}</title></rect>;
 }
 
 function mean([from, to]: Span) {
