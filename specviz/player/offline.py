@@ -8,7 +8,6 @@ from typing import TypedDict, cast
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
 from specviz.core.numbers import localize
@@ -25,7 +24,7 @@ from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.texts import asset, page_texts
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
-from specviz.player.html_file import SCHEMES, Scheme, bundle, html_file, inline_json
+from specviz.player.html_file import SCHEMES, Scheme, html_file, inline_json, program
 from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import other_page
 
@@ -71,7 +70,7 @@ def offline_page(
         "settings": _settings(trace),
         "footer": _footer(address),
         "run": inline_json(data),
-        "script": bundle(BROWSER / "offline/player.js"),
+        "script": program("offline/player"),
         "style": "\n".join(map(asset, STYLES)),
     }
     return html_file("offline/page.html", parts, scheme)
@@ -214,7 +213,7 @@ def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequenc
         "footer": _footer(None),
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_played(plan)),
-        "script": bundle(BROWSER / "offline/lesson.js"),
+        "script": program("offline/lesson"),
         "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)

@@ -124,17 +124,6 @@ def test_the_whole_tour_by_touch_on_a_phone(visit: Visit) -> None:
     expect(page.locator(".stage[data-run=first]")).to_be_visible()
 
 
-def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(visit: Visit) -> None:
-    """The button that opens the tour stands where the legend is a moment later."""
-    page = visit("?tour=1", CHIP)
-    forward = page.get_by_role("button", name="Forward one step")
-    for chip in page.locator(".legend .chip:visible").all():
-        chip.hover()
-        tip = page.locator(".legend .tip:visible")
-        expect(tip).to_have_count(1)
-        assert placed(tip)[0]["y"] >= bottom(forward)
-
-
 def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> None:
     page = visit("?tour=2", CHIP)
     expect_step(page, 2)

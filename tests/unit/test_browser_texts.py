@@ -19,7 +19,7 @@ LATER = re.compile(r"\$\{[^{}]*\}")
 
 def names_in(folder: Path) -> Iterator[str]:
     """What the files of a folder may say, each as a pattern."""
-    for file in (*folder.glob("*.js"), *folder.glob("*.html")):
+    for file in (*folder.glob("*.ts*"), *folder.glob("*.html")):
         text = file.read_text(encoding="utf-8")
         yield from (said or marked for said, marked in NAMED.findall(text))
         yield from (LATER.sub(r"\\w+", begun) for begun in BEGUN.findall(text))

@@ -79,7 +79,7 @@ def test_paths_names_and_tests_that_documents_name_exist() -> None:
     paths = {name for name in quoted if "/" in name}
     assert paths
     assert {path for path in paths | paths_in_tree(drawn) if not (ROOT / path).exists()} == set()
-    code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js"))))
+    code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js", "*.ts", "*.tsx"))))
     files = {path.name for folder in CODE for path in (ROOT / folder).rglob("*")}
     assert {name for name in quoted - paths - files if not {*name.split(".")} <= code | files} == set()
     tests = set(re.findall(r"def (test_\w+)", code_of("*.py", "tests")))

@@ -14,7 +14,7 @@ from babel.messages.pofile import write_po
 from scripts.write_translations import write
 from specviz.cli.main import main
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER, TEXTS
+from specviz.core.files import TEXTS
 from specviz.core.languages import (
     Entry,
     cache_by_language,
@@ -33,7 +33,7 @@ from specviz.data.lessons.text_check import all_texts, text_problems, texts_miss
 from specviz.data.texts import PageText, asset, pages
 from specviz.data.translating import texts_to_translate
 from specviz.measure.proof.rows import rule_texts
-from specviz.player.html_file import bundle
+from specviz.player.html_file import program
 
 ROOT = Path(__file__).parents[2]
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
@@ -280,7 +280,7 @@ def test_a_page_is_exported_in_a_language_and_the_next_command_is_english_again(
 
 
 def test_the_browsers_modules_say_what_their_table_says() -> None:
-    script = bundle(BROWSER / "stage/component.js")
+    script = program("stage/component")
     assert '"no_film":"This browser cannot record a film.' in script
     assert "[[" not in asset("stage/stage.html")
 

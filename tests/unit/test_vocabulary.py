@@ -124,7 +124,7 @@ def read_texts() -> list[tuple[str, str, str]]:
     for file in READ:
         place = file.relative_to(ROOT).as_posix()
         found += [(f"{place}:{line}", "", text) for line, text in in_python(tree_of(file))]
-    for file in sorted(ASSETS.rglob("*.js")):
+    for file in sorted(ASSETS.glob("browser/*/*.ts*")):
         place, text = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
         found += [(f"{place}:{line}", "", said) for line, said in in_javascript(text)]
     for file in sorted(ASSETS.rglob("*.html")):

@@ -89,4 +89,4 @@ def _html() -> str:
     return f'<section class="stage roofline" aria-label="{escape(SAYS["roofline_label"])}"></section>'
 
 
-_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")
+_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline")

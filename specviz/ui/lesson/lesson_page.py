@@ -45,7 +45,7 @@ def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
     _FOLLOW(key=FOLLOW, data=data, on_moment_change=moved)
 
 
-_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "components/follow.js")
+_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "components/follow")
 
 
 def walk_lesson(page: str) -> None:

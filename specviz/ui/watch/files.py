@@ -120,12 +120,12 @@ def _address(link: Mapping[str, str]) -> str | None:
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
 
 
-_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
+_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take")
 
 
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
-    """See `Parts` in assets/browser/live/take.js; None where static files cannot be written."""
+    """See `Parts` in assets/browser/live/take.ts; None where static files cannot be written."""
     page = live_file_with("").encode()
     stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
     weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
