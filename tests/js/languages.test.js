@@ -19,8 +19,8 @@ process.stdout.write([
 
 for (const [language, said] of [
   ["en", "1.41× | 0.78 % | >99.9 % | 81 % | 1234.5 | 1,024 | 12,345.5 | 0.7: one | 1024: many | .,"],
-  ["es", "1,41× | 0,78 % | >99,9 % | 81 % | 1234,5 | 1024 | 12.345,5 | 0,7: one | 1024: many | ,."],
-  ["zh-Hans", "1.41× | 0.78 % | >99.9 % | 81 % | 1234.5 | 1024 | 12,345.5 | 0.7: many | 1024: many | .,"],
+  ["es", "1,41× | 0,78\u00a0% | >99,9\u00a0% | 81\u00a0% | 1234,5 | 1024 | 12.345,5 | 0,7: one | 1024: many | ,."],
+  ["zh-Hans", "1.41× | 0.78% | >99.9% | 81% | 1234.5 | 1024 | 12,345.5 | 0.7: many | 1024: many | .,"],
 ]) {
   test(`a browser writes figures in the language of its texts: ${language}`, () => {
     const code = `globalThis.TEXTS = { language: "${language}" };${WRITTEN}`;
