@@ -104,18 +104,14 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     guesses, times, sure = _costs_said(trace, terms, calibrated)
     here, least = terms.alpha, verdict.break_even
     if terms.counted:
-        return say(
-            "pays_tokens" if sure else "pays_tokens_unsure",
-            steps=terms.steps,
-            here=terms.tokens,
-            guesses=guesses,
-            times=times,
-        )
-    if terms.break_even is None:
-        return say("pays_never" if sure else "pays_never_unsure", here=here, guesses=guesses, times=times)
-    if least is None:  # it would say the opposite of what was measured
-        return say("pays_unsaid" if sure else "pays_unsaid_unsure", here=here, guesses=guesses, times=times)
-    return say("pays_rate" if sure else "pays_rate_unsure", least=least, here=here, guesses=guesses, times=times)
+        said = say("pays_tokens", steps=terms.steps, here=terms.tokens, guesses=guesses, times=times)
+    elif terms.break_even is None:
+        said = say("pays_never", here=here, guesses=guesses, times=times)
+    elif least is None:  # it would say the opposite of what was measured
+        said = say("pays_unsaid", here=here, guesses=guesses, times=times)
+    else:
+        said = say("pays_rate", least=least, here=here, guesses=guesses, times=times)
+    return said if sure else say("unsure", reason=said)
 
 
 def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, bool]:

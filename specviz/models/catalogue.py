@@ -193,7 +193,6 @@ def changed_weights(trace: Trace) -> list[str]:
 
 # Pairs to try, and the models of them that must be downloaded.
 
-NOT_MEASURED = "not measured here"
 CARDS_MACHINE = "an AMD EPYC, 2 cores"  # where benchmarks/methods.py measured what their cards say
 
 Lesson = Literal["pays", "no better", "does not pay", "open"]
@@ -203,7 +202,7 @@ RunsOn = Literal["anywhere", "4 GB", "8 GB", "GPU"]
 @dataclass(frozen=True, slots=True)
 class Statement:
     text: str
-    source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
+    source: str  # a URL, a paper, or a file of this project
 
 
 @dataclass(frozen=True, slots=True)

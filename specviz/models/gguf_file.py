@@ -20,6 +20,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
+from specviz.models.refusals import broken, explain_unknown
 
 say = Sentences("models")
 
@@ -97,11 +98,8 @@ class _Head:
         self._path, self._content, self._at, self._listed = path, content, 0, 0
 
     def read(self) -> GgufFile:
-        if self._bytes(4) != MAGIC:
-            raise InputError(say("other_bytes", name=self._path.name))
-        version = self._number("I")
-        if version not in VERSIONS:
-            raise InputError(say("gguf_version", name=self._path.name, version=version))
+        if self._bytes(4) != MAGIC or self._number("I") not in VERSIONS:
+            raise InputError(say("no_gguf", name=self._path.name))
         tensors, fields = self._count("Q", MOST_TENSORS), self._count("Q", MOST_FIELDS)
         read = dict(self._field() for _ in range(fields))
         stored = dict(self._tensor() for _ in range(tensors))
@@ -116,13 +114,13 @@ class _Head:
         if kind in SCALARS:
             return self._number(SCALARS[kind])
         if kind != LIST:
-            raise InputError(say("field_type", name=self._path.name, kind=kind))
+            raise self._broken()
         kind, length = self._number("I"), self._count("Q", MOST_LISTED - self._listed)
         self._listed += length
         if kind == TEXT:
             return [self._text() for _ in range(length)]
         if kind not in SCALARS:
-            raise InputError(say("list_type", name=self._path.name, kind=kind))
+            raise self._broken()
         form = f"<{length}{SCALARS[kind]}"
         return list(struct.unpack(form, self._bytes(struct.calcsize(form))))
 
@@ -134,23 +132,19 @@ class _Head:
         packing = next((each for each in PACKINGS if each == kind), None)
         if packing is None:
             named = [each.name for each in GGMLQuantizationType if each == kind] or [f"type {kind}"]
-            loads = ", ".join(each.name for each in PACKINGS)
-            raise InputError(
-                say("packing", name=self._path.name, packing=named[0], tensor=repr(name[:80]), known=loads)
-            )
+            raise explain_unknown(self._path.name, name[:80], named[0], ", ".join(each.name for each in PACKINGS))
         if not shape or not all(shape) or shape[0] % GGML_QUANT_SIZES[packing][0]:
-            size = " × ".join(map(str, shape)) or "0"
-            raise InputError(say("tensor_shape", name=self._path.name, shape=size, tensor=repr(name[:80])))
+            raise broken(self._path.name, name)
         return name, StoredTensor(tuple(reversed(shape)), packing, place)
 
     def _placed(self, stored: Mapping[str, StoredTensor], alignment: Any) -> Mapping[str, StoredTensor]:
         if not isinstance(alignment, int) or alignment < 1:
-            raise InputError(say("alignment", name=self._path.name))
+            raise broken(self._path.name, "general.alignment")
         begin = -(-self._at // alignment) * alignment
         placed = {name: replace(each, start=begin + each.start) for name, each in stored.items()}
         for name, each in placed.items():
             if each.start + prod(each.shape[:-1]) * each.row_bytes > len(self._content):
-                raise InputError(say("weights_cut", name=self._path.name, tensor=repr(name[:80])))
+                raise broken(self._path.name, name)
         return placed
 
     def _text(self) -> str:
@@ -159,17 +153,18 @@ class _Head:
     def _count(self, form: str, most: int) -> int:
         count: int = self._number(form)
         if count > most:
-            raise InputError(say("large_count", name=self._path.name, count=count, most=most))
+            raise self._broken()
         return count
 
     def _number(self, form: str) -> Any:
         return struct.unpack(f"<{form}", self._bytes(struct.calcsize(f"<{form}")))[0]
 
     def _bytes(self, count: int) -> bytes:
-        if self._at + count > MOST_HEAD:
-            raise InputError(say("large_head", name=self._path.name, most=MOST_HEAD >> 20))
         found = self._content[self._at : self._at + count]
-        if len(found) < count:
-            raise InputError(say("head_cut", name=self._path.name))
+        if self._at + count > MOST_HEAD or len(found) < count:
+            raise self._broken()
         self._at += count
         return found
+
+    def _broken(self) -> InputError:
+        return broken(self._path.name, f"byte {self._at}")

@@ -22,10 +22,11 @@ from specviz.models.catalogue import weights_hash
 from specviz.models.devices import check_memory, choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward, forced
 from specviz.models.gguf_file import EMBEDDING, GgufFile, read_gguf
-from specviz.models.gguf_tokens import end_ids, read_tokens
+from specviz.models.gguf_tokens import chat_template, end_ids, read_tokens
 from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
 from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
+from specviz.models.refusals import broken, explain_unknown
 
 say = Sentences("models")
 
@@ -46,7 +47,7 @@ def inspect_gguf(name: str, path: Path) -> Inspection:
     config = configuration(file)
     parameters = sum(prod(stored.shape) for tensor, stored in file.tensors.items() if tensor != FACTORS)
     context, rows = config["max_position_embeddings"], config["vocab_size"]
-    return Inspection(name, read_tokens(file), parameters, context, rows, None)
+    return Inspection(name, read_tokens(file), parameters, context, rows)
 
 
 def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:
@@ -88,11 +89,15 @@ def _load_transformers(file: GgufFile, config: Mapping[str, Any], info: ModelInf
 def configuration(file: GgufFile) -> dict[str, Any]:
     """What config.json would say. Raises InputError: its numbers and its tensors do not make a model that is read."""
     kind, name = file.fields.get("general.architecture"), file.path.name
+    if file.fields.get("general.type") == "adapter":
+        raise InputError(say("adapter", name=name))
+    if file.fields.get("split.count", 1) not in (0, 1):
+        raise InputError(say("split_file", name=name, count=file.fields["split.count"]))
     if kind not in ARCHITECTURES:
-        raise InputError(say("other_architecture", name=name, kind=repr(str(kind)[:40])))
+        raise explain_unknown(name, "general.architecture", kind, ", ".join(ARCHITECTURES))
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
     if experts := file.fields.get(f"{kind}.expert_count"):
-        raise InputError(say("mixture", name=name, experts=experts))
+        raise explain_unknown(name, f"{kind}.expert_count", experts, "0")
     config = {
         "model_type": kind,
         "hidden_act": "silu",
@@ -111,8 +116,13 @@ def configuration(file: GgufFile) -> dict[str, Any]:
         "rope_parameters": _rotation(file, _number(file, float, "rope.freq_base", 10_000.0)),
         "eos_token_id": file.fields.get("tokenizer.ggml.eos_token_id"),
     }
-    if problem := explain_unsupported(config) or _unequal(file, config):
-        raise InputError(say("does_not_load", name=name, problem=problem))
+    if unsupported := explain_unsupported(config):
+        raise explain_unknown(name, *unsupported)
+    turned = file.fields.get(f"{kind}.rope.dimension_count", config["head_dim"])
+    if turned != config["head_dim"] or turned % 2:
+        raise explain_unknown(name, f"{kind}.rope.dimension_count", turned, str(config["head_dim"]))
+    if heads % config["num_key_value_heads"]:
+        raise broken(name, f"{kind}.attention.head_count_kv")
     _check_tensors(file, config)
     return config
 
@@ -121,21 +131,23 @@ def _number(file: GgufFile, kind: type, key: str, default: Any = None, most: int
     key = f"{file.fields['general.architecture']}.{key}"
     value = file.fields.get(key, default)
     if not (type(value) is kind and isinstance(value, int | float) and 0 < value <= most):
-        raise InputError(say("bad_number", name=file.path.name, key=key, value=repr(value)))
+        raise broken(file.path.name, f"{key}: {value!r:.40}")
     return value
 
 
 def _rows(file: GgufFile) -> int:
     if EMBEDDING not in file.tensors:
-        raise InputError(say("no_whole_model", name=file.path.name, tensor=EMBEDDING))
+        raise broken(file.path.name, EMBEDDING)
     return file.tensors[EMBEDDING].shape[0]
 
 
 def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
     """How queries and keys are turned, as config.json says it. Llama 3.1 and 3.2 differ by a factor."""
-    scaling = f"{file.fields['general.architecture']}.rope.scaling"
-    if file.fields.get(f"{scaling}.type", "none") != "none" and file.fields.get(f"{scaling}.factor", 1.0) != 1.0:
-        return {"rope_type": f"{file.fields[f'{scaling}.type']!r:.40}"}
+    rope = f"{file.fields['general.architecture']}.rope"
+    kind = file.fields.get(f"{rope}.scaling.type", "linear")  # as llama.cpp takes older files, which name only a factor
+    factor = file.fields.get(f"{rope}.scaling.factor", file.fields.get(f"{rope}.scale_linear", 1.0))
+    if kind != "none" and factor not in (0.0, 1.0):
+        return {"rope_type": str(kind)[:40]}
     plain = {"rope_type": "default", "rope_theta": theta}
     if FACTORS not in file.tensors:
         return plain
@@ -145,15 +157,7 @@ def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
         ours = frequencies(plain, 2 * len(divided)) / frequencies(scaled, 2 * len(divided))
         if torch.allclose(ours, divided, rtol=1e-3):
             return scaled
-    return {"rope_type": say("own_factors")}
-
-
-def _unequal(file: GgufFile, config: Mapping[str, Any]) -> str | None:
-    heads, shared, size = (config[key] for key in ("num_attention_heads", "num_key_value_heads", "head_dim"))
-    if heads % shared:
-        return say("unequal_heads", heads=heads, shared=shared)
-    turned = file.fields.get(f"{config['model_type']}.rope.dimension_count", size)
-    return say("turned_part", turned=turned, size=size) if turned != size or size % 2 else None
+    return {"rope_type": FACTORS}
 
 
 def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
@@ -162,13 +166,9 @@ def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
     for tensor, stored in file.tensors.items():
         shape = wanted.pop(tensor, None)
         if shape != stored.shape:
-            name, has = file.path.name, " × ".join(map(str, stored.shape))
-            if shape is None:
-                raise InputError(say("no_such_tensor", name=name, tensor=repr(tensor[:80]), has=has))
-            asked = " × ".join(map(str, shape))
-            raise InputError(say("other_shape", name=name, tensor=repr(tensor[:80]), has=has, asked=asked))
+            raise broken(file.path.name, tensor)
     if missing := [tensor for tensor in wanted if not tensor.endswith(".bias")]:
-        raise InputError(say("tensor_missing", name=file.path.name, tensor=missing[0]))
+        raise broken(file.path.name, missing[0])
 
 
 def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -242,10 +242,11 @@ def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "Pre
 def _tokenizer(file: GgufFile) -> "PreTrainedTokenizerBase":
     from transformers import PreTrainedTokenizerFast
 
-    light = read_tokens(file)
+    light, (template, begin) = read_tokens(file), chat_template(file)
     end = light.eos_token_id
     return PreTrainedTokenizerFast(
         tokenizer_object=light.backend_tokenizer,
         eos_token=None if end is None else light.convert_ids_to_tokens(end),
-        chat_template=file.fields.get("tokenizer.chat_template"),
+        bos_token=begin,
+        chat_template=template,
     )

@@ -42,6 +42,7 @@ from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.downloads import Progress as Progress
 from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.refusals import broken
 
 say = Sentences("models")
 
@@ -186,20 +187,20 @@ def weights_in(folder: Path, name: str = "The model") -> list[str]:
     if (folder / SINGLE).is_file():
         return [SINGLE]
     if not (folder / INDEX).is_file():
-        raise InputError(say("no_weights", name=name, file=SINGLE))
+        raise InputError(say("no_safetensors", name=name))
     try:
         named = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(say("broken_index", name=name, index=INDEX)) from error
+        raise broken(name, INDEX) from error
     if not named or any(not isinstance(file, str) or Path(file).name != file for file in named):
-        raise InputError(say("foreign_index", name=name, index=INDEX))
+        raise broken(name, INDEX)
     return sorted(named)
 
 
 def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Iterator[WeightFile]:
     for file in [SINGLE] if SINGLE in files else weights_in(folder, name):
         if file not in files:
-            raise InputError(say("incomplete_on_hub", name=name, file=file))
+            raise broken(name, file)
         sibling = files[file]
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
@@ -225,7 +226,7 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
             tries = RETRIES if got > before else tries - 1
             if not tries:
                 raise InputError(
-                    say("interrupted", model=model.name, got=show_size(got), size=show_size(file.size), file=file.name)
+                    say("interrupted", model=model.name, got=show_size(got), size=show_size(file.size))
                 ) from error
             time.sleep(PAUSE_SECONDS)
 
@@ -249,20 +250,14 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
 def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
     """Remove what is not the file that the Hub has listed; between the parts of a large one, yields its bytes."""
     size = partial.stat().st_size
-    if size != file.size:
-        partial.unlink()
-        raise InputError(
-            say("other_size", file=file.name, model=model.name, size=show_size(size), wanted=show_size(file.size))
-        )
-    if file.sha256 is None:
-        return
     found = hashlib.sha256()
-    with partial.open("rb") as content:
-        while part := content.read(COMPARED):
-            found.update(part)
-            if content.tell() < size:
-                yield size
-    if found.hexdigest() != file.sha256.lower():
+    if file.sha256 is not None and size == file.size:
+        with partial.open("rb") as content:
+            while part := content.read(COMPARED):
+                found.update(part)
+                if content.tell() < size:
+                    yield size
+    if size != file.size or (file.sha256 is not None and found.hexdigest() != file.sha256.lower()):
         partial.unlink()
         raise InputError(say("other_file", file=file.name, model=model.name))
 
@@ -270,9 +265,7 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
 def check_no_file(name: str, file: str) -> None:
     """Refuse the name of a file of weights, and a model that has only GGUF files: those load by their path."""
     if file.lower().endswith(".gguf"):
-        if file.startswith(name):
-            raise InputError(say("no_gguf_here", name=name))
-        raise InputError(say("has_gguf", name=name, file=file[:100]))
+        raise InputError(say("no_gguf_here", name=name if file.startswith(name) else file[:100]))
     if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
         raise InputError(say("is_file", name=name))
 
@@ -312,7 +305,7 @@ def hub_errors(name: str) -> Iterator[None]:
             _silent_since[:] = [monotonic()]
         raise InputError(_explain(name, error)) from error
     except errors.SafetensorsParsingError as error:
-        raise InputError(say("broken_on_hub", name=name)) from error
+        raise InputError(say("no_safetensors", name=name)) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable_answer(name) from error
     finally:

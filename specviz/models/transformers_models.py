@@ -5,7 +5,7 @@ The configuration, the tokenizer and the headers of the weight files are enough 
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -37,11 +37,12 @@ from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import bundled_heads, bundled_models, find_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
-from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.hub import HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import available_bytes, is_out_of_memory
 from specviz.models.packing import packed_bytes
+from specviz.models.refusals import broken
 
 say = Sentences("models")
 
@@ -75,7 +76,7 @@ def explain_errors(name: str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise MemoryError from error
         if "ignore_mismatched_sizes" in str(error):
-            raise InputError(say("sizes_differ", name=name)) from error
+            raise broken(name, "config.json") from error
         # Some messages of libraries are several paragraphs long, and name folders of this machine.
         why = shorten(hide_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
         raise InputError(say("not_causal", name=name, why=why)) from error
@@ -91,21 +92,17 @@ def inspect_configuration(name: str) -> Inspection:
         if stored := shapes():
             expected = {key: weight.shape for key, weight in made.named_parameters()}
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
-            if problem := disagreement(stored, expected, made.base_model_prefix):
-                raise InputError(say("inconsistent", name=name, problem=problem))
-        with explain_errors(name):
-            tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+            if where := disagreement(stored, expected, made.base_model_prefix):
+                raise broken(name, where)
+        tokenizer = _read_tokenizer(name, folder)
     text = config.get_text_config()
     limit = getattr(text, "max_position_embeddings", None)
-    kinds = getattr(text, "layer_types", None)
-    slides = kinds is None or "sliding_attention" in kinds  # a size may be named although no layer uses it
     return Inspection(
         name=name,
         tokens=tokenizer,
         parameters=made.num_parameters(),
         context=int(limit) if limit and limit > 0 else None,
         rows=int(text.vocab_size),
-        sliding_window=getattr(text, "sliding_window", None) if slides else None,
     )
 
 
@@ -117,9 +114,9 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
             for file in folder.glob("*.gguf"):
                 check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
-            raise InputError(say("no_model_config", name=name))
+            raise InputError(say("no_config", name=name))
         if not any(folder.glob("*.safetensors")):
-            raise InputError(say("only_safetensors", name=name))
+            raise InputError(say("no_safetensors", name=name))
     else:
         folder = find_cached(hub_id(name))
     if folder:
@@ -129,16 +126,48 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     return model.folder, lambda: _shapes_on_hub(model) if few else {}
 
 
+def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+    """Raises InputError, which says that the fault is the tokenizer's: missing, broken, or newer than this program."""
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **LOCAL)
+    except Exception as error:  # three libraries read it
+        file = next((each for each in TOKENIZERS if (folder / each).is_file()), None)
+        if file is None:
+            raise InputError(say("tokenizer_missing", name=name)) from error
+        if problem := _foreign_content(name, folder / file):
+            raise InputError(problem) from error
+        why = shorten(hide_folders(str(error)) or type(error).__name__, 120, placeholder=" …")
+        raise InputError(say("tokenizer_unreadable", name=name, file=file, why=why)) from error
+    return tokenizer
+
+
+def _foreign_content(name: str, file: Path) -> str | None:
+    """What stands there in place of a file that a download should have brought."""
+    with file.open("rb") as opened:
+        start = opened.read(200).lstrip()
+    if start.startswith(b"version https://git-lfs"):
+        return say("lfs_pointer", name=name, file=file.name)
+    return say("web_page", name=name, file=file.name) if start.startswith(b"<") else None
+
+
 def shapes_in_folder(folder: Path, name: str) -> Shapes:
     shapes: Shapes = {}
+    kinds: dict[str, str] = {}
     for file in weights_in(folder, name):
         if not (folder / file).is_file():
-            raise InputError(say("file_missing", name=name, file=file, index=INDEX))
+            raise broken(name, file)
         try:
             with safe_open(folder / file, framework="pt") as opened:
-                shapes |= {key: tuple(opened.get_slice(key).get_shape()) for key in opened.keys()}  # noqa: SIM118
+                slices = {key: opened.get_slice(key) for key in opened.keys()}  # noqa: SIM118
+                shapes |= {key: tuple(each.get_shape()) for key, each in slices.items()}
+                kinds |= {key: each.get_dtype() for key, each in slices.items()}
         except (OSError, SafetensorError) as error:
-            raise InputError(say("broken_file", name=name, file=file)) from error
+            if problem := _foreign_content(name, folder / file):
+                raise InputError(problem) from error
+            raise broken(name, file) from error
+    packed = next((key for key, kind in kinds.items() if key.endswith(".weight") and kind not in FLOATS), None)
+    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in kinds):  # else its scales are named
+        raise InputError(say("no_floats", name=name, tensor=packed, kind=kinds[packed]))
     return shapes
 
 
@@ -153,52 +182,44 @@ def _shapes_on_hub(model: HubModel) -> Shapes:
 
 
 def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
-    """How the weights differ from what the configuration asks for, as the end of a sentence; None if they agree.
+    """The first tensor of another shape than the configuration asks for, or that is missing; None: they agree.
 
     `prefix` is the start of the tensor names, which some checkpoints leave out.
     """
     wanted = {name: tuple(shape) for name, shape in expected.items()}
     for name, shape in stored.items():
         spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
-        asked = next((wanted[spelling] for spelling in spellings if spelling in wanted), shape)
-        if asked != shape:
-            return say("other_sizes", tensor=name, asked=_times(asked), held=_times(shape))
-    total, held = sum(map(prod, wanted.values())), sum(map(prod, stored.values()))
-    if total <= held:
+        if next((wanted[spelling] for spelling in spellings if spelling in wanted), shape) != shape:
+            return name
+    if sum(map(prod, wanted.values())) <= sum(map(prod, stored.values())):
         return None
     bare = {name.removeprefix(f"{prefix}.") for name in stored}
-    missing = [name for name in wanted if name.removeprefix(f"{prefix}.") not in bare]
-    if missing and all(name.startswith(OUTPUTS) for name in missing):
-        return say("output_missing", tensor=missing[0])
-    if missing:
-        return say("too_few_with", total=total, tensor=missing[0], held=held)
-    return say("too_few", total=total, held=held)
+    return next((name for name in wanted if name.removeprefix(f"{prefix}.") not in bare), "config.json")
 
 
-OUTPUTS = ("lm_head.", "embed_out.")  # the output embedding, as architectures call it
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tokenizer_config.json")
+FLOATS = ("F64", "F32", "F16", "BF16")
+PREFIXES = ("_orig_mod.", "module.", "base_model.model.")  # of torch.compile, of DDP, of PEFT
 HEAD = re.compile(r"(?:^|\.)(?:fc|midlayer|d2t|t2d|hidden_norm|eagle_module|medusa_head)(?:\.|$)|^\d+\.\d+\.linear\.")
 HEAD_NAMES = re.compile("eagle|medusa|hydra|dflash", re.IGNORECASE)
 QUANTIZED = ("scales", "qweight", "qzeros", "weight_scale", "weight_scale_inv", "quant_map", "absmax")  # ends of names
 
 
-def check_kind(name: str, stored: Iterable[str], expected: Iterable[str], prefix: str) -> None:
+def check_kind(name: str, stored: Collection[str], expected: Iterable[str], prefix: str) -> None:
     """Refuse weights of another kind than a model's, with a tensor that shows it."""
+    if wrapped := next((each for each in PREFIXES if all(tensor.startswith(each) for tensor in stored)), None):
+        raise InputError(say("prefixed", name=name, prefix=wrapped))
     for tensor in sorted({*stored} - {spelling for name in expected for spelling in (name, name.removeprefix(prefix))}):
         if HEAD.search(tensor):
-            raise InputError(
-                say("head_weights", name=name, tensor=tensor, own=_own_heads(), target=bundled_models()[0].name)
-            )
+            raise _head(name, tensor)
         if tensor.rpartition(".")[2] in QUANTIZED:
-            raise InputError(say("quantized_weights", name=name, tensor=tensor))
+            raise InputError(say("quantized", name=name, what=tensor))
 
 
-def _own_heads() -> str:
+def _head(name: str, what: str) -> InputError:
     target = bundled_models()[0].name
-    return join_choices([head.name for head in bundled_heads() if head.target == target and head.is_stored], "and")
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) or say("a_number")
+    own = join_choices([head.name for head in bundled_heads() if head.target == target and head.is_stored], "and")
+    return InputError(say("head", name=name, what=what[:80], own=own, target=target))
 
 
 def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
@@ -206,7 +227,7 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     _check_architecture(name, config)
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
-        raise InputError(say("too_many_layers", name=name, layers=repr(layers)))
+        raise broken(name, "num_hidden_layers")
     with torch.device("meta"), explain_errors(name):
         made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
     croppable = "past_key_values" in signature(made.forward).parameters
@@ -214,7 +235,7 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
         with explain_errors(name):
             croppable = DynamicCache(config=config).is_croppable
     if not croppable:
-        raise InputError(say("no_rollback", name=name, kind=config.model_type))
+        raise InputError(say("no_rollback", name=name))
     return made
 
 
@@ -224,14 +245,12 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     assumed = config.model_type if is_encoder else causal
     named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
     if head := next((each for each in named if each and HEAD_NAMES.search(each)), None):
-        raise InputError(
-            say("head_architecture", name=name, kind=head[:80], own=_own_heads(), target=bundled_models()[0].name)
-        )
+        raise _head(name, head)
     if causal is None or config.is_encoder_decoder or causal not in named:
         raise InputError(say("wrong_kind", name=name, kinds=", ".join(map(str, named))[:80]))
     for key in ("quantization_config", "quantization"):  # the second is MLX's
         if getattr(config, key, None):
-            raise InputError(say("quantized_config", name=name, key=key))
+            raise InputError(say("quantized", name=name, what=key))
 
 
 class TransformersForward:
@@ -255,7 +274,7 @@ class TransformersReader(Reader):
         self._length = 0
         self._cache = DynamicCache(config=model.config)
         if not self._cache.is_croppable:
-            raise InputError(say("recurrent", name=name))
+            raise InputError(say("no_rollback", name=name))
         if whole:  # store also what has left a sliding window, so that a crop may go back further than the last one
             self._cache = DynamicCache()
         self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
@@ -267,7 +286,7 @@ class TransformersReader(Reader):
         )
         self._length += len(ids)
         if self._cache.get_seq_length() != self._length:  # it ignores the cache: every pass would start from nothing
-            raise InputError(say("no_cache", name=self._name))
+            raise InputError(say("no_rollback", name=self._name))
         logits: Tensor = result.logits[0]
         return logits
 
@@ -328,11 +347,11 @@ def read_folder(
     """A model and its tokenizer from a folder."""
     options: Any = LOCAL | {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
     with explain_errors(name), quiet():
-        tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+        tokenizer = _read_tokenizer(name, folder)
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
         if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
-            raise InputError(say("weight_missing", name=name, tensor=missing[0]))
+            raise broken(name, missing[0])
         model.to(device)
     model.eval()
     model.requires_grad_(False)

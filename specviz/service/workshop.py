@@ -132,7 +132,7 @@ class ModelCache:
             both = weight_bytes(self._parameters(name), "float32")
             in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
             if in_use + both > self._budget:
-                self._faster[name] = DtypeChoice(name, "bfloat16", {}, paired=True)
+                self._faster[name] = DtypeChoice(name, "bfloat16", {})
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
                 self._faster[name] = choose_dtype(name)

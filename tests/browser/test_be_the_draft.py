@@ -68,7 +68,7 @@ def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
-    expect(turn(page).locator(".headline")).to_contain_text("Your second guess was better: 3 tokens accepted.")
+    expect(turn(page).locator(".headline")).to_contain_text("3 of your second")
     expect(turn(page).get_by_role("img", name="guess 1: ")).to_be_visible()
     expect(turn(page).get_by_role("img", name="guess 2: Lily: accepted")).to_be_visible()
     expect(turn(page).get_by_text("(your other guess)")).to_be_visible()
@@ -82,12 +82,11 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> 
     page = visit("be_the_draft", SO_FAR)
     for words, said in (
         ("", "Nothing to check yet"),
-        ("word " * 10_000, "a lot of text"),
+        ("word " * 10_000, "characters are too many"),
     ):
         page.locator(INPUT).fill(words)
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
-        expect(page.get_by_text("it costs you nothing")).to_have_count(1)
         expect(page.locator(INPUT)).to_have_value(words)
         expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("round 1 of 5")).to_be_visible()

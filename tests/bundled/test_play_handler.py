@@ -100,7 +100,7 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     assert {token.status for token in second.drafted} == {"accepted"}
     assert round.emitted_ids == own
     assert turn.text == PROMPT + str(target.tokenizer.decode(own))
-    assert "Your second guess was better: 4 tokens accepted." in headline(round)
+    assert "4 of your second" in headline(round)
     parse_trace(dump_trace(turn.trace))
     # beside two guesses the model drafts a tree of as many tokens
     turn = play(guess="sandbox by the sea", second="castle of sand")
@@ -181,8 +181,8 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (GameRequest("guess", guess="日本語"), "costs you nothing"),
-        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "costs you nothing"),
+        (GameRequest("guess", guess="日本語"), "Latin alphabet"),
+        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "a mark that models use"),
         (GameRequest("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     wait(page, lambda: not visit(page).be_the_draft.slot.busy)
     turn = drawn(page, "be_the_draft_turn")
     assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
-    assert turn["title"].startswith("3 of your")
+    assert turn["title"].startswith("3 of 4")
     assert [rival["name"] for rival in turn["rivals"]] == ["wren-nano", "prompt lookup"]
     assert turn["wants"]
     assert drawn(page, "be_the_draft_text")["fresh"].startswith(" Lily. She")
@@ -88,7 +88,7 @@ def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) 
     play(page, "Tom. He")
     assert known(visit(page).be_the_draft.turns[0].round).is_tree
     turn = drawn(page, "be_the_draft_turn")
-    assert turn["title"].startswith("Your second guess was better: 3 tokens accepted.")
+    assert "3 of your second" in turn["title"]
     assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
     assert "a tree of" in turn["rivals"][0]["more"]
     assert page.text_input(key="be_the_draft_second").value == "", "ready for the next words"

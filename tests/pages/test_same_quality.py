@@ -121,7 +121,7 @@ def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: Fa
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
     page.button(key="same_quality_draw").click().run()
     service.tell(JobProgress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
-    for said in ("After 3,000 draws", "LIVE · this machine", "More draws are coming."):
+    for said in ("After 3,000 draws", "LIVE · this machine", "nothing distinguishes the two yet"):
         assert said in texts(page.run())
     assert "3 of 10 parts, drawing 1,000 tokens each way" in page.get("progress")[0].proto.text
     if end == "Cancelled.":

@@ -14,11 +14,10 @@ from specviz.core.metrics import costs
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
-from specviz.data.systems.importers import RecordOptions, import_run
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import never
 from specviz.measure.worksheet.model import WorksheetModel
+from specviz.systems import RecordOptions, ServingCounters, import_run, read_counters
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
@@ -78,8 +77,7 @@ def term(page: AppTest, symbol: str) -> str:
 
 def test_before_any_run_it_starts_from_the_recorded_one_and_says_so(page: AppTest) -> None:
     assert page.slider(key="worksheet_gamma").value == known(first_trace()).settings.draft_length
-    for said in ("recorded on", "Breaks even above α"):
-        assert said in texts(page)
+    assert "recorded on" in texts(page)
     assert [tab.label for tab in page.tabs] == [
         "Predicted against measured",
         "Machines to compare",
@@ -229,12 +227,6 @@ def test_a_paste_is_read_once(page: AppTest, text: str, monkeypatch: pytest.Monk
     assert read == [text, ISSUE, text]
 
 
-def test_the_paste_is_quoted_legibly_and_as_text(page: AppTest) -> None:
-    paste(page, f"(APIServer pid=18172) INFO *loading* :red[weights] <b>\n{LINE}")
-    assert "(APIServer pid=18172) INFO" in texts(page).replace("\\", "").replace("\u2060", "")
-    assert ":red[weights]" not in texts(page)
-
-
 @pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])
 def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
     start_from(page, start)
@@ -256,13 +248,12 @@ def test_text_and_figures_of_counters_alone_have_one_source(page: AppTest) -> No
     for part in (f"it would be {low} (", f"to {high} (", "**Draft length.**", "**Measure next.**"):
         assert part in texts(page)
     assert metric(page, "Pays below") == "2.72 steps"
-    assert f"it is γ = {metric(page, 'Best length')}, most often" in texts(page)
+    assert f"it is γ = {metric(page, 'Best length')}." in texts(page)
     assert "not of your machine" in texts(page)
     start_from(page, OPT)
     assert f"{UNTOLD} 2.72" in texts(page)  # below, with the speedup at the chosen costs
     assert f"**Helps, {metric(page, 'Speedup')}, modelled**" in texts(page)
-    length, speedup = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
-    assert f"At the chosen costs γ = {length} is best, {speedup}, modelled." in texts(page)
+    length, _ = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
     assert length == "4"  # the fifth position adds too little
 
 
@@ -283,9 +274,6 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert "Looks like it hurts, 0.94×" in texts(page)
     assert not [button for button in page.button if button.key == "worksheet_use"]
     assert "A batch of 1 stands here for the load at which the speedup was measured" in texts(page)
-    page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert "The batch slider does not change this part" in texts(page)
-    page.select_slider(key="worksheet_batch").set_value(1)
     again = opened(worksheet=replace(visit(page).worksheet))  # after another page
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
@@ -305,7 +293,7 @@ def test_the_sliders_change_the_speedup_or_say_why_not(page: AppTest) -> None:
     assert f"the modelled speedup is {metric(page, 'Speedup')} instead of" in page.info[0].value
     start_from(page, "T5-large")
     page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert "The batch changes nothing here" in page.info[0].value
+    assert "checking is free in a batch" in page.info[0].value
 
 
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
@@ -329,12 +317,12 @@ def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None
     assert other.select_slider(key="worksheet_batch").value == 8
     assert other.selectbox(key="worksheet_start").value == "the values in the link"
     assert not other.warning
-    assert "as it was measured for wren-base" in texts(other), "the shape of the batch"
+    assert "as measured for wren-base" in texts(other), "the shape of the batch"
     start_from(page, "T5-large")  # an address of one of the starts is that start
     label = page.selectbox(key="worksheet_start").value
     assert opened(page.query_params).selectbox(key="worksheet_start").value == label
     line = opened({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": "0"})
-    assert "That is a straight line." in texts(line)
+    assert "a straight line" in texts(line)
 
 
 def test_what_a_link_cannot_have_falls_back_with_a_line_until_the_first_change() -> None:
@@ -357,7 +345,7 @@ def test_a_batch_that_was_measured_can_be_started_from(page: AppTest) -> None:
     point = recorded_batches().at(16, 4)
     assert page.slider(key="worksheet_verification").value == pytest.approx(point.verification.value, abs=0.001)
     assert page.select_slider(key="worksheet_batch").value == 1
-    assert "its costs contain it" in texts(page)
+    assert "A batch of 1 stands here" in texts(page)
 
 
 def test_an_opened_run_without_times_gives_its_acceptance_and_leaves_the_costs() -> None:
@@ -372,7 +360,7 @@ def test_an_opened_run_without_times_gives_its_acceptance_and_leaves_the_costs()
     assert page.slider(key="worksheet_alpha").value == pytest.approx(7 / 9, abs=0.001)
     assert [page.number_input(key=f"worksheet_{name}").value for name in ("drafted", "accepted")] == [12, 7]
     assert [page.slider(key=f"worksheet_{name}").value for name in ("cost", "overhead")] == [0.25, overhead]
-    assert "It reports no costs" in texts(page)
+    assert "which reports no costs" in texts(page)
     later = opened(watch=watching)  # it begins with a file that was opened last
     assert later.selectbox(key="worksheet_start").value == label
     assert later.slider(key="worksheet_cost").value > 0, "the costs are those of the run before"

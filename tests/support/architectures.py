@@ -105,7 +105,7 @@ DECODABLE: dict[str, dict[str, Any]] = {
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "mamba": (SMALL | {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2}, "recurrent state"),
     "lfm2": (LLAMA | {"layer_types": ["conv", "full_attention"]}, "recurrent state"),
-    "openai-gpt": (GPT2, "does not use a key-value cache"),  # takes the cache and ignores it
+    "openai-gpt": (GPT2, "or no cache"),  # takes the cache and ignores it
 }
 
 

@@ -169,7 +169,7 @@ def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
     until_repeat(steps, 3)
     event = steps.throw(BudgetSpent(9))
     assert len(event.item.ratios) == 2
-    with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
+    with pytest.raises(BudgetSpent, match="This job had its 9 seconds"):
         next(steps)
     steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
     until_repeat(steps, 1)

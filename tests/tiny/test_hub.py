@@ -127,16 +127,16 @@ def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_
 
 
 @pytest.mark.parametrize("continued", [False, True])
-@pytest.mark.parametrize(("trouble", "sentence"), [("wrong size", " instead of "), ("wrong bytes", "(SHA-256): load")])
+@pytest.mark.parametrize("trouble", ["wrong size", "wrong bytes"])
 def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(
-    hub: HubServer, trouble: Trouble, sentence: str, continued: bool
+    hub: HubServer, trouble: Trouble, continued: bool
 ) -> None:
     """Before: any bytes of the right number were stored and loaded."""
     if continued:
         hub.trouble = "cut always"
         refusal(lambda: list(fetch(NAME)))
     hub.trouble = trouble
-    assert sentence in refusal(lambda: list(fetch(NAME)))
+    assert "is not the file that the Hub lists" in refusal(lambda: list(fetch(NAME)))
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
     list(fetch(NAME))
@@ -172,7 +172,7 @@ def test_one_refusal_is_for_one_model(hub: HubServer, monkeypatch: pytest.Monkey
     assert refusal(lambda: load_model("nobody/nothing")) == expected
     assert look_up(NAME).commit == COMMIT
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)  # as on a server
-    assert "this server downloads public models only" in refusal(lambda: look_up("nobody/nothing"))
+    assert "is not a public model of the Hub" in refusal(lambda: look_up("nobody/nothing"))
 
 
 def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) 
     folder = hub.models[NAME]
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../../etc/passwd"}}')
-    assert "names files outside the model" in refusal(lambda: look_up(NAME))
+    assert "model.safetensors.index.json" in refusal(lambda: look_up(NAME))
 
 
 def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monke
     monkeypatch.setattr(HfApi, "model_info", asked)
     monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
     first = refusal(lambda: look_up(NAME))
-    assert first.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
+    assert first.startswith(f"The Hub cannot be reached, and {NAME} is not downloaded yet: ")
     assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
     assert [call.kwargs["timeout"].connect for call in asked.call_args_list] == [hub_module.CONNECT_SECONDS]
     now[0] += hub_module.SILENT_SECONDS
@@ -262,7 +262,7 @@ def test_a_model_of_the_catalogue_is_downloaded_at_its_commit(hub: HubServer, mo
     assert {path.split("/")[4] for path in paths if "/resolve/" in path} == {COMMIT}
     catalogued(monkeypatch, "feed" + "0" * 36)  # what was published since is not used
     assert find_cached(NAME) is None
-    assert "the version that this app knows is gone" in refusal(lambda: look_up(NAME))
+    assert "that this app knows is gone" in refusal(lambda: look_up(NAME))
 
 
 # How much
@@ -272,11 +272,11 @@ def test_small_files_are_bounded_before_any_is_downloaded(hub: HubServer, monkey
     most = hub_module.MOST_SMALL_FILES
     for number in range(most + 1):
         (hub.models[NAME] / f"{number}.txt").write_bytes(b" " * 1_000)
-    assert f"files of configuration and vocabulary with 1 MB, and at most {most} " in refusal(lambda: look_up(NAME))
+    assert f"small files of 1 MB, more than {most} " in refusal(lambda: look_up(NAME))
     assert hub_module.MOST_SMALL_BYTES >= 100 * 2**20, "room for the largest vocabularies"
     monkeypatch.setattr(hub_module, "MOST_SMALL_FILES", 10**6)
     monkeypatch.setattr(hub_module, "MOST_SMALL_BYTES", 3_000)
-    assert "with 1 MB are downloaded: " in refusal(lambda: look_up(NAME))
+    assert "more than 1000000 or 1 MB" in refusal(lambda: look_up(NAME))
     assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
 
 

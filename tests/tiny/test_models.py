@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
@@ -53,7 +56,7 @@ def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, mon
     monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
     monkeypatch.setattr(loading, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
     assert load_model(str(folder), "auto").info.dtype == "bfloat16"
-    assert "does not fit" in loading.choose_dtype(str(folder)).reason
+    assert "not enough memory" in loading.choose_dtype(str(folder)).reason
     with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder))
     monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
@@ -79,7 +82,7 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once_and_says_if_the_ot
     for _ in range(2):
         assert load_model(str(folder), "auto").info.dtype == faster
     assert sorted(measured) == ["bfloat16", "float32"]
-    said = f"compared with plain decoding in {slower}, a speedup of 2 would be 1.60."
+    said = f"Compared with plain decoding in {slower}, a speedup of 2 would be 1.60."
     assert loading.choose_dtype(str(folder)).plain.endswith(said) == (alone < 0.005)
 
 
@@ -93,15 +96,16 @@ def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
 
 
 Wrong = dict[str, object] | tuple[str, bytes | None]  # entries of config.json, or a file's content
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:abcd\nsize 3705504\n"
 BROKEN: list[tuple[Wrong, str]] = [
-    ({"hidden_size": 32}, "makes lm_head.weight 7 × 32, but its weights have 7 × 16; download it again."),
-    ({"hidden_size": 10**9}, "but its weights have"),
-    ({"vocab_size": 9}, "9 × 16, but its weights have 7 × 16"),
+    ({"hidden_size": 32}, "is incomplete or broken (lm_head.weight)"),
+    ({"hidden_size": 10**9}, "is incomplete or broken"),
+    ({"vocab_size": 9}, "is incomplete or broken"),
     ({"vocab_size": 10**12}, ""),
-    ({"intermediate_size": 64}, "16 × 64, but its weights have 16 × 32"),
-    ({"num_key_value_heads": 1}, "its config.json makes model.layers.0.self_attn.k_proj.weight 8 × 16"),
-    ({"num_hidden_layers": 3}, "its config.json asks for "),
-    ({"num_hidden_layers": 10**9}, "its config.json asks for 1000000000 layers"),
+    ({"intermediate_size": 64}, "is incomplete or broken"),
+    ({"num_key_value_heads": 1}, "(model.layers.0.self_attn.k_proj.weight)"),
+    ({"num_hidden_layers": 3}, "(model.layers.2."),
+    ({"num_hidden_layers": 10**9}, "(num_hidden_layers)"),
     ({"num_hidden_layers": "two"}, ""),
     ({"num_attention_heads": 0}, ""),
     ({"max_position_embeddings": "x"}, ""),
@@ -122,9 +126,14 @@ BROKEN: list[tuple[Wrong, str]] = [
     (("tokenizer.json", b"{}"), ""),
     (("tokenizer_config.json", b"[]"), ""),
     (("model.safetensors", None), "has no weights in safetensors, the only format that is loaded."),
-    (("model.safetensors", b"\xff" * 100), "model.safetensors is not a safetensors file."),
+    (("model.safetensors", b"\xff" * 100), "(model.safetensors)"),
     (("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"), ""),
     (("model.safetensors", b"cut"), ""),
+    (("model.safetensors", LFS), "model.safetensors is only a pointer of Git LFS"),
+    (("model.safetensors", b"<!doctype html><p>429"), "model.safetensors is a web page"),
+    (("model.safetensors", b""), "model.safetensors is not a safetensors file."),
+    (("tokenizer.json", LFS), "tokenizer.json is only a pointer of Git LFS"),
+    (("tokenizer.json", b'{"version": "1.0", "model": {"type": "NewKind"}}'), "The tokenizer of "),
 ]
 
 
@@ -150,6 +159,31 @@ def test_what_is_wrong_is_a_sentence(folder: Path, wrong: Wrong, says: str, capf
         assert says in sentence
         (problem,) = check_pair(str(folder), None).problems
         assert says in problem
+
+
+STORED: dict[str, tuple[Callable[[str, torch.Tensor], tuple[str, torch.Tensor]], str]] = {
+    "torch.compile": (lambda name, weight: (f"_orig_mod.{name}", weight), "begin with “_orig_mod.”"),
+    "DDP": (lambda name, weight: (f"module.{name}", weight), "begin with “module.”"),
+    "PEFT": (lambda name, weight: (f"base_model.model.{name}", weight), "begin with “base_model.model.”"),
+    "float8": (lambda name, weight: (name, weight.to(torch.float8_e4m3fn)), "is stored as F8_E4M3, without scales"),
+    "integers": (lambda name, weight: (name, weight.to(torch.int8)), "is stored as I8, without scales"),
+}
+
+
+@pytest.mark.parametrize("how", STORED)
+def test_weights_that_were_saved_otherwise_are_named(folder: Path, how: str) -> None:
+    change, says = STORED[how]
+    weights = load_file(folder / "model.safetensors")
+    save_file(dict(change(name, weight) for name, weight in weights.items()), folder / "model.safetensors")
+    with pytest.raises(InputError, match=re.escape(says)):
+        load_model(str(folder))
+
+
+def test_a_folder_without_a_tokenizer_says_so(folder: Path) -> None:
+    for file in folder.glob("*token*"):
+        file.unlink()
+    with pytest.raises(InputError, match="has no tokenizer"):
+        load_model(str(folder))
 
 
 def test_a_folders_own_code_is_never_run(folder: Path) -> None:

@@ -56,17 +56,17 @@ def medusa(_: Weights) -> Weights:
 @pytest.mark.parametrize(
     ("weights", "config", "shown"),
     [
-        (eagle, {"num_hidden_layers": 1}, "its weights have fc.weight"),
-        (eagle_3, {"num_hidden_layers": 1}, "its weights have d2t"),
-        (eagle_3, {"architectures": ["LlamaForCausalLMEagle3"]}, "its architecture is LlamaForCausalLMEagle3"),
-        (medusa, {}, "its weights have 0.0.linear.weight"),
+        (eagle, {"num_hidden_layers": 1}, "(fc.weight)"),
+        (eagle_3, {"num_hidden_layers": 1}, "(d2t)"),
+        (eagle_3, {"architectures": ["LlamaForCausalLMEagle3"]}, "(LlamaForCausalLMEagle3)"),
+        (medusa, {}, "(0.0.linear.weight)"),
     ],
 )
 def test_a_published_head_is_called_one(
     weights: Callable[[Weights], Weights], config: dict[str, object], shown: str, folder: Path
 ) -> None:
     sentence = refused(change(folder, weights, **config))
-    assert "is a head that drafts inside the model it was trained for, such as EAGLE or Medusa" in sentence
+    assert "is a head such as EAGLE or Medusa" in sentence
     assert shown in sentence
     assert "use a draft model, or wren-eagle and wren-medusa with wren-base" in sentence
 
@@ -87,30 +87,28 @@ def mlx(weights: Weights) -> Weights:
 @pytest.mark.parametrize(
     ("config", "shown"),
     [
-        ({"quantization": {"group_size": 64, "bits": 4}}, "its config.json has quantization"),
-        ({}, "its weights have lm_head.scales"),
+        ({"quantization": {"group_size": 64, "bits": 4}}, "quantization"),
+        ({}, "lm_head.scales"),
     ],
 )
 def test_mlxs_four_bits_are_called_quantized(config: dict[str, object], shown: str, folder: Path) -> None:
     sentence = refused(change(folder, mlx, **config))
-    assert f"is quantized: {shown}. Use the original model with floating-point weights." in sentence
+    assert f"is quantized ({shown})" in sentence
 
 
 def without(name: str) -> Callable[[Weights], Weights]:
     return lambda weights: {key: weight for key, weight in weights.items() if name not in key}
 
 
-def test_an_untied_model_without_its_output_embedding_is_told_which_tensor_and_why(folder: Path) -> None:
+def test_an_untied_model_without_its_output_embedding_is_told_which_tensor(folder: Path) -> None:
     sentence = refused(change(folder, without("lm_head"), tie_word_embeddings=False))
-    assert "asks for lm_head.weight, which is not in its weights" in sentence
-    assert 'set "tie_word_embeddings" to true' in sentence
-    assert "download" not in sentence
+    assert "(lm_head.weight)" in sentence
     assert inspect_model(change(folder, dict, tie_word_embeddings=True)).rows == 7
 
 
 def test_any_other_tensor_that_is_missing_is_named(folder: Path) -> None:
     sentence = refused(change(folder, without("layers.1.mlp.down_proj")))
-    assert "model.layers.1.mlp.down_proj.weight for example, which is not in its weights" in sentence
+    assert "(model.layers.1.mlp.down_proj.weight)" in sentence
 
 
 def test_a_missing_part_is_called_missing(tmp_path: Path) -> None:
@@ -118,13 +116,14 @@ def test_a_missing_part_is_called_missing(tmp_path: Path) -> None:
     assert len(parts) > 1
     parts[1].unlink()
     sentence = refused(str(tmp_path))
-    assert f"is incomplete: {parts[1].name} is missing, which model.safetensors.index.json names" in sentence
+    assert f"is incomplete or broken ({parts[1].name})" in sentence
 
 
 def test_a_folder_with_a_gguf_file_is_told_to_give_the_file(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     for _ in range(2):
-        assert "has a GGUF file, model.gguf: give the path of that file" in refused(str(tmp_path))
+        with pytest.raises(InputError, match=r"A GGUF file such as model\.gguf loads by its path"):
+            inspect_model(str(tmp_path))
         (tmp_path / "config.json").write_text("{}")
 
 

@@ -4,19 +4,18 @@ import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 import torch
 import transformers
 from safetensors.torch import save_file
-from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoModelForCausalLM
 
 from specviz import InputError, load_model
 from specviz.models import memory, transformers_models
 from specviz.models.catalogue import known_models
 from specviz.models.loading import inspect_model
-from specviz.models.pairing import PairReport, check_pair, difference, same_tokens
+from specviz.models.pairing import PairReport, check_pair
 from tests.support.architectures import DECODABLE, GPT2, REFUSED, SMALL
 from tests.support.tiny_models import tiny_model, tokenizer_of, word_tokenizer
 
@@ -67,8 +66,6 @@ def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: s
     report = check_pair(name := model_of(kind, DECODABLE[kind], tmp_path), name)
     assert report.problems == []
     assert not any("tokenizers of" in note for note in report.notes)
-    slides = "sliding_window" in DECODABLE[kind]
-    assert any("sliding window" in note for note in report.notes) == slides
     if kind == "bloom":  # which has no limit
         assert not check_pair(name, None, new_tokens=10**6).problems
 
@@ -78,8 +75,7 @@ def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_p
     rwkv = SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "attention_hidden_size": 16, "context_length": 64}
     config = rwkv if kind == "rwkv" else REFUSED[kind][0]
     sentence = only_problem(check_pair("wren-base", model_of(kind, config, tmp_path)))
-    assert f"({kind})" in sentence
-    assert "Use a model with plain or sliding-window attention" in sentence
+    assert "a recurrent state or no cache" in sentence
 
 
 @pytest.mark.parametrize(
@@ -98,34 +94,12 @@ def test_what_is_no_causal_model_is_refused(kind: str, architecture: str | None,
 WORDS = {f"w{i}": i for i in range(7)}
 
 
-def test_the_first_differing_token_is_named_and_sampling_refused(saved: Path, folder: Path) -> None:
+def test_tokenizers_that_differ_are_named_and_sampling_refused(saved: Path, folder: Path) -> None:
     tokenizer_of({**WORDS, "w5": 6, "w6": 5}).save_pretrained(folder)
     report = check_pair(str(saved), str(folder))
     assert not report.problems
-    assert "differ first at token 5, 'w5' for the target and 'w6' for the draft" in report.notes[0]
     assert "greedy decoding only" in report.notes[0]
-    sentence = only_problem(check_pair(str(saved), str(folder), greedy=False))
-    assert "differ first at token 5" in sentence
-    assert "set the temperature to 0" in sentence
-
-
-@pytest.mark.parametrize(
-    ("theirs", "first"),
-    [
-        (WORDS, None),
-        ({word: i for word, i in WORDS.items() if i < 5}, (5, "'w5'", "nothing")),
-        ({**WORDS, "extra": 7}, (7, "nothing", "'extra'")),
-    ],
-)
-def test_a_missing_token_and_one_too_many_are_differences(
-    theirs: dict[str, int], first: tuple[int, str, str] | None
-) -> None:
-    def tokenizer(words: dict[str, int]) -> PreTrainedTokenizerFast:
-        return Mock(get_vocab=lambda: words)
-
-    found = difference(tokenizer(WORDS), tokenizer(theirs))
-    assert found == first
-    assert same_tokens(tokenizer(WORDS), tokenizer(theirs)) == (first is None)
+    assert "set the temperature to 0" in only_problem(check_pair(str(saved), str(folder), greedy=False))
 
 
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +111,6 @@ def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch
     report = check_pair(name, "wren-nano")
     sentence = only_problem(report)
     assert "would take 310.4 GB of memory, but 20.0 GB are free here" in sentence
-    assert "use smaller models, bfloat16 (half of float32), or a machine with more memory." in sentence
     assert report.sizes == {name: 70_553_706_496, "wren-nano": known_models()["wren-nano"].parameters}
     with pytest.raises(InputError, match="would take 310"):
         load_model(name)

@@ -61,7 +61,7 @@ def test_the_answer_ends_with_the_turn_and_may_be_empty(talker: LoadedModel) -> 
     own = autoregressive_decode(talker, PROMPT, CHAT).output.token_ids
     turn = played(ending(talker, own[1]), "guess", guess=f"w{own[0]}")
     assert turn.ended
-    assert explain(turn)[-1] == "The target ends its answer here."
+    assert explain(turn)[-1] == "The target ends the text here."
     silent = played(ending(talker, own[0]), "skip")
     assert silent.ended
     assert silent.text.startswith(PROMPT)

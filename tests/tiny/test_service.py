@@ -297,7 +297,7 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
         service.arrive(f"tab {number}", "2001:4860:4860::8888")
         jobs[number] = run(service, f"tab {number}", "hold")
     assert [number for number, job in jobs.items() if service.view(job).state == "failed"] == [40, 41]
-    sentence = "40 other visitors from your internet address have jobs here: try again when one of them is over."
+    sentence = "40 other visitors from your internet address have jobs here: try again later."
     assert service.view(jobs[40]).message == sentence
     service.arrive("neighbour", "2001:4860:4861::1")
     assert service.view(run(service, "neighbour", "hold")).state == "waiting"
@@ -435,7 +435,7 @@ def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start)
     assert service.view(fatal).state == "waiting", "it is tried once more, after the others"
     service.cancel("bob", "run")
     view = until_state(service, fatal, "failed")
-    assert view.message == "The engine stopped twice while decoding this and was restarted; run again."
+    assert view.message == "The engine stopped twice while decoding this; run again."
     assert view.rounds == 1  # what the visitor had stays
     assert service.engine_pids != first
 

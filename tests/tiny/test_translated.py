@@ -143,7 +143,7 @@ def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
     narrow = with_tokenizer(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer("bare"))  # 64 tokens
     wide = random_model("story")
     drafter = TranslatedDrafter(narrow, wide)
-    with pytest.raises(InputError, match=r"96 tokens in narrow's tokenizer.* 8 new tokens do not fit .* 64 tokens"):
+    with pytest.raises(InputError, match=r"96 tokens for narrow.* 8 new tokens do not fit .* 64 tokens"):
         speculative_decode(wide, drafter, STORY + "..", DecodeSettings(max_new_tokens=8))
     with pytest.raises(InputError, match="do not fit narrow's context window"):
         speculative_decode(narrow, TranslatedDrafter(wide, narrow), STORY, DecodeSettings(max_new_tokens=8))

@@ -104,14 +104,13 @@ def test_such_a_pair_drafts_in_tokens_where_it_can(few_first: bool, marks: bool,
     words.add_special_tokens({"additional_special_tokens": [f"w{i}" for i in range(FEW, MANY)]})
     target, draft = (with_tokenizer(each, words) if marks and each is TARGET else each for each in pair(few_first))
     names = [str(save(each, tmp_path / each.name)) for each in (target, draft)]
-    more = "draft" if few_first else "target"
     for temperature in (0.0, 0.8):
         direct = marks or temperature > 0
         drafter = make_drafter(names[1], target, DecodeSettings(temperature=temperature))
         assert isinstance(drafter, ModelDrafter if direct else TranslatedDrafter)
         report = check_pair(*names, greedy=temperature == 0)
         assert not report.problems
-        said = f"the first {FEW} tokens in common; the {more} has {MANY - FEW} more" if direct else "tokenized again"
+        said = f"the first {FEW} tokens in common; the other {MANY - FEW} are" if direct else "tokenized again"
         assert said in report.notes[0]
 
 

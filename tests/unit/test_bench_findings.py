@@ -7,10 +7,10 @@ import pytest
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, stops_paying
-from specviz.measure.endpoints.next_steps import length_option, lengths_in_words, lookup_option
+from specviz.measure.endpoints.next_steps import lengths_in_words
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS, pair_answers
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
-from specviz.measure.endpoints.sentences import conclusion, definitions, dump_csv, table
+from specviz.measure.endpoints.sentences import conclusion, dump_csv, table
 from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
 
 ONE = [("story 1", "story")]
@@ -76,7 +76,7 @@ def test_answers_of_different_lengths_are_cut_at_the_shorter_one_by_the_tokens_o
     assert pair.cut == "counted"
     assert pair.timed["without"].tokens == 17
     assert pair.ratio == pytest.approx(2)
-    assert "one server wrote more tokens than the other" in said(cut_answers())
+    assert "one server wrote more tokens: both are timed up to as many" in said(cut_answers())
 
 
 def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_none() -> None:
@@ -90,7 +90,7 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
     [pair] = pair_answers(estimated).pairs
     assert pair.cut == "estimated"
     assert pair.ratio == pytest.approx(2)
-    assert "taken to hold as many" in said(estimated)
+    assert "up to about as many" in said(estimated)
     [pair] = pair_answers(none).pairs
     assert (pair.cut, pair.latency_ratio) == ("not cut", None)
     assert "timed over its own length" in said(none)
@@ -119,14 +119,14 @@ def test_where_it_stops_paying_is_decided_by_measured_loads_only(
 @pytest.mark.parametrize(
     ("speedups", "sentence"),
     [
-        ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on: the limit is between the two."),
-        ({1: 1.5, 4: 1.0, 8: 0.7}, "between the two; at 4 it is about even."),
+        ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on."),
+        ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8, about even at 4."),
         ({1: 1.5, 8: 1.3}, "It helps a user at each measured concurrency, up to 8"),
-        ({1: 0.8, 8: 0.7}, "It pays at none of the measured concurrencies: it hurts at 1 and 8."),
+        ({1: 0.8, 8: 0.7}, "By concurrency: hurts at 1 and 8."),
         ({1: 1.5}, "Only concurrency 1 was measured"),
-        ({1: 1.0, 8: 0.7}, "It helps for sure at none of the measured concurrencies"),
-        ({1: 1.5, 8: 1.0}, "It helps up to concurrency 1. Above that, at 8 it is about even"),
-        ({1: 0.8, 8: 1.5}, "It helps at 8, hurts at 1: these loads show no one limit"),
+        ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8, about even at 1."),
+        ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1, about even at 8."),
+        ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8, hurts at 1."),
     ],
 )
 def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
@@ -185,22 +185,23 @@ def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
 def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() -> None:
     result = make_bench({1: 1.5}, counted=False)
     assert find_acceptance(result) is None
-    assert "What was accepted is not known" in said(result)
+    assert "Neither the answers nor the counters say" in said(result)
     resting = Span("with", 1, "", 0, 0, Accepted(40, 20, 10), 1, asked=False)
     assert find_acceptance(replace(result, spans=[resting])) is None
 
 
 @pytest.mark.parametrize(
-    ("counts", "sentence"),
+    ("counts", "agrees"),
     [
-        (Accepted(40, 22, 10), "exactly the 33 tokens"),
-        (Accepted(40, 24, 10), "2 more than the 33 that were written, which the limit cut off"),
-        (Accepted(40, 12, 10), "and 10 of passes without a draft"),
-        (Accepted(40, 32, 10), "10 tokens more than the 33 that were written, which is more than the limit can"),
+        (Accepted(40, 22, 10), True),
+        (Accepted(40, 24, 10), True),  # the limit cut two off
+        (Accepted(40, 12, 10), True),  # ten passes without a draft
+        (Accepted(40, 32, 10), False),
     ],
 )
-def test_counts_and_written_tokens_are_compared(counts: Accepted, sentence: str) -> None:
-    assert sentence in said(of_pair(make_answer("with", STEP / 2, accepted=counts), make_answer("without", STEP)))
+def test_counts_and_written_tokens_are_compared(counts: Accepted, agrees: bool) -> None:
+    told = said(of_pair(make_answer("with", STEP / 2, accepted=counts), make_answer("without", STEP)))
+    assert ("it did not count these answers alone" in told) != agrees
 
 
 def test_an_answer_without_counts_beside_answers_with_counts_drafted_nothing() -> None:
@@ -226,17 +227,6 @@ def test_many_draft_lengths_in_a_row_are_a_span(lengths: list[int], said_as: str
     assert lengths_in_words(lengths) == said_as
 
 
-def test_where_most_guesses_are_accepted_no_other_draft_is_suggested() -> None:
-    """With n-grams most passes have no draft at all; those that have one can be right every time."""
-    rare = Accepted(4, 4, 1, [1, 1, 1, 1])
-    result = make_bench({1: 0.8}, repeats=1)
-    told = said(
-        change(result, lambda a: replace(a, accepted=rare if a.prompt == 0 else None) if a.side == "with" else a)
-    )
-    assert "4 of 4 guesses were accepted" in told
-    assert "Few guesses are accepted" not in told
-
-
 def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() -> None:
     found = BenchFindings(make_bench({1: 1.5}))
     [cost], [load] = found.rounds, found.measured
@@ -245,9 +235,6 @@ def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() 
     low, high = load.speedup.interval
     assert cost.cost == pytest.approx(3 / load.speedup.value)
     assert cost.interval == pytest.approx((3 / high, 3 / low))
-    assert cost.share_needed
-    assert 1 + 4 * cost.share_needed == pytest.approx(cost.cost)  # of four guesses a round
-    assert 1 + 4 * cost.share == pytest.approx(cost.tokens)
 
 
 def test_rounds_faster_than_a_plain_step_are_refused_and_said() -> None:
@@ -265,18 +252,14 @@ def test_counts_without_rounds_are_of_all_passes() -> None:
     assert "3.20 tokens per target call" in said(result)
 
 
-def test_greedy_texts_are_compared_by_ids_where_both_have_them_and_the_first_difference_is_shown() -> None:
+def test_greedy_texts_are_compared_by_ids_where_both_have_them() -> None:
     ours, plain = (make_answer(side, STEP, token_ids=[1, 2, 3], text="a bird sang") for side in ("with", "without"))
     assert "in all 1 pairs, compared token by token" in said(of_pair(ours, replace(plain, text="other")))
     other = replace(plain, token_ids=[1, 9, 3], text="a bird\nflew")
     sentence = said(of_pair(ours, other))
     assert "0 of 1 pairs have the same text, compared token by token; 1 differ" in sentence
-    assert (
-        "prompt “story 1”, token 2: after “a bird” the server with speculation goes on “ sang”, the other" in sentence
-    )
-    assert "“↵flew”" in sentence
     shorter = said(of_pair(ours, replace(plain, token_ids=[1, 2], text="a bird")))
-    assert "0 differ, and 1 is the same until one of the two ends" in shorter
+    assert "0 differ before one of the two ends" in shorter
 
 
 def test_a_server_that_does_not_write_the_same_again_proves_nothing() -> None:
@@ -286,10 +269,8 @@ def test_a_server_that_does_not_write_the_same_again_proves_nothing() -> None:
     def noisy(side: Side) -> BenchResult:
         return change(result, lambda each: replace(each, text=f"{each.text}{each.repeat if each.side == side else 0}"))
 
-    assert "The server without speculation does not write the same again: 12 of 12 prompts" in said(noisy("without"))
+    assert "The server without speculation does not write the same again (12 of 12 prompts)" in said(noisy("without"))
     assert "proves nothing" in said(noisy("with"))
-    steady = change(result, lambda each: replace(each, text=f"{each.side} {each.text}"))
-    assert "the difference is between the two" in said(steady)
 
 
 def test_above_temperature_0_nothing_is_claimed_of_texts() -> None:
@@ -311,11 +292,11 @@ def test_above_temperature_0_nothing_is_claimed_of_texts() -> None:
         (lambda it: with_spans(it, others=40), "tokens for somebody else while it wrote"),
         (lambda it: replace(it, spans=[Span("without", 1, "", 400, 0, asked=False)]),
          "both addresses lead to the same"),
-        (lambda it: change(it, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)), "nothing to time"),
+        (lambda it: change(it, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)), "or no time between them"),
         (lambda it: change(it, lambda each: replace(each, tokens=None)), "does not say how many tokens it wrote"),
         (lambda it: replace(it, answers=[replace(it.answers[0], problem="503: busy."), *it.answers[1:]]),
          "1 of 24 requests to the server with"),
-        (lambda it: replace(it, answers=it.answers[1:]), "1 answer has no partner"),
+        (lambda it: replace(it, answers=it.answers[1:]), "1 answer without a partner"),
     ],
 )  # fmt: skip
 def test_what_makes_the_figures_doubtful_is_said_first(
@@ -324,26 +305,6 @@ def test_what_makes_the_figures_doubtful_is_said_first(
     result = make_bench({1: 1.5})
     assert sentence not in said(result)
     assert any(sentence in each for each in conclusion(changed(result))[:3])
-
-
-@pytest.mark.parametrize(
-    ("system", "length", "lookup"),
-    [
-        ("vllm", '"num_speculative_tokens": 3 in', '"method": "ngram"'),
-        ("llama.cpp", "--spec-draft-n-max 3", "--spec-type ngram-simple"),
-        ("sglang", "--speculative-num-steps 3", "--speculative-algorithm NGRAM"),
-        ("LM Studio", "number of guesses", "prompt lookup"),
-    ],
-)
-def test_options_to_try_have_that_systems_own_names(system: str, length: str, lookup: str) -> None:
-    assert length in length_option(system, 3)
-    assert lookup in lookup_option(system, 3)
-
-
-def test_the_limit_by_load_is_an_option_of_vllm_that_drafts_nothing_above_it() -> None:
-    assert "[[1, 4, 4], [5, 1024, 0]]" in said(make_bench())
-    llama = make_bench()
-    assert "num_speculative_tokens" not in said(replace(llama, with_=replace(llama.with_, system="llama.cpp")))
 
 
 def test_one_server_alone_has_rates_and_counts_and_no_ratio() -> None:
@@ -365,12 +326,6 @@ def test_the_table_has_a_row_for_each_prompt_and_concurrency_and_its_csv_marks_f
     lines = dump_csv(result).splitlines()
     assert len(lines) == 5
     assert lines[1].startswith("'=1+1,story,1,2,1.5")
-
-
-def test_each_measure_has_a_definition() -> None:
-    words = dict(definitions())
-    assert {"Time to first token", "Time per output token", "Throughput", "Acceptance rate"} <= words.keys()
-    assert "GuideLLM" in words["Time per output token"]
 
 
 def test_a_bench_survives_its_file() -> None:

@@ -37,5 +37,5 @@ def test_each_text_is_said_in_its_folder(table: Path) -> None:
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
 def test_each_text_with_words_is_translated(table: Path) -> None:
     file = browser_texts(table.stem).read()
-    left_out = set(file.content) - set(texts_to_translate(file, f"browser/{table.stem}"))
+    left_out = set(file.content) - set(dict(texts_to_translate(file, f"browser/{table.stem}")))
     assert not [name for name in left_out if re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", file.content[name]))]

@@ -14,7 +14,6 @@ from specviz.core.trace import parse_trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.links.hidden import hidden_texts
-from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
 from specviz.measure.endpoints.pairs import pair_answers
 from specviz.measure.endpoints.result import (
     Accepted,
@@ -27,6 +26,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.models.draft_menu import offered_names
+from specviz.systems import SYSTEMS, RecordOptions, import_run
 from tests.support.known import known
 from tests.support.records import FakeTokenizer
 

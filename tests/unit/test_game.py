@@ -29,19 +29,19 @@ def test_ordinary_writing_can_be_played_and_what_cannot_gets_one_friendly_line()
     for guess, said in (
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
-        ("a" * (words.MAX_CHARACTERS + 1), "a lot of text"),
-        ("the\x00cat", "not text"),
-        ("half \ud83d", "not text"),
+        ("a" * (words.MAX_CHARACTERS + 1), "characters are too many"),
+        ("the\x00cat", "control characters"),
+        ("half \ud83d", "control characters"),
         ("日本語の", "Latin alphabet"),
         ("a bird 🐦 sang", "words, not pictures"),
         ("\u202eright to left", "words, not pictures"),
         ("z\u0335\u0336\u0337alt", "words, not pictures"),
-        ("<|endoftext|>", "a special mark of the models"),
-        ("</s>", "a special mark of the models"),
+        ("<|endoftext|>", "a mark that models use"),
+        ("</s>", "a mark that models use"),
     ):
         problem = known(words.guess_problem(guess))
         assert said in problem
-        assert problem.endswith("Try again: it costs you nothing.")
+        assert problem.endswith(".")
         assert len(problem) < 140
 
 
@@ -82,7 +82,7 @@ def test_words_come_out_of_pieces() -> None:
     assert [word.fate for word in found] == ["accepted", "part", "discarded", "discarded"]
     lines = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
     assert "rab|bit: the first part was accepted, the rest was not." in lines
-    assert any("yours were 5 tokens, because it splits rab|bit." in line for line in lines)
+    assert any("here 5, because it splits rab|bit." in line for line in lines)
     assert [word.fate for word in words.words_of(a_round([" rab", "bit"], accepted=0))] == ["rejected"]
     assert not any("first part" in line for line in explain(a_turn([" rab", "bit"], accepted=0)))
     tale = words.words_of(a_round([" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"], 0))
@@ -95,12 +95,12 @@ def test_words_come_out_of_pieces() -> None:
 
 def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
     lines = explain(a_turn([" the", " dog", " ran"], accepted=1, cut=3))
-    assert lines[1] == "✗ “dog” was rejected: there the target wanted “end” and gave yours 5 %."
-    assert lines[2] == "⋯ 1 token was discarded, never judged: it follows a word that was rejected."
-    assert lines[3] == "↻ “end” is the correction: the target’s own token, in place of yours."
-    assert lines[4] == "A draft has at most 16 tokens: your last 3 were not sent, and cost nothing."
+    assert lines[1] == "✗ “dog” was rejected: there the target wanted “end” and gave this one 5 %."
+    assert lines[2] == "⋯ 1 token was never judged."
+    assert lines[3] == "↻ “end” is the correction, the target’s own token."
+    assert lines[4] == "A draft has at most 16 tokens: your last 3 were not sent."
     full = explain(a_turn([" the", " dog"], accepted=2))
-    assert full[-1] == "+ “end” is the bonus: the target’s extra token, since all of yours were right."
+    assert full[-1] == "+ “end” is the bonus, the target’s extra token."
     assert explain(a_turn([], accepted=0)) == []
     assert wanted(a_round([" dog"], 0)) == [(" end", 0.6, False), (" other", 0.2, False), (" dog", 0.05, True)]
     assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
@@ -108,11 +108,9 @@ def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
 
 def test_headlines() -> None:
     for pieces, accepted, said in (
-        ([" a", " b"], 2, "All 2 tokens accepted! This one target pass wrote 3 tokens."),
-        ([" a"], 1, "Your token was accepted! This one target pass wrote 2 tokens."),
-        ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target pass wrote 2 tokens."),
-        ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target pass wrote 1 token."),
-        ([" a"], 0, "Not this time. This one target pass wrote 1 token."),
+        ([" a", " b"], 2, "2 of 2 tokens accepted: this target pass wrote 3 tokens."),
+        ([" a", " b"], 1, "1 of 2 tokens accepted: this target pass wrote 2 tokens."),
+        ([" a"], 0, "0 of 1 token accepted: this target pass wrote 1 token."),
         ([], 0, "Skipped: the target wrote one token itself. Nobody scores."),
     ):
         assert headline(a_round(pieces, accepted)) == said
@@ -131,7 +129,7 @@ def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     assert game.is_over([one] * game.ROUNDS)
     assert game.is_over([replace(one, ended=True)])
     assert game.is_over([skipped] * game.MAX_TURNS)
-    assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
+    assert verdict([a_turn([], 0)]) == "No round was played."
 
 
 def test_the_verdict_goes_by_tokens_per_target_call() -> None:
@@ -142,7 +140,6 @@ def test_the_verdict_goes_by_tokens_per_target_call() -> None:
     ):
         said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
         assert said in said_of_game
-        assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:

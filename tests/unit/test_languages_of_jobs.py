@@ -37,7 +37,7 @@ def translated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_language(ENGLISH)
 
 
-DIED = "The engine stopped twice while decoding this and was restarted; run again."
+DIED = "The engine stopped twice while decoding this; run again."
 
 
 def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:

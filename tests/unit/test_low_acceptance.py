@@ -6,20 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
-from specviz.data.systems.serving_lines import tokens_before
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from specviz.measure.worksheet.starts import CostsOrigin
+from specviz.systems import ServingCounters, read_counters
 from tests.unit.test_public_reports import report
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
 
 
 def pasted(text: str, costs: WorksheetModel = MODEL, speedup: float | None = None) -> Production:
-    counters = read_counters(text)
-    return replace(production(counters, costs, speedup), before=tokens_before(text, counters.engine))
+    return production(read_counters(text), costs, speedup)
 
 
 def reported(name: str) -> Production:
@@ -61,7 +59,6 @@ def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, leng
     assert advice.never() in text
     assert found.ceiling == pytest.approx(tokens)
     assert f"the speedup would be at most {tokens:.2f}×" in text
-    assert ("too little to notice" in text) == (f"{tokens:.2f}" != "1.00")
 
 
 @pytest.mark.parametrize("tokens", [1.08, 1.1, 1.3, 1.7])
@@ -69,8 +66,7 @@ def test_low_acceptance_is_not_judged(tokens: float) -> None:
     found = counters(tokens)
     assert not found.never_pays
     assert advice.headline(found, CostsOrigin("the test")).startswith(f"**{advice.untold()}** {tokens:.2f} tokens")
-    assert f"the speedup would be at most {tokens:.2f}×" in said(found)
-    assert "The same requests without speculation" in parts(found)["Measure next"]
+    assert "with and without speculation" in parts(found)["Measure next"]
 
 
 def test_what_is_said_of_good_acceptance() -> None:
@@ -83,19 +79,6 @@ def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
     assert advice.never() in said(found)
 
 
-def test_that_the_lines_before_the_last_one_differ_is_said() -> None:
-    found = reported("39/collapse.txt")
-    assert found.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
-    assert "lines before the last one have 2.07" in advice.note_earlier(found)
-    sglang = "Decode batch, accept len: {}, accept rate: 0.{}, cuda graph: True"
-    log = "\n".join([sglang.format("2.80", 60), sglang.format("2.40", 50), sglang.format("1.02", 10)])
-    assert tokens_before(log, "SGLang") == pytest.approx(2.6)
-    steady = "\n".join([sglang.format("2.80", 60)] * 2)
-    assert advice.note_earlier(pasted(steady)) == ""
-    assert tokens_before(sglang.format("2.80", 60), "SGLang") is None
-    assert tokens_before(log, "llama.cpp") is None
-
-
 BLOCK = report("08/input.txt").read_text("utf-8")
 
 
@@ -106,26 +89,10 @@ def test_a_block_drafter_is_priced_at_one_step_a_block() -> None:
     assert found.model.at(5).steps == pytest.approx(0.1 + found.model.steps(6) + 0.05)
     dearest = max(outlook(found).places, key=lambda each: each.speed)
     assert dearest.speed == pytest.approx(2.37 / 1.02)
-    assert "One draft step writes all guesses of a round (`DFLASH`)" in said(found)
     one_each = replace(found.model, block=False)
     assert one_each.terms.steps == pytest.approx(found.model.terms.steps + 14 * 0.1)
     slower = pasted(f"speculative_algorithm='DFLASH'\n{BLOCK}", speedup=0.9)
     assert slower.model.terms.steps == pytest.approx(2.37 / 0.9)
-
-
-def test_long_drafts_of_no_named_method_are_priced_in_both_ways_and_shorter_ones_are_named() -> None:
-    found = pasted(BLOCK)
-    ahead = outlook(found)
-    assert (ahead.both, ahead.pairs, len(ahead.places)) == (True, 8, 16)
-    text = said(found)
-    assert "8 pairs of models" in text
-    assert "one step for each guess) to" in text
-    assert "add a line such as `speculative_method=dflash`" in text
-    assert "**Try γ = 5 first**: positions 6 to 15 add less than 0.005 tokens per target call each (counted)" in text
-    assert "γ = 5" in parts(found)["Measure next"]
-    assert not outlook(pasted(f'"method": "eagle3"\n{BLOCK}')).both
-    assert pasted(f"speculative_method=dflash\n{BLOCK}").model.block
-    assert not outlook(counters(2.4)).both
 
 
 TOTALS = "trtllm_spec_decode_num_draft_tokens_total 1000\ntrtllm_spec_decode_num_accepted_tokens_total {}\n"
@@ -139,9 +106,7 @@ def test_what_comes_from_the_slider_is_never_called_counted(length: int) -> None
         text = f"{said(each)} {advice.counted_note(each, each.counters.alpha(length))}"
         assert not re.search(r"tokens per target call were counted|\(counted\)", text)
         assert f"γ = {length}, which is from the slider" in text
-        assert f"0.83 accepted / drafted; γ = {length} is assumed, from the slider" in text
     rare = pasted(TOTALS.format(2), replace(MODEL, draft_length=length))  # 1 + 16 · 0.002 at the longest
-    assert "even at γ = 16" in said(rare)
     assert rare.never_pays
     assert not pasted(TOTALS.format(20), replace(MODEL, draft_length=1)).never_pays  # 1.02 at γ = 1, 1.32 at 16
 
@@ -156,4 +121,3 @@ def test_what_a_limit_cut_off_is_said_beside_the_count() -> None:
     assert found.counters.accepted == 47
     [note] = [note for note in found.counters.notes if "limit of tokens" in note]
     assert "47 drafted tokens were accepted, and 46 of them were written" in note
-    assert "both numbers are right" in note

@@ -195,7 +195,7 @@ def test_the_sentence_of_a_limit_names_it_and_is_not_for_models_it_was_not_measu
     )
     found = judge_difference(3.0, "bfloat16", "a-large-model")
     assert found.state == "unknown"
-    assert "measured on the models that come with the app; no limit is known for a-large-model" in found.sentence
+    assert "of the bundled models; no limit is known for a-large-model" in found.sentence
     assert judge_difference(0.1, "bfloat16", "a-large-model").state == "rounding"
 
 

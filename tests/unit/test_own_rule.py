@@ -86,7 +86,7 @@ def test_every_piece_has_a_name_and_every_wrong_one_a_sentence() -> None:
 
 def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() -> None:
     found, kinds = known(known(recorded_proof()).enumerated), lab_words()["judge"].kinds
-    assert "Together that is p" in judge_pieces(Pieces(), found).sentence
+    assert "together p" in judge_pieces(Pieces(), found).sentence
     match = Pieces("accepted_when_equal", "without_rejected")
     assert "whatever q is" in judge_pieces(match, found).sentence
     wrong = judge_pieces(Pieces(replace="replaced_from_target"), found)

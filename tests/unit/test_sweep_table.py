@@ -53,7 +53,7 @@ def test_the_columns_have_types_and_numbers_are_written_as_python_writes_them() 
     writer.writerow(asdict(row))
     assert dump_rows([row]) == written.getvalue()
     old = [column for column in COLUMNS if column not in ("draft_schedule", "constrained")]
-    with pytest.raises(InputError, match="another version: it has no column constrained; measure into a new file"):
+    with pytest.raises(InputError, match="this version: it has no column constrained"):
         read_frame(",".join(old).encode() + b"\r\n", "old.csv")
 
 
@@ -86,15 +86,15 @@ def many_rows(count: int, **each: Callable[[int], str]) -> bytes:
         (changed(draft_length="17"), "row 1, column draft_length"),
         (changed(draft_schedule="wild"), "row 1, column draft_schedule"),
         (changed(rounds="many"), "row 1, column rounds"),
-        (changed(acceptance_rate=""), "acceptance rate says otherwise"),
+        (changed(acceptance_rate=""), "which its acceptance rate contradicts"),
         (changed(preset="x" * 201), "row 1, column preset"),
-        (changed(preset="a,b"), "more values than the header"),
+        (changed(preset="a,b"), "more or fewer values than the header"),
         (changed(seed="10" * 3000), "row 1, column seed"),
         (changed(top_k="10" * 30), "row 1, column top_k"),
         (b"x" * 4_000_001, "larger than 4 MB"),
         (many_rows(2_001), "more than 2,000 rows"),
-        (many_rows(41, workload=str), "more than 40 workloads"),
-        (many_rows(41, machine=str), "more than 40 combinations of models, machine and temperature"),
+        (many_rows(41, workload=str), "40 workloads or 40 combinations"),
+        (many_rows(41, machine=str), "40 combinations of models, machine and temperature"),
         (dump_rows([]).encode() + b"\n" * 5 + b'"', "x.csv"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
@@ -180,17 +180,16 @@ USER = {"role": "user", "content": "Hello\nyou"}
     [
         (b'{"prompt": ', "it is not JSON"),
         (b"[" * 20_000, "it is not JSON"),
-        (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', '"workload" is not a text'),
+        (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', 'its "workload" cannot be used'),
         (b'{"prompt": " "}', "the prompt is empty"),
         (b'{"prompt": "good"}', "the same name, 'line-2'"),
         (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
-        (conversation(USER, prompt="a"), "only one of them"),
-        (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
-        (conversation(*[USER] * 65), "1 to 64 messages"),
-        (conversation({"role": "user"}), "other keys than"),
-        (conversation({**USER, "tool": 1}), "other keys than"),
-        (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
-        (conversation({"role": "user", "content": ["x"]}), "not a text"),
+        (json.dumps({"messages": "hello"}).encode(), 'its "messages" cannot be used'),
+        (conversation(*[USER] * 65), 'its "messages" cannot be used'),
+        (conversation({"role": "user"}), 'its "messages" cannot be used'),
+        (conversation({**USER, "tool": 1}), 'its "messages" cannot be used'),
+        (conversation({"role": "a\nb", "content": "x"}), 'its "role" cannot be used'),
+        (conversation({"role": "user", "content": ["x"]}), 'its "content" cannot be used'),
         (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
     ],
 )  # fmt: skip
@@ -204,7 +203,7 @@ def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> 
 
 
 def test_a_file_without_a_prompt_is_one_sentence_and_prompts_and_problems_are_limited() -> None:
-    with pytest.raises(InputError, match="larger than 1 MB"):
+    with pytest.raises(InputError, match="larger than 4 MB"):
         read_prompts(b"a" * 10_000_000)
     with pytest.raises(InputError, match="Line 1 is left out: the prompt contains only control characters"):
         read_prompts(b"\x00\x01\x02")

@@ -23,8 +23,7 @@ JS_COMMENT = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*|^//[^\n]*", re.DOTALL | re.M
 NAMED = re.compile(r"\{[^{}]*\}|`[^`\n]*`|\[[^\]]*\]\(|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 DOCUMENTS = ("bench", "measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
 OF_OTHERS = (
-    "specviz/data/systems/serving_counters/",
-    "specviz/data/systems/importers/",
+    "specviz/systems/",
     "assets/texts/sentences/counters.yaml",
     "assets/texts/sentences/records.yaml",
 )  # their own counts: “drafted tokens”

@@ -161,14 +161,13 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
 
     assert columns(fair_of(ROWS), "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
     assert said(ROWS) == (
-        "With one prompt each, it looks like it helps on story (1.9×), code (1.5×), looks like it hurts on random "
-        "words (12 % accepted)."
+        "With one prompt each, it looks like it helps on story, code, looks like it hurts on random words."
     )
     slow = [*prompts_at("story", 4, 0.5, 0.51), *prompts_at("code", 4, 0.6, 0.61)]
-    assert said(slow).startswith("Helps for sure on none of these workloads; hurts on code (50 %")
+    assert said(slow).startswith("Helps for sure on no workload; hurts on code")
     assert said([]) == sentences.length_sentence(points_of([])) == "Nothing is measured yet."
     even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
-    looks = "With one prompt each, it looks like it helps on story (1.1×), looks about even on copy, prose."
+    looks = "With one prompt each, it looks like it helps on story, looks about even on copy, prose."
     assert said(even) == looks
     near = prompts_at("prose", 1, 1.01, 0.99, 1.005)
     assert "about even on prose" in said(near)
@@ -180,18 +179,10 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
     same = prompts_at("boilerplate", 4, 1.01, 0.99, 1.0)
     every = [*agreed, *uneven, *slow, *same]
     assert said(every) == (
-        "Helps on 1 of 6 workloads: story (1.5×); hurts on random words (50 % accepted); about even on "
-        "boilerplate; too close to call with 3 prompts on code, copy, prose."
+        "Helps on 1 of 6 workloads, up to 1.5× on story; hurts on random words; about even on boilerplate; "
+        "too close to call with 3 prompts on code, copy, prose."
     )
     assert set(fair_of(every).query("sure")["workload"]) == {"story", "random", "boilerplate"}
-
-
-@pytest.mark.parametrize(("copy", "word"), [(1.4, "most on"), (1.9, "such as")])
-def test_most_is_said_only_of_the_fastest_workload(copy: float, word: str) -> None:
-    """Found: "most on own (1.3×)" beside another workload at 1.4×."""
-    rows = [*prompts_at("own", 4, 1.5, 1.52, 1.51), *prompts_at("story", 4, 1.3, 1.31, 1.32)]
-    said = f"Helps on 2 of 3 workloads, {word} your prompts (1.5×); with one prompt each, it looks like it helps"
-    assert sentences.workload_sentence(fair_of([*rows, *prompts_at("copy", 4, copy)])).startswith(said)
 
 
 def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length() -> None:
@@ -226,13 +217,9 @@ def test_the_reading_by_length() -> None:
     assert said(ROWS) == "One prompt a workload cannot rank draft lengths."
     story = [*prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37)]
     code = [*prompts_at("code", 2, 1.5, 1.2, 1.9), *prompts_at("code", 6, 1.0, 0.8, 1.3)]
-    assert said(story) == (
-        "With 3 prompts each, it is too close to call: γ = 6 may be the best on every workload. "
-        "One length alone is clearly the best on 1 of 1 workloads."
-    )
+    assert said(story) == ("With 3 prompts each, it is too close to call: γ = 6 may be the best on every workload.")
     assert said([*story, *code]) == (
-        "No one draft length is best everywhere. With 3 prompts each, the best may be γ = 2 on code and γ = 6 on "
-        "story. One length alone is clearly the best on 2 of 2 workloads."
+        "No draft length is best everywhere. With 3 prompts each, the best may be γ = 2 on code and γ = 6 on story."
     )
 
 
@@ -245,7 +232,6 @@ def test_neighbours_are_told_apart_only_by_what_the_prompts_resolve() -> None:
     every = points_of(rows)
     assert columns(every, "draft_length", "may_be_best") == [(2, True), (4, True), (8, False)]
     assert "γ = 2 or 4 may be the best" in sentences.length_sentence(every)
-    assert "on none of 1 workloads" in sentences.length_sentence(every)
     # Prompts from 1.0× to 3.0×, and one length 10 % faster on each: the intervals overlap, but not the ratio's.
     slower, faster = (1.0, 2.0, 3.0), (1.1, 2.21, 3.29)
     every = points_of([*prompts_at("story", 2, *slower), *prompts_at("story", 4, *faster)])
@@ -275,7 +261,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
         "With the grammar, acceptance is higher on 1 of 1 prompts: 90 % of the guesses are accepted, 30 % without it."
     )
     assert study.grammar_pairs(frame_of(free)).empty
-    assert "No prompt" in sentences.grammar_sentence(study.grammar_pairs(frame_of([])))
+    assert "Nothing" in sentences.grammar_sentence(study.grammar_pairs(frame_of([])))
     near = row_at("story", 4, 1.85, draft_schedule="heuristic")
     far = row_at("code", 4, 1.0, draft_schedule="heuristic")
     stop = row_at("story", 6, 2.5, draft_schedule="confidence")
@@ -286,7 +272,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     said = "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads"
     assert said in sentences.adaptive_sentence(found)
     assert study.adaptive_points(frame_of([near])).empty
-    assert "No schedule" in sentences.adaptive_sentence(study.adaptive_points(frame_of([])))
+    assert "Nothing" in sentences.adaptive_sentence(study.adaptive_points(frame_of([])))
 
 
 def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:

@@ -25,9 +25,7 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
     batch_sentence,
     batch_shape,
-    break_even_sentence,
     counts_sentence,
-    half_sentence,
     measured_passes,
     symbols,
     verdict_sentence,
@@ -61,11 +59,9 @@ def test_the_model_is_the_papers_formulas() -> None:
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
     assert MODEL.best_speedup >= MODEL.terms.speedup
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
-    assert "0.66×: hurts" in half_sentence(replace(MODEL, cost_ratio=0.375))  # 1.9375 / 2.95
-    assert "1.94×: helps" in half_sentence(WorksheetModel(0.8, 4, 0.0, 1.0, 0.0))
 
 
-def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
+def test_break_even_is_where_the_map_says_1() -> None:
     needed = known(MODEL.terms.break_even)
     assert MODEL.speedup_at(needed, 4) == pytest.approx(1)
     assert expected_tokens(needed, 4) == pytest.approx(1.85)
@@ -74,17 +70,12 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
         WorksheetModel(0.9, 2, 1.5, 3.0, 0.0),
         WorksheetModel(0.9, 4, 0.0, 1.0, 0.0),
     )
-    said, verdict = break_even_sentence(sometimes), verdict_sentence(sometimes)  # a round of 3.6 steps
-    assert "α = 0.83 per judgement" in said
-    assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
-    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone (0.20 of them for" in verdict
-    assert "neither" not in verdict_sentence(always)
+    verdict = verdict_sentence(sometimes)  # a round of 3.6 steps
+    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone" in verdict
     assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
-    assert "No acceptance breaks even" in break_even_sentence(never)
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
-    assert "Any acceptance breaks even" in break_even_sentence(always)
     assert "Any acceptance pays." in verdict_sentence(always)
-    assert "Nothing was drafted" in counts_sentence(0, 0, 4, MODEL)
+    assert "Nothing was drafted" in counts_sentence(0, 0, 4)
 
 
 @pytest.mark.parametrize("acceptance", [0.3, 0.55, 0.7, 0.81, 0.95])
@@ -135,8 +126,7 @@ def test_measured_passes_are_followed_and_continued() -> None:
     steps = [replace(model, batch=batch).steps(5) for batch in (16, 32, 64, 128, 256)]
     assert steps == sorted(steps)
     assert steps[-1] < 5 * 1.4 / passes.steps(1, 5)  # never dearer than one by one
-    assert "as it was measured for wren-base" in batch_shape(model)
-    assert "Above 16 texts nothing was measured" in batch_shape(replace(model, batch=64))
+    assert "as measured for wren-base" in batch_shape(model)
     assert "a straight line" in batch_shape(replace(model, passes=None))
 
 
@@ -158,7 +148,7 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert "takes 2.23 target steps (alone: 1.40)" in batch_sentence(replace(MODEL, batch=4))
     free = WorksheetModel(0.8, 4, 0.1, 1.0, 0.0, batch=64)
     assert free.steps(5) == 1
-    assert "No real machine does that" in batch_sentence(free)
+    assert "as on no real machine" in batch_sentence(free)
 
 
 def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
@@ -250,11 +240,10 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)
     assert start.model.alpha == own.model.alpha
     assert "on a busy machine. By the costs of a quiet" in start.source
-    assert "; quiet costs of " in start.in_words
     monkeypatch.setattr("specviz.measure.worksheet.starts.known_costs", lambda *_: None)
     [unknown, *_] = starts([trace], None, {})
     assert unknown.model == replace(own.model, operations_ratio=unknown.model.operations_ratio)
-    assert unknown.source.endswith("The machine was busy meanwhile: the costs may be wrong.")
+    assert unknown.source.endswith("The machine was busy: the costs may be wrong.")
 
 
 def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_acceptance() -> None:
@@ -342,30 +331,13 @@ def test_the_key_compares_like_with_like_and_asks_about_a_rejected_token() -> No
     trace = fake_trace()
     counts = metrics.count(trace.rounds)
     answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
-    assert re.search(r"α = 0\.\d{3} per judgement, which at γ = 4 is 0\.\d{3} accepted / drafted", answer)
+    assert re.search(r"α = 0\.\d{3} per judgement, at γ = 4 0\.\d{3} accepted / drafted", answer)
     assert f"had {three(counts.per_judgement_rate)} and {three(counts.acceptance_rate)}" in answer
     asked = next(each for each in exercises(trace) if "rejected token" in each.question)
     p, q, u = map(float, re.findall(r"(?:p|q|u) = (\d\.\d{4})", asked.question))
     accept = float(re.search(r"= (\d\.\d{4}); u", asked.answer)[1])  # type: ignore[index]
     assert accept == pytest.approx(min(1, p / q), abs=2e-3)
     assert u >= accept - 1e-4
-
-
-@pytest.mark.parametrize("quick", [0, 0.5])
-def test_the_key_says_where_a_break_even_does_not_explain_the_run(quick: float) -> None:
-    """Where half of the plain steps are quick, their median is the same, and the run loses."""
-    trace = fake_trace()
-    rounds = [
-        replace(each, draft_seconds=0.1 * each.depth, verify_seconds=1.5, overhead_seconds=0.0) for each in trace.rounds
-    ]
-    plain = known(trace.autoregressive)
-    count = len(plain.seconds_per_token)
-    steps = [0.01 if place < quick * (count - 2) else 1.0 for place in range(count)]
-    trace = replace(trace, rounds=rounds, autoregressive=replace(plain, seconds_per_token=steps))
-    assert (known(metrics.speedup(trace)) < 1) == bool(quick)
-    answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
-    assert "is above both" in answer
-    assert ("was measured: these costs do not explain this run." in answer) == bool(quick)
 
 
 def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
@@ -381,7 +353,7 @@ def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
     assert "rejected token" not in questions(fake_trace(record=False))
     assert exercises(fake_trace(tokens=1)) == []  # one token left to write: nothing is drafted
     recorded = known(first_trace())
-    assert len(exercises(recorded)) >= 9
+    assert len(exercises(recorded)) >= 8
 
 
 def test_text_from_models_is_text() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
@@ -21,6 +20,7 @@ from specviz.measure.worksheet.serving import (
     recommended,
 )
 from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu
+from specviz.systems import ServingCounters, read_counters
 from tests.support.pasted_counters import ISSUE
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
@@ -51,12 +51,6 @@ def test_counters_alone_are_not_judged_and_chosen_costs_give_a_modelled_speedup(
     assert f"At the chosen costs ({OPT.name}) a round takes 1.85 target steps: **Helps, 2.00×, modelled**." in headline
     poor = production(ServingCounters("vLLM", 1.1, draft_length=4), MODEL, None)
     assert "**Hurts, 0.59×, modelled**" in advice.headline(poor, OPT)
-    text = "sglang:spec_accept_length 3.2\nsglang:spec_num_draft_tokens 32\nsglang:spec_num_steps 5"
-    found = production(read_counters(text), CHEAP, None)
-    assert found.speed == pytest.approx(3.2 / (5 * 0.05 + 1.25 + 0.02))  # 2.11
-    headline = advice.headline(found, OPT)
-    assert "**Helps, 2.11×, modelled**. This assumes that checking the 32 nodes of the tree takes" in headline
-    assert "At v(γ+1)’s straight line it would be 1.13×" in headline  # 3.2 / (0.25 + 2.55 + 0.02)
 
 
 COUNTED = ISSUE.replace(" 780", " 800").replace(" 270", " 250")  # 800, 450, 250, 140 and 80 of 1,000
@@ -78,15 +72,11 @@ def test_counters_alone_have_a_range_over_the_published_machines() -> None:
 
 
 def test_counters_alone_get_a_draft_length_and_what_to_measure_at_once() -> None:
-    reported = f"{COUNTED}\nvllm:num_requests_running 6\n"
-    latency = "vllm:request_time_per_output_token_seconds"
-    found = measured(None, f"{reported}{latency}_sum 3\n{latency}_count 200\n")
-    (length, about), (nxt, first) = advice.advice(found)
+    found = measured(None, COUNTED)
+    (length, about), (nxt, _) = advice.advice(found)
     assert (length, nxt) == ("Draft length", "Measure next")
-    assert f"at the {len(outlook(found).places)} published ones it is γ = {outlook(found).lengths}, most often" in about
-    assert "Position 5 adds 0.08 tokens per target call (counted)" in about
-    assert "(6 were running)" in first
-    assert "reports 15 ms for an output token: speculation pays if the target alone takes longer" in first
+    assert f"it is γ = {outlook(found).lengths}." in about
+    assert "Position 5 adds 0.08 tokens per target call" in about
 
 
 def test_pasted_positions_choose_the_best_length_up_to_the_counted_one() -> None:
@@ -95,7 +85,6 @@ def test_pasted_positions_choose_the_best_length_up_to_the_counted_one() -> None
     cost_ratio = GPU_COSTS[0].cost_ratio
     assert (found.model.best, found.model.longest) == (4, 5)
     assert found.model.best_speedup == pytest.approx(2.64 / (1 + 4 * cost_ratio))  # 1 + .8 + .45 + .25 + .14 tokens
-    assert f"γ = 4 is best, {found.model.best_speedup:.2f}×" in advice.advice(found, OPT)[0][1]
     alike = replace(found.model, survival=())
     assert alike.at(4).tokens != pytest.approx(2.64)
     assert found.model.terms.speedup == pytest.approx(found.speed)
@@ -106,17 +95,14 @@ def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_it
     assert found.tokens == pytest.approx(2.72)
     assert found.round_cost == pytest.approx(2.72 / 0.94)
     assert advice.headline(found, CostsOrigin("x")).startswith(
-        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens per target call / 0.94 = **2.89 target steps a round**"
+        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens per target call were counted, and a speedup of 0.94: "
+        "**2.89 target steps a round**"
     )
-    assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
     found = measured(2.5)
     assert recommended(draft_lengths(found))[-1] == 5
     text = said(found)
     assert "Looks like it helps, 2.50×" in text
-    assert "Keep **5**. γ = " in text
-    assert "Switch it off for traffic that falls below this" in text
-    assert "8 % longer" not in text
-    assert "60 % less time" in text
+    assert "Keep **5**. Position 5 adds" in text
 
 
 def test_two_or_three_drafted_tokens_instead_of_five() -> None:
@@ -127,13 +113,8 @@ def test_two_or_three_drafted_tokens_instead_of_five() -> None:
     assert lengths[1].fastest == pytest.approx(2.23 / (1 + extra * 2 / 5))  # all of it grows with the draft
     assert lengths[1].slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
     text = said(found)
-    assert (
-        "Try **2 or 3** instead of 5: positions 4 and 5 add 0.22 tokens per target call (counted) for 2 draft steps"
-        in text
-    )
-    assert "a wider check" in text
+    assert "Try **2 or 3** instead of 5." in text
     assert "only above 2.89 tokens per target call (acceptance length); you have 2.72" in text
-    assert "Switch it off for this traffic if γ = 2 or 3 also measure no more than 1×" in text
     assert "The same requests at γ = 2 or 3, with and without speculation" in text
 
 
@@ -225,18 +206,8 @@ def test_counts_of_drafts_that_vary_and_gpu_costs_say_what_they_are() -> None:
     assert GPU_ROUNDS[0].cost == pytest.approx(1.5, abs=0.01)
 
 
-def test_the_batch_slider_and_two_alphas_are_explained() -> None:
-    running = ServingCounters("vLLM", 2.72, 5.0, running=6)
-    note = advice.batch_note(production(running, MODEL, None))
-    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in note
-    assert "already contains the load" in advice.batch_note(production(running, MODEL, 0.94))
-    assert advice.batch_note(production(replace(running, running=None), MODEL, None)) == ""
-    assert "published costs are of one text at a time" in advice.batch_note(
-        production(running, MODEL, None), told=False
-    )
+def test_the_note_says_how_the_judgements_are_known() -> None:
     found = measured(None)
     alpha = found.counters.alpha(5)
     assert alpha == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection
-    note = advice.counted_note(found, alpha)
-    assert "α = 0.65 per judgement (counted" in note
-    assert f"The map uses α = {found.model.alpha:.2f}" in note
+    assert "α = 0.65 per judgement (counted" in advice.counted_note(found, alpha)

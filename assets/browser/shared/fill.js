@@ -6,6 +6,7 @@ import { LANGUAGE, localize } from "./localize.js";
 
 const BRACES = /\{(\w+)(?::([^{}]*))?\}/g;
 const PLURAL = new Intl.PluralRules(LANGUAGE);
+const CATEGORIES = ["zero", "one", "two", "few", "many"].filter((each) => PLURAL.resolvedOptions().pluralCategories.some((its) => its === each));
 
 /**
  * How a part says its texts. {count:token|tokens} is the word for so many.
@@ -30,10 +31,11 @@ function written(figure) {
 }
 
 /**
- * A language whose words have one form writes it once.
+ * One form for each plural category of the language, in the CLDR's order; the last one where it has more.
  * @param {number} count
  * @param {string[]} forms
  */
 function wordFor(count, forms) {
-  return PLURAL.select(count) === "one" ? forms[0] : forms[forms.length - 1];
+  const place = CATEGORIES.indexOf(PLURAL.select(count));
+  return forms[place < 0 ? forms.length - 1 : Math.min(place, forms.length - 1)];
 }

@@ -13,6 +13,9 @@ function signsOf(language) {
   return { ".": sign("decimal"), ",": sign("group") };
 }
 
+/** With the space that stands before it: English has one as the SI writes it, another language as the CLDR does. */
+export const PERCENT = LANGUAGE === "en" ? " %" : new Intl.NumberFormat(LANGUAGE, { style: "percent" }).format(0).replace(/^0/, "");
+
 /**
  * @param {string} english a figure
  */

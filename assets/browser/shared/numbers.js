@@ -1,6 +1,6 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
-import { fixed, localize } from "./localize.js";
+import { PERCENT, fixed, localize } from "./localize.js";
 import { say } from "./words.js";
 
 export const UNKNOWN = "–";
@@ -12,15 +12,15 @@ export const UNKNOWN = "–";
 export function prob(value) {
   if (value == null) return UNKNOWN;
   if (value === 0 || value === 1) return percent(value);
-  if (value < 0.00005) return localize("<0.01 %");
-  if (value >= 0.9995) return localize(">99.9 %");
+  if (value < 0.00005) return localize(`<0.01${PERCENT}`);
+  if (value >= 0.9995) return localize(`>99.9${PERCENT}`);
   const places = value >= 0.995 ? 1 : value >= 0.1 ? 0 : value >= 0.01 ? 1 : 2;
-  return `${fixed(100 * value, places)} %`;
+  return `${fixed(100 * value, places)}${PERCENT}`;
 }
 
 /** @param {number | null | undefined} share 0 to 1 */
 export function percent(share) {
-  return share == null ? UNKNOWN : `${Math.round(share * 100)} %`;
+  return share == null ? UNKNOWN : `${Math.round(share * 100)}${PERCENT}`;
 }
 
 /**
@@ -28,7 +28,7 @@ export function percent(share) {
  * @param {string} said
  */
 export function inHundred(said) {
-  return said.replace(/([^ (]+) %/g, (_, number) => say("in_hundred", { number }));
+  return said.replace(/([\d.,<>]+)\s?%/g, (_, number) => say("in_hundred", { number }));
 }
 
 /** @param {number | null | undefined} ratio */

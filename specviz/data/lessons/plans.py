@@ -6,7 +6,7 @@ objects are made), so that every error has its line, and all errors of a file co
 
 import logging
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -18,7 +18,7 @@ from yaml.reader import Reader
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
-from specviz.core.languages import Entry, cache_by_language, current_language, translation
+from specviz.core.languages import cache_by_language, current_language, translation
 from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences, node_at, repeated, translate
 from specviz.core.trace import Trace
@@ -71,22 +71,17 @@ class Screen:
     @classmethod
     def from_link(cls, link: str) -> Self:
         """The screen that a link of this app opens. The message of a ValueError is a sentence."""
-        if len(link) > MAX_LINK:
-            raise ValueError(say("long_link", most=MAX_LINK))
-        if any(character.isspace() or not character.isprintable() or character == "\\" for character in link):
-            raise ValueError(say("space_in_link"))
+        odd = any(character.isspace() or not character.isprintable() or character == "\\" for character in link)
         try:
-            parts = urlsplit(link)
+            parts = urlsplit(link[:MAX_LINK])
             settings = tuple(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
         except ValueError as error:
-            raise ValueError(say("no_link_here")) from error
-        if parts.scheme or parts.netloc or link.startswith("//"):
-            raise ValueError(say("leads_out"))
+            raise ValueError(say("write_link")) from error
+        if odd or len(link) > MAX_LINK or parts.scheme or parts.netloc or parts.fragment or link.startswith("//"):
+            raise ValueError(say("write_link"))
         page = page_name(parts.path.removeprefix("./").removeprefix("/") or WATCH)
         if page is None:
-            raise ValueError(say("no_page", pages=", ".join(PAGES[1:])))
-        if parts.fragment:
-            raise ValueError(say("fragment"))
+            raise ValueError(say("no_page", pages=", ".join(PAGES)))
         return cls(page, settings)
 
     @property
@@ -194,7 +189,7 @@ def _limit_items(most: int) -> BeforeValidator:
         if not isinstance(items, list) or not items:
             raise ValueError(say("write_list"))
         if len(items) > most:
-            raise ValueError(say("long_list", count=len(items), most=most))
+            raise ValueError(say("long_text", count=len(items), most=most))
         return items
 
     return BeforeValidator(counted)
@@ -228,7 +223,7 @@ def parse_plan(
     data: bytes,
     name: str,
     known_models: Collection[str] | None = None,
-    translated: Mapping[str, Entry] | None = None,
+    translated: Entries | None = None,
 ) -> LessonPlan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     node, content = _tree(data, translated or {})
@@ -258,7 +253,7 @@ def _fill_figures(moment: Moment) -> Moment:
     return replace(moment, **texts)
 
 
-def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]:
+def _tree(data: bytes, translated: Entries) -> tuple[yaml.Node, Any]:
     """The nodes of a file, and what is in them: every value is a text."""
     if len(data) > MAX_BYTES:
         raise PlanError([say("too_large", most=MAX_BYTES)])
@@ -273,11 +268,13 @@ def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]
         translate(node, translated)
         content = loader.construct_document(node) if node else None
     except yaml.MarkedYAMLError as error:
-        raise PlanError([_describe_yaml_error(error)]) from error
+        mark = error.problem_mark or error.context_mark
+        said = (error.problem or "?").splitlines()[0][:120]
+        raise PlanError([say("no_yaml_at", line=mark.line + 1 if mark else 1, problem=said)]) from error
     except PlanError:
         raise
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: "\UFFFFFFFF"
-        raise PlanError([say("no_yaml_character")]) from error
+        raise PlanError([say("no_utf8")]) from error
     if node is None:
         raise PlanError([say("empty")])
     return node, content
@@ -289,20 +286,11 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
     for event in yaml.parse(text, yaml.BaseLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 0
-        if depth > MAX_DEPTH:
+        named = isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None)
+        if depth > MAX_DEPTH or named or not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
             raise PlanError([say("too_deep", line=line)])
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise PlanError([say("no_anchors", line=line)])
         if isinstance(event, yaml.ScalarEvent) and Reader.NON_PRINTABLE.search(event.value):  # it was escaped
-            raise PlanError([say("no_yaml_character")])
-        if not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
-            raise PlanError([say("no_tags", line=line)])
-
-
-def _describe_yaml_error(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    said = (error.problem or "?").splitlines()[0][:120]
-    return say("no_yaml_at", line=mark.line + 1, problem=said) if mark else say("no_yaml", problem=said)
+            raise PlanError([say("no_utf8")])
 
 
 def _problems(node: yaml.Node, error: Any) -> list[tuple[int, str]]:
@@ -321,10 +309,8 @@ def _sentence(error: Any, name: str, fields: str) -> str:
             return say("unknown_field", name=name, fields=fields)
         case "dataclass_type":
             return say("write_fields", fields=fields)
-        case "string_type":
+        case "string_type" | "string_too_short":
             return say("write_text")
-        case "string_too_short":
-            return say("empty_text")
         case "string_too_long":
             return say("long_text", count=len(error["input"]), most=error["ctx"]["max_length"])
     return str(error["msg"]).removeprefix("Value error, ")

@@ -89,22 +89,6 @@ class RoundCost:
     lengths: list[Length]
 
     @property
-    def drafted(self) -> float:
-        """Guesses a round, on average."""
-        return self.found.counters.draft_length or self.found.draft_length
-
-    @property
-    def share_needed(self) -> float | None:
-        """The share of the guesses that breaks even, as `share` counts it; None: even all of them are too few."""
-        needed = (self.cost - 1) / self.drafted
-        return needed if needed <= 1 else None
-
-    @property
-    def share(self) -> float:
-        """The share of the guesses that was accepted."""
-        return (self.tokens - 1) / self.drafted
-
-    @property
     def best_lengths(self) -> list[int]:
         return recommended(self.lengths)
 
@@ -213,7 +197,7 @@ def _side(
     ran = [block for block in usable_blocks(blocks) if block.side == side]
     return SideFigures(
         1 / geometric_mean(means) if means else None,
-        median(each.first for each in usable) if usable else None,
+        (median(each.first for each in usable) or None) if usable else None,  # 0: not streamed
         median(each.last for each in usable) if usable else None,
         sum(block.tokens for block in ran) / sum(block.ended - block.began for block in ran) if ran else None,
     )

@@ -8,20 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from specviz.core.metrics import first_difference
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
-BEFORE, AFTER = 40, 40  # characters that are shown around a difference
-MOST_SHOWN = 3
 TextMatch = Literal["same", "shorter", "different"]  # shorter: the same until one of the two ends
-
-
-@dataclass(frozen=True, slots=True)
-class TextDifference:
-    prompt: int
-    before: str  # what both wrote last
-    continuations: dict[Side, str]
-    token: int | None  # the first token that differs, from 0; None: the tokens are not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +27,6 @@ class Sameness:
     same: int = 0
     shorter: int = 0  # the same until one of the two ends
     by_ids: int = 0  # pairs that were compared by token ids, the others as text
-    differences: list[TextDifference] = field(default_factory=list)  # of the first prompts that differ
     again: dict[Side, AskedAgain] = field(default_factory=dict)
 
     @property
@@ -63,14 +51,11 @@ def find_sameness(result: BenchResult) -> Sameness | None:
     if not pairs:
         return None
     compared = [_agreement(*pair) for pair in pairs]
-    different = [pair for pair, found in zip(pairs, compared, strict=True) if found == "different"]
-    firsts = list({ours.prompt: (ours, plain) for ours, plain in reversed(different)}.values())[::-1]
     return Sameness(
         len(pairs),
         compared.count("same"),
         compared.count("shorter"),
         sum(_have_ids(*pair) for pair in pairs),
-        [_difference(*pair) for pair in firsts[:MOST_SHOWN]],
         {side: _asked_again(answer for answer in result.done() if answer.side == side) for side in SIDES},
     )
 
@@ -92,16 +77,6 @@ def _agreement(one: Answer, other: Answer) -> TextMatch:
     if one.text == other.text:
         return "same"
     return "shorter" if one.text.startswith(other.text) or other.text.startswith(one.text) else "different"
-
-
-def _difference(ours: Answer, plain: Answer) -> TextDifference:
-    at = first_difference(ours.text, plain.text) or 0
-    return TextDifference(
-        ours.prompt,
-        ours.text[max(0, at - BEFORE) : at],
-        {answer.side: answer.text[at : at + AFTER] for answer in (ours, plain)},
-        first_difference(ours.token_ids, plain.token_ids) if _have_ids(ours, plain) else None,
-    )
 
 
 def _asked_again(answers: Iterable[Answer]) -> AskedAgain:

@@ -63,10 +63,7 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
 
 
 def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
-    its, fixed = (
-        found.paired,
-        all(server.takes_ignore_eos for server in (found.result.with_, found.result.without) if server),
-    )
+    its = found.paired
     if its.short:
         yield say("short", short=its.short, fewest=FEWEST_TOKENS)
     if its.lumps:
@@ -75,7 +72,9 @@ def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
         yield say("uncounted", uncounted=its.uncounted)
     if its.single:
         yield say("single", single=its.single)
-    how = {"counted": say("cut"), "estimated": say("cut_estimated"), "not cut": say("not_cut")}
-    for cut, sentence in how.items():
-        if count := pairs_cut(its.pairs, cut):
-            yield f"{say('lengths', pairs=count, why=say('although') if fixed else say('free_lengths'))} {sentence}"
+    if count := pairs_cut(its.pairs, "counted"):
+        yield say("counted", pairs=count)
+    if count := pairs_cut(its.pairs, "estimated"):
+        yield say("estimated", pairs=count)
+    if count := pairs_cut(its.pairs, "not cut"):
+        yield say("not_cut", pairs=count)

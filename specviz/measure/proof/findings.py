@@ -184,7 +184,7 @@ def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]
         return None
     one, test = min(failed, key=lambda found: found[0].draws)
     found = say("counts_failed") if test == "counts" else say("places_failed")
-    sentence = say("failed", draws=one.draws, found=found, odds=odds(one.p_value), false_alarm=FALSE_ALARM)
+    sentence = say("failed", draws=one.draws, found=found, odds=odds(one.p_value))
     return Finding("fails", sentence, one.draws, test)
 
 

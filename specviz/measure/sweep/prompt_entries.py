@@ -1,7 +1,9 @@
 """One entry of a prompts file as a prompt: what its keys may be, and one sentence about an entry that has others."""
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from specviz.core.errors import InputError
@@ -13,11 +15,9 @@ say = Sentences("prompt_files")
 
 MAX_NAME = 40  # characters of a name or a workload
 MAX_MESSAGES = 64  # of a conversation
-CONTENTS = ("prompt", "messages", "turns")  # an entry has one of them
-KEYS = {*CONTENTS, "name", "workload"}
-# What vLLM, Spec-Bench and other sets of prompts have besides. It is not used: all prompts have the same settings.
-FURTHER = {"output_tokens", "output_len", "expected_output_len", "max_tokens", "max_new_tokens", "prompt_len"}
-FURTHER |= {"id", "question_id", "task_id", "category", "reference"}
+# What may hold the prompt, the first that an entry has; the last two are those of GSM8K and MBPP.
+CONTENTS = ("prompt", "messages", "turns", "question", "text")
+KEYS = {"name", "workload"}
 SHOWN = 4  # keys of an entry that are named in a sentence
 
 
@@ -28,39 +28,53 @@ def is_conversation(found: object) -> bool:
 
 def prompt_of(found: object, name: str) -> SweepPrompt:
     """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
-    if is_conversation(found):
-        found = {"messages": found}
+    found = {"messages": found} if is_conversation(found) else found
     if not isinstance(found, dict):
-        raise InputError(say("no_object", found=_kind(found), understood=say("understood")))
-    contents = [key for key in CONTENTS if key in found]
-    if not contents:
-        raise InputError(say("other_keys", found=_named(found), understood=say("understood")))
-    if len(contents) > 1:
-        raise InputError(say("two_contents", first=contents[0], second=contents[1]))
-    if unknown := sorted(found.keys() - KEYS - FURTHER):
-        raise InputError(say("unknown_key", key=repr(plain(unknown[0]))))
+        raise wrong_entry(f"{found!r}")
+    key = _content_key(found)
+    if not key:
+        raise wrong_entry(", ".join(found))
+    content = found[key]
     name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
-    match contents[0]:
-        case "messages":
-            messages = _messages(found["messages"])
-            shown = "\n".join(f"{role}: {text}" for role, text in messages)
-            return replace(text_prompt(shown, name, workload), messages=messages)
-        case "turns":
-            return text_prompt(_first_turn(found["turns"]), name, workload)
-    if is_conversation(found["prompt"]):
-        raise InputError(say("prompt_is_messages"))
-    if not isinstance(found["prompt"], str):
-        raise InputError(say("no_prompt_text"))
-    return text_prompt(found["prompt"], name, workload)
+    if key == "messages" or is_conversation(content):
+        messages = _messages(content)
+        messages = messages[: _first_turn(messages)]
+        shown = "\n".join(f"{role}: {text}" for role, text in messages)
+        return replace(text_prompt(shown, name, workload), messages=messages)
+    if isinstance(content, list) and all(isinstance(turn, str) for turn in content):
+        content = next(iter(content), None)
+    if not isinstance(content, str):
+        raise wrong_entry(key)
+    return text_prompt(content, name, workload)
+
+
+def wrong_entry(what: str) -> InputError:
+    return InputError(say("wrong_entry", what=f'"{plain(what)}"'))
+
+
+def _content_key(found: dict[str, Any]) -> str:
+    return next((key for key in CONTENTS if key in found), "")
+
+
+def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
+    """How many messages there are before the user speaks twice: each prompt is measured by itself."""
+    twice = (at for at, pair in enumerate(pairwise(messages), start=1) if pair[0][0] == pair[1][0] == "user")
+    return next(twice, len(messages))
 
 
 def notes_on(found: object) -> list[str]:
     """What of an entry is not used, one sentence for each kind."""
     if not isinstance(found, dict):
         return []
-    notes = [say("key_unused", key=key) for key in found if key in FURTHER]
-    turns = found.get("turns")
-    return [*notes, say("first_turn")] if isinstance(turns, list) and len(turns) > 1 else notes
+    content = found.get(key := _content_key(found))
+    unused = [name for name in found if name != key and name not in KEYS]
+    names = [f'"{plain(key)}"' for key in unused]
+    notes = [say("unused", names=", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN))] if names else []
+    several = isinstance(content, list) and len(content) > 1
+    if is_conversation(content):
+        messages = _messages(content)
+        several = _first_turn(messages) < len(messages)
+    return [*notes, say("first_turn")] if several else notes
 
 
 def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepPrompt:
@@ -72,7 +86,7 @@ def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepProm
 def word(found: dict[str, Any], key: str, default: str) -> str:
     text = found.get(key, default)
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_NAME or text != plain(text):
-        raise InputError(say("no_name", key=key, most=MAX_NAME))
+        raise wrong_entry(key)
     return text.strip()
 
 
@@ -82,40 +96,11 @@ def plain(text: str) -> str:
 
 def _messages(found: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
-        raise InputError(say("no_messages", most=MAX_MESSAGES))
+        raise wrong_entry("messages")
     for message in found:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            if isinstance(message, dict):
-                raise InputError(say("message_keys", found=_named(message)))
-            raise InputError(say("no_message"))
+            raise wrong_entry("messages")
         word(message, "role", "")
-        if not isinstance(content := message["content"], str):
-            raise InputError(say("no_content", kind=_kind(content)))
+        if not isinstance(message["content"], str):
+            raise wrong_entry("content")
     return tuple((message["role"].strip(), message["content"]) for message in found)
-
-
-def _first_turn(turns: object) -> str:
-    if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
-        raise InputError(say("no_turns"))
-    return str(turns[0])
-
-
-def _named(found: dict[str, Any]) -> str:
-    """The keys of an object, for a sentence."""
-    names = [f'"{plain(key)}"' for key in found][:SHOWN]
-    return ", ".join(names) + (say("and_more") if len(found) > SHOWN else "") if names else say("no_keys")
-
-
-def _kind(found: object) -> str:
-    match found:
-        case None:
-            return "null"
-        case bool():
-            return say("a_truth")
-        case str():
-            return say("a_text")
-        case list():
-            return say("a_list")
-        case dict():
-            return say("an_object")
-    return say("a_number")

@@ -17,7 +17,6 @@ from specviz.measure.sweep.study import (
     PROMPT,
     Study,
     break_even_line,
-    errors,
     pooled,
     round_steps,
     select_kind,
@@ -79,31 +78,17 @@ def workload_sentence(fair: pd.DataFrame) -> str:
 
 
 def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
-    """Where it helps for sure. "Most" is said only if no other workload is faster, sure or not."""
+    """Where it helps for sure."""
     helps = several[several["outcome"] == HELPS]
     if helps.empty:
         return say("helps_nowhere")
     most = helps.sort_values("speedup", ascending=False, kind="stable").iloc[0]
-    fastest = len(helps) > 1 and most["speedup"] >= fair["speedup"].max()
-    return say(
-        "helps_most_on" if fastest else "helps_such_as" if len(helps) > 1 else "helps_on",
-        helps=len(helps),
-        all=len(fair),
-        most=_add_figure(most, HELPS),
-    )
-
-
-def _add_figure(point: Any, outcome: VerdictWord) -> str:
-    name = _spell_workload(point.workload)
-    if outcome == HELPS:
-        return say("with_speedup", name=name, speedup=point.speedup)
-    if outcome == HURTS:
-        return say("with_rate", name=name, rate=percent(point.acceptance_rate))
-    return name
+    name = _spell_workload(most.workload)
+    return say("helps_on", helps=len(helps), all=len(fair), speedup=most["speedup"], name=name)
 
 
 def _listed(its: pd.DataFrame, outcome: VerdictWord) -> str:
-    return ", ".join(_add_figure(point, outcome) for point in iterate_rows(its[its["outcome"] == outcome]))
+    return ", ".join(map(_spell_workload, its[its["outcome"] == outcome]["workload"]))
 
 
 def prompts_each(its: pd.DataFrame) -> str:
@@ -117,17 +102,16 @@ def length_sentence(every: pd.DataFrame) -> str:
     if every["prompts"].max() == 1:
         return say("one_prompt")
     grid = every.pivot(index="workload", columns="draft_length", values="may_be_best").fillna(False).astype("bool")
-    prompts, alone = prompts_each(every), int((grid.sum(axis="columns") == 1).sum())
-    clearly = say("best_alone", alone=alone, all=len(grid)) if alone else say("none_best_alone", all=len(grid))
+    prompts = prompts_each(every)
     if everywhere := [int(length) for length in grid.columns[grid.all()]]:
-        return say("no_length", prompts=prompts, lengths=join_choices(everywhere), alone=clearly)
+        return say("no_length", prompts=prompts, lengths=join_choices(everywhere))
     may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
     shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
     ends = [
         say("lengths_on", lengths=join_choices(may_be[name]), workload=_spell_workload(name))
         for name in (shortest, longest)
     ]
-    return say("lengths", prompts=prompts, ends=join_choices(ends, "and"), alone=clearly)
+    return say("lengths", prompts=prompts, ends=join_choices(ends, "and"))
 
 
 def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False) -> str:
@@ -141,42 +125,19 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False)
         line = pd.Series(break_even_line(costs, judged["draft_length"].to_list()), judged.index, dtype="float64")
         predicted = judged["per_judgement_rate"] > line  # never above a line that no rate reaches
     sides = int((predicted == (judged["speedup"] > 1)).sum())
-    return say("map_of_lookup" if lookup else "map", sides=sides, all=len(judged), costs=costs)
-
-
-def prediction_sentence(found: pd.DataFrame) -> str:
-    if found.empty:
-        return say("nothing")
-    counted, formula = (errors(found[way], found["speedup"]) for way in ("counted", "formula"))
-    return say(
-        "prediction",
-        counted=counted.median(),
-        counted_most=counted.max(),
-        runs=len(found),
-        formula=formula.median(),
-        formula_most=formula.max(),
-    )
+    return say("map", sides=sides, all=len(judged), costs=costs)
 
 
 def repetition_sentence(fair: pd.DataFrame) -> str:
-    measured = fair.dropna(subset="repetition")
-    if measured.empty:
-        return ""
-    most = measured.sort_values("repetition", ascending=False, kind="stable")
-    named = [
-        f"{_spell_workload(point.workload)} ({percent(point.repetition)})"
-        for point in iterate_rows(most)
-        if point.repetition >= REPEATS
-    ]
-    if not named:
-        return say("repeats_little", most=most["repetition"].iloc[0])
-    return say("repeats", names=", ".join(named))
+    repeated = fair[fair["repetition"] >= REPEATS].sort_values("repetition", ascending=False, kind="stable")
+    named = [f"{_spell_workload(point.workload)} ({percent(point.repetition)})" for point in iterate_rows(repeated)]
+    return say("repeats", names=", ".join(named)) if named else ""
 
 
 def grammar_sentence(pairs: pd.DataFrame) -> str:
     judged = pairs.dropna(subset=["acceptance_rate_without", "acceptance_rate_with"])
     if judged.empty:
-        return say("no_grammar")
+        return say("nothing")
     higher = int((judged["acceptance_rate_with"] > judged["acceptance_rate_without"]).sum())
     without, within = (judged[f"accepted_{way}"].sum() / judged[f"drafted_{way}"].sum() for way in ("without", "with"))
     return say("grammar", higher=higher, all=len(judged), within=within, without=without)
@@ -184,7 +145,7 @@ def grammar_sentence(pairs: pd.DataFrame) -> str:
 
 def adaptive_sentence(found: pd.DataFrame) -> str:
     if found.empty:
-        return say("no_schedule")
+        return say("nothing")
     parts = []
     for schedule in ADAPTIVE:
         its = found.dropna(subset=schedule)

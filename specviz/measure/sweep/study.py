@@ -15,7 +15,7 @@ import pandas as pd
 from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
-from specviz.core.theory import break_even_acceptance, expected_tokens
+from specviz.core.theory import break_even_acceptance
 from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
 from specviz.measure.sweep.table import iterate_rows
 
@@ -209,34 +209,11 @@ def _is_behind(point: Any) -> bool:
     return bool(point.mean > rivals_t(int(point.size) - 1, point.lengths) * point.std / point.size**0.5)
 
 
-def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
-    """For each judged run of a fixed length: its speedup, and as predicted from counted tokens and by E(γ)."""
-    its = select_kind(rows).dropna(subset="per_judgement_rate")
-    checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
-    expected = [
-        expected_tokens(alpha, length)
-        for alpha, length in zip(its["per_judgement_rate"], its["draft_length"], strict=True)
-    ]
-    return pd.DataFrame(
-        {
-            "speedup": its["speedup"],
-            "counted": its["new_tokens"] / its["rounds"] / round_steps(its, costs),
-            "formula": expected / (its["draft_length"] * costs.cost_ratio + checked + costs.overhead),
-        }
-    )
-
-
 def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
     """The mean time of a round in target steps: speculation pays where the tokens per target call exceed it."""
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     steps: pd.Series[float] = its["drafted"] / its["rounds"] * costs.cost_ratio + checked + costs.overhead
     return steps
-
-
-def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.Series[float]":
-    ratio = predicted / measured
-    off: pd.Series[float] = ratio.where(ratio > 1, 1 / ratio) - 1
-    return off
 
 
 class Study:
@@ -275,11 +252,6 @@ class Study:
     @cached_property
     def costs(self) -> Costs | None:
         return costs_of(self.possible)
-
-    @cached_property
-    def predictions(self) -> pd.DataFrame:
-        assert self.costs is not None
-        return predictions(self.possible, self.costs)
 
     @cached_property
     def grammar(self) -> pd.DataFrame:

@@ -111,12 +111,8 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
         rows.append(row)
         workloads.add(row.workload)
         series.add(_series_of(row))
-        if number > most.rows:
-            raise InputError(say("too_many_rows", name=name, most=most.rows))
-        if len(workloads) > most.workloads:
-            raise InputError(say("too_many_workloads", name=name, most=most.workloads))
-        if len(series) > most.series:
-            raise InputError(say("too_many_series", name=name, most=most.series))
+        if number > most.rows or len(workloads) > most.workloads or len(series) > most.series:
+            raise InputError(say("too_many", name=name, most=most))
     return rows
 
 
@@ -139,7 +135,7 @@ def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str 
         for values in reader:
             left = MAX_ROW
             if values and len(values) != len(columns):
-                raise InputError(say("more_values" if len(values) > len(columns) else "fewer_values", name=name))
+                raise InputError(say("other_values", name=name))
             if values:
                 yield {
                     column: header.value(column, cell) for column, cell in zip(columns, values, strict=True) if column
@@ -162,9 +158,9 @@ def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
     for column, setting in SETTINGS.items():
         value = getattr(row, column)
         if column != "seed" and not setting.allows(value):
-            raise InputError(say("wrong_setting", name=name, number=number, column=column, rule=setting.rule))
+            raise InputError(say("wrong_cell", name=name, number=number, column=column, problem=setting.rule))
         if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
-            raise InputError(say("too_large_number", name=name, number=number, column=column, most=LARGEST))
+            raise InputError(say("wrong_cell", name=name, number=number, column=column, problem=f"> {LARGEST:,}"))
     _check_counts(row, name)
     return row
 
@@ -211,10 +207,8 @@ def _header(content: str, name: str) -> Header:
     columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
     known = {*columns} & {*COLUMNS}
     missing = [column for column in NEEDED if column not in known]
-    if missing and len(missing) < len(NEEDED) / 2:
-        raise InputError(say("other_version", name=name, column=missing[0]))
     if missing:
-        raise InputError(say("no_sweep", name=name, column=missing[0]))
+        raise InputError(say("other_version", name=name, column=missing[0]))
     for column in columns:
         if column and column not in known:
             raise InputError(say("unknown_column", name=name, column=_quote(column)))

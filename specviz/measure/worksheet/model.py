@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from specviz.core import theory
-from specviz.core.judge import judge
 from specviz.core.numbers import localize, localize_text
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import RoundTerms, Terms
@@ -138,8 +137,7 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
 def verdict_sentence(model: WorksheetModel) -> str:
     steps, needed = model.terms.steps, model.terms.break_even
     tokens, shown = agreeing(model.terms.tokens, steps)
-    rest = say("rest", model=model) if model.overhead >= 0.005 else ""
-    round = say("round", model=model, tokens=tokens, steps=shown, rest=rest)
+    round = say("round", model=model, tokens=tokens, steps=shown)
     if needed is None:
         return say("never_pays", round=round, most=model.draft_length + 1)
     return say("pays", round=round, needed=needed, model=model) if needed else say("always_pays", round=round)
@@ -153,17 +151,14 @@ def agreeing(tokens: float, steps: float) -> tuple[str, str]:
     return localize_text(found[0]), localize_text(found[1])
 
 
-def counts_sentence(drafted: int, accepted: int, counted_at: int, model: WorksheetModel) -> str:
+def counts_sentence(drafted: int, accepted: int, counted_at: int) -> str:
     """Counts in, rate out, and the acceptance per judgement that leads to it at the draft length of the counts."""
     if not drafted:
         return say("nothing_drafted")
     if accepted > drafted:
         return say("impossible")
     rate, alpha = accepted / drafted, alpha_of_counts(drafted, accepted, counted_at)
-    slider = say("slider", alpha=model.alpha) if round(alpha, 2) != round(model.alpha, 2) else ""
-    return say(
-        "counts", accepted=accepted, drafted=drafted, rate=rate, counted_at=counted_at, alpha=alpha, slider=slider
-    )
+    return say("counts", accepted=accepted, drafted=drafted, rate=rate, counted_at=counted_at, alpha=alpha)
 
 
 def symbols(model: WorksheetModel) -> str:
@@ -182,25 +177,10 @@ def symbols(model: WorksheetModel) -> str:
     )
 
 
-def break_even_sentence(model: WorksheetModel) -> str:
-    needed = model.terms.break_even
-    if needed is None:
-        return say("no_break_even", steps=model.terms.steps, most=model.draft_length + 1)
-    if needed == 0:
-        return say("any_breaks_even")
-    return say("break_even", needed=needed, length=model.draft_length, share=model.accepted_share(needed))
-
-
-def half_sentence(model: WorksheetModel) -> str:
-    speedup, share = model.speedup_at(0.5, model.draft_length), model.accepted_share(0.5)
-    word = judge(speedup, None, modelled=True).said
-    return say("half", length=model.draft_length, share=share, speedup=speedup, word=word)
-
-
 def batch_sentence(model: WorksheetModel, measured: bool = False) -> str:
     """What the batch changes in the model. `measured`: the costs contain the load of a measurement."""
     if model.batch == 1:
-        return say("one_loaded" if measured else "one")
+        return say("one_loaded") if measured else ""
     if model.verification <= 1 and not model.passes:
         return say("free_checks")
     alone, here = replace(model, batch=1), model.terms.verification
@@ -208,8 +188,4 @@ def batch_sentence(model: WorksheetModel, measured: bool = False) -> str:
 
 
 def batch_shape(model: WorksheetModel) -> str:
-    passes = model.passes
-    if passes is None:
-        return say("assumed_shape")
-    further = say("further", largest=passes.largest) if model.batch > passes.largest else ""
-    return say("measured_shape", passes=passes, further=further)
+    return say("measured_shape", passes=model.passes) if model.passes else say("assumed_shape")

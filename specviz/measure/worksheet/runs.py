@@ -45,9 +45,7 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        largest = max(self.clustering, self.verification, self.overhead, key=abs)
-        by = {self.overhead: 2, self.verification: 1, self.clustering: 0}[largest]  # the first of equal ones
-        return say(("by_position", "by_checks", "by_overhead")[by], gap=self, change=signed(largest))
+        return say("gap", gap=self)
 
 
 def signed(change: float) -> str:

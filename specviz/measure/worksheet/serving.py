@@ -4,10 +4,8 @@ A round's cost R is in target steps: the time of one round over the time of one 
 tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from specviz.core import theory
 from specviz.core.errors import InputError
@@ -15,8 +13,7 @@ from specviz.core.judge import NEUTRAL
 from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
-from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import ServingCounters
+from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -26,12 +23,11 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
 )
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
+from specviz.systems.counts import ServingCounters
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
-LEAST_USE = 0.005  # tokens per target call: a position that adds fewer adds 0.00
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
-LONG = 8  # guesses a round; drafts that are as long are often written as a block, in one step
 MOST_SPEEDUP = 100
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
 say = Sentences("serving")
@@ -48,7 +44,6 @@ class Production:
     counters: ServingCounters
     model: WorksheetModel
     speedup: float | None = None  # measured
-    before: float | None = None  # tokens of a call in the earlier lines of the log
 
     @property
     def tokens(self) -> float:
@@ -79,18 +74,6 @@ class Production:
     def never_pays(self) -> bool:
         """Whether no cost of a round makes these counters pay: a round takes at least one plain step."""
         return self.ceiling <= NEUTRAL * (1 + LEAST_GUESS)
-
-    @property
-    def is_low(self) -> bool:
-        """Whether a call writes fewer tokens than any round of the published methods on GPUs."""
-        return self.ceiling < min(each.tokens for each in GPU_ROUNDS)
-
-    @property
-    def useful(self) -> int:
-        """The last position that adds tokens to a round; 1 where none does."""
-        tokens = [self.model.at(length).tokens for length in range(self.draft_length + 1)]
-        adds = [after - before for before, after in pairwise(tokens)]
-        return max((position for position, more in enumerate(adds, 1) if more >= LEAST_USE), default=1)
 
     @property
     def round_cost(self) -> float:
@@ -210,7 +193,6 @@ class OtherMachine:
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
     free_checks: bool  # whether only c is published, so that a check is taken to cost one step
-    block: bool  # whether one draft step is taken to write the whole draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,19 +200,6 @@ class Outlook:
     """What counters say without the cost of a round: a range over published machines. Text and figures use it."""
 
     places: list[OtherMachine]  # the slowest first
-
-    @property
-    def pairs(self) -> int:
-        return len({each.name for each in self.places})
-
-    @property
-    def free(self) -> int:
-        return len({each.name for each in self.places if each.free_checks})
-
-    @property
-    def both(self) -> bool:
-        """Whether guesses that are written one by one and those that are written at once are both priced."""
-        return len({each.block for each in self.places}) > 1
 
     @property
     def speeds(self) -> str:
@@ -241,35 +210,21 @@ class Outlook:
         best = sorted({each.best for each in self.places})
         return say("lengths", first=best[0], last=best[-1]) if len(best) > 1 else str(best[0])
 
-    @property
-    def usual(self) -> list[tuple[int, int]]:
-        return Counter(each.best for each in self.places).most_common()
-
 
 def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
     costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
     costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
-    places = [_estimate(found, name, *each, block) for name, each in costs.items() for block in _ways(found)]
+    places = [_estimate(found, name, *each) for name, each in costs.items()]
     return Outlook(sorted(places, key=lambda each: each.speed))
 
 
-def _ways(found: Production) -> tuple[bool, ...]:
-    """How the draft may be written: in one step (True), or one guess a step. Long drafts of no named method: both."""
-    if found.model.block:
-        return (True,)
-    unnamed = not found.counters.drafter and found.counters.checked is None
-    return (False, True) if unnamed and found.draft_length >= LONG else (False,)
-
-
-def _estimate(
-    found: Production, name: str, cost_ratio: float, checks: Mapping[int, float], block: bool
-) -> OtherMachine:
+def _estimate(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> OtherMachine:
     def cost(length: int) -> float:
-        return theory.round_steps(length, cost_ratio / length if block else cost_ratio, checks or 1.0)
+        return theory.round_steps(length, cost_ratio / length if found.model.block else cost_ratio, checks or 1.0)
 
     speeds = {length: _speed_over_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
-    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks, block)
+    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks)
 
 
 def _speed_over_calls(found: Production, length: int, cost: float) -> float:

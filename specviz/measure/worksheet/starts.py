@@ -68,15 +68,11 @@ class WorksheetStart:
 
     @property
     def in_words(self) -> str:
-        said, length = self.label, self.counted_at or self.model.draft_length
+        said = self.label
         if self.drafted:
-            said = say("counted", start=self, length=length)
-        elif not self.costs_only:
-            said = say("at_length", start=self, length=length)
+            said = say("counted", start=self, length=self.counted_at or self.model.draft_length)
         if self.measured:
             said = say("measured", said=said, speedup=self.measured)
-        if self.costs_from and self.costs_from.kind == "quiet":
-            said = say("with_costs", said=said, costs=self.costs_from.name)
         return say("whole", said=said)
 
 
@@ -154,9 +150,7 @@ def start_of_file(trace: Trace) -> WorksheetStart | None:
     longest = median_high(round.depth for round in trace.rounds if round.drafted)
     return WorksheetStart(
         label,
-        say("counted_imported", system=trace.imported.system)
-        if trace.imported
-        else say("counted_recorded", machine=trace.recorded_on.machine),
+        say("counted_alone"),
         WorksheetModel(alpha, min(longest, MAX_DRAFT_LENGTH), 0.0, 1.0, 0.0),
         counts.drafted,
         counts.accepted,

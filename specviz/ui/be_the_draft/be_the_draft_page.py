@@ -152,7 +152,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
 
 def _show_way_on(state: BeTheDraftState) -> None:
     if state.turns[-1].ended:
-        st.markdown(ending(state.plan.prompt_format))
+        st.markdown(ending())
     with st.container(key="be_the_draft_way_on", horizontal=True):
         label = SAYS["result"] if state.place == PROMPTS - 1 else SAYS["next"]
         button(label, "be_the_draft_next", moves.next_prompt, state, type="primary", shortcut="Enter")

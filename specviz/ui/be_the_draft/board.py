@@ -10,7 +10,7 @@ from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.data.texts import page_texts
 from specviz.game.game import LOOKUP, Turn, load_turn
-from specviz.game.messages import Whose, explain, headline, wanted
+from specviz.game.messages import explain, headline, wanted
 from specviz.game.words import Fate, best_branch, branches, words_of
 from specviz.player.data import tokens_of
 from specviz.player.payload import ShareRow, TokenPayload
@@ -68,7 +68,7 @@ class TurnPicture(TypedDict):
     lines: list[str]
     asked: str
     wants: list[ShareRow]
-    mine: Whose
+    mine: Literal["yours", "theirs"]
     rivals: list[RivalPayload]
 
 
@@ -115,7 +115,7 @@ def example_data(example: Example) -> TurnPicture:
     return {**data, "title": SAYS["example"], "said": said, "spoken": False, "rivals": []}
 
 
-def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
+def turn_data(turn: Turn, whose: Literal["yours", "theirs"] = "yours") -> TurnPicture:
     assert turn.trace is not None
     trace, round = turn.trace, turn.trace.rounds[0]
     wants = wanted(readable(trace).rounds[0]) if round.drafted else []
@@ -131,7 +131,7 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
         "said": "",
         "spoken": True,
         "guesses": [guess(branch) for branch in branches(round)],
-        "lines": explain(turn, whose),
+        "lines": explain(turn),
         "asked": SAYS["probabilities_there" if round.emitted.kind == "correction" else "probabilities_next"],
         "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
         "mine": whose,

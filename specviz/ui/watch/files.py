@@ -17,12 +17,12 @@ from specviz.core.languages import cache_by_language
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
-from specviz.data.systems.importers import RecordOptions, open_run, system_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
 from specviz.models.record_tokenizer import list_tokenizers
 from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
 from specviz.player.offline import offline_page
+from specviz.systems import RecordOptions, open_run, system_of
 from specviz.ui.shared.address import only_here, own_address
 from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded

@@ -206,7 +206,6 @@ def draw_map(study: Study, source: str) -> None:
     chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=_title(source))
     if costs and study.lookup:
         chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=_title(source))
-        st.markdown(sentences.prediction_sentence(study.predictions))
         note(SAYS["lookup_map"], "sweep-map")
     elif costs:
         chart(figures.break_even_figure(every, costs), "sweep-break-even", source=_title(source))

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.names import first_words, short_name
-from specviz.data.systems.bench_words import bench_words
+from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.next_steps import measure_next
@@ -99,7 +99,7 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
-            st.markdown(f"**{plain(word.name)}.** {plain(word.means)} {plain(word.others)}")
+            st.markdown(f"**{plain(word.name)}.** {plain(word.means)}")
 
 
 def _where(name: str, found: BenchFindings, recorded: bool) -> str:

@@ -49,7 +49,6 @@ from specviz.ui.shared.parts import (
     button,
     data_table,
     download,
-    note,
     notices,
     numbers,
     show_words,
@@ -232,15 +231,13 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
     state = st.session_state
     with inputs:
         sliders.more_controls()
-        if model.batch == 1:
-            st.caption(_batch(model, start))
+        if said := _batch(model, start) if model.batch == 1 else "":
+            st.caption(said)
         st.caption(plain(terms.batch_shape(model)))
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        show_words(terms.counts_sentence(*counts, model), "worksheet-counts")
-        show_words(terms.break_even_sentence(model), "worksheet-break-even")
+        show_words(terms.counts_sentence(*counts), "worksheet-counts")
         st.markdown(terms.symbols(model))
-        note(terms.half_sentence(model), "worksheet-half")
 
 
 def _batch(model: terms.WorksheetModel, start: WorksheetStart) -> str:
@@ -333,19 +330,17 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    read = worksheet.read(state.worksheet_paste, current_language())
-    if isinstance(read, str):
-        raise InputError(read)
-    counters, before = read
+    counters = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(counters, str):
+        raise InputError(counters)
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
     speedup = serving.measured_speedup(given, without, speculative, counters.latency)
-    found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
-    return replace(found, before=before)
+    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
     st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    for title, text in advice.advice(found, costs):
+    for title, text in advice.advice(found):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
         every, names = serving.draft_lengths(found), ("draft_length", "tokens", "slowest", "fastest")
@@ -358,10 +353,8 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
     notes = [
         found.counters.reading,
         found.counters.convention,
-        advice.note_earlier(found),
         advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
-        advice.batch_note(found, loaded=costs.contain_load, told=costs.are_told),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:

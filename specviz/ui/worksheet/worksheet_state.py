@@ -8,8 +8,6 @@ from typing import Annotated, Any, ClassVar, Self
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
-from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -21,18 +19,16 @@ from specviz.measure.worksheet.model import (
 )
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import WorksheetStart
+from specviz.systems import ServingCounters, read_counters
 from specviz.ui.shared.arrival import Arrival
 
-ReadPaste = tuple[ServingCounters, float | None]  # counters, and the tokens a call of the lines before
 
-
-def _read(text: str, _language: str) -> ReadPaste | str:
+def _read(text: str, _language: str) -> ServingCounters | str:
     """What a pasted text says, or why it cannot be used, in this language."""
     try:
-        counters = read_counters(text)
+        return read_counters(text)
     except InputError as error:
         return str(error)
-    return counters, tokens_before(text, counters.engine)
 
 
 @dataclass(slots=True)
@@ -45,7 +41,7 @@ class Worksheet:
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
     runs: int = 0  # how many of the visitor's runs were finished then
     # once for each text: every message of the visitor draws the page again
-    read: Callable[[str, str], ReadPaste | str] = field(default_factory=lambda: lru_cache(1)(_read))
+    read: Callable[[str, str], ServingCounters | str] = field(default_factory=lambda: lru_cache(1)(_read))
 
 
 SAYS = page_texts("worksheet")

@@ -1,4 +1,4 @@
-"""A trace of what a record reports: its rounds, and the text written. What it does not report is said to be unknown."""
+"""A trace of what a record reports: its steps, and the text written. What it does not report is said to be unknown."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,6 @@ from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
-from specviz.core.texts import Sentences
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
@@ -25,8 +24,7 @@ from specviz.core.trace import (
     Trace,
     TraceLimits,
 )
-
-say = Sentences("records")
+from specviz.systems.fields import say_record
 
 T = TypeVar("T")
 CUT = (
@@ -50,7 +48,7 @@ class WrittenToken:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordStep:
+class Step:
     """One pass of the target: the tokens that it checked and accepted. Its own token is not counted."""
 
     drafted: int
@@ -58,62 +56,7 @@ class RecordStep:
     guesses: Sequence[WrittenToken] = field(default=())  # the drafted tokens, where they are reported
 
 
-def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
-    """Tokens with these texts; with their ids where there are as many."""
-    known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
-    return [WrittenToken(text, token_id) for text, token_id in zip(texts, known, strict=True)]
-
-
-PROMPT_PASS = RecordStep(0, 0)  # the pass over the prompt, which writes the first token
-
-
-def check_size(steps: Sequence[RecordStep], limits: TraceLimits) -> None:
-    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
-    if len(steps) > limits.rounds:
-        raise InputError(say("too_many_steps", count=len(steps), most=limits.rounds))
-    drafted = sum(step.drafted for step in steps)
-    if drafted > limits.drafted:
-        raise InputError(say("too_many_drafted", drafted=drafted, most=limits.drafted))
-
-
-def rounds_of(steps: Sequence[RecordStep], written: Sequence[WrittenToken]) -> list[Round]:
-    """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
-    if not written:
-        raise InputError(say("no_tokens"))
-    rounds, at = list[Round](), 0
-    for number, step in enumerate(steps):
-        if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
-            raise InputError(
-                say("wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES)
-            )
-        if at == len(written):
-            raise InputError(say("ends_early", count=len(steps), number=number))
-        rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
-        at += rounds[-1].emits
-    if at < len(written):
-        raise InputError(say("other_output", written=at, count=len(written)))
-    return rounds
-
-
-def _round(index: int, step: RecordStep, written: Sequence[WrittenToken]) -> Round:
-    """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
-    accepted = min(step.accepted, len(written))
-    own = written[accepted] if len(written) > accepted else None
-    if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
-        accepted, own = accepted + 1, None  # an accepted token that ended the text
-    judged = accepted + (own is not None and accepted < step.drafted)
-    statuses: list[Status] = ["accepted"] * accepted
-    statuses += ["rejected"] * (judged - accepted)
-    statuses += ["discarded"] * (step.drafted - judged)
-    known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
-    drafted = [
-        DraftedToken(token.id if token else None, token.text if token else None, status)
-        for token, status in zip_longest(known, statuses)
-    ]
-    if own is None:
-        return Round(index, None, None, None, drafted, EmittedToken("none"))
-    kind: EmittedKind = "bonus" if accepted == step.drafted else "correction"
-    return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
+PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first token
 
 
 class Tokenizer(Protocol):
@@ -122,50 +65,6 @@ class Tokenizer(Protocol):
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without special tokens."""
-
-
-def cut(text: str, count: int) -> list[str]:
-    """The text in `count` pieces of about the same length, cut where a word begins if one begins near."""
-    starts = [match.start() for match in _WORD.finditer(text)]
-    cuts = [0]
-    for number in range(1, count):
-        least, most = cuts[-1] + 1, len(text) - (count - number)
-        wanted = number * len(text) / count
-        place = bisect_left(starts, wanted)
-        near = [start for start in starts[max(0, place - 1) : place + 1] if least <= start <= most]
-        best = min(near, key=lambda start: abs(start - wanted), default=round(wanted))
-        close = abs(best - wanted) <= len(text) / count
-        cuts.append(max(min(best if close else round(wanted), most), min(least, len(text))))
-    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
-
-
-def tokens_of(
-    pieces: Sequence[tuple[str, int]], ids: Sequence[int], tokenizer: Tokenizer | None, *, ended: bool
-) -> tuple[list[WrittenToken], str]:
-    """The tokens of a text in pieces, each with its number of tokens; and a note where they are not the real ones.
-
-    `ended`: the last token may be the end of the text, which the text does not show.
-    """
-    count = sum(tokens for _, tokens in pieces)
-    if len(ids) == count and tokenizer:
-        return written_of(tokenizer.texts(ids), ids), ""
-    if tokenizer:
-        return _tokens_again("".join(text for text, _ in pieces), count, tokenizer, ended)
-    texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
-    return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
-
-
-def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[WrittenToken], str]:
-    ids = tokenizer.encode(text)
-    if len(ids) != count and not (ended and len(ids) == count - 1):
-        raise InputError(say("other_tokenizer", count=len(ids), counted=count))
-    note = "The ids are not in the record: the tokenizer made the tokens again from the text."
-    return written_of([*tokenizer.texts(ids), ""][:count]), note
-
-
-def first(values: Iterable[T | None]) -> T | None:
-    """The first that is reported."""
-    return next((value for value in values if value is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +78,10 @@ class RecordOptions:
 
 @dataclass(frozen=True, slots=True)
 class SystemReport:
+    """One run of a system. Its settings are those of `SETTINGS` that are reported."""
+
     system: str
-    steps: Sequence[RecordStep]
+    steps: Sequence[Step]
     written: Sequence[WrittenToken]  # by these steps
     text: str
     stopped_by: StoppedBy
@@ -190,18 +91,17 @@ class SystemReport:
     prompt_ids: Sequence[int] = ()
     prefill_seconds: float | None = None
     created: int | None = None  # seconds since 1970
-    settings: Mapping[str, Any] = field(default_factory=dict)  # those of `SETTINGS` that are reported
+    settings: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
-
-
-def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
-    return "length" if reason == length else "eos" if reason == eos else "other"
 
 
 def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) -> Trace:
     """The trace of the run; InputError if it is too large, or contradicts itself."""
-    check_size(report.steps, limits)
-    rounds = rounds_of(report.steps, report.written)
+    if len(report.steps) > limits.rounds:  # before a round is made: a step of a few bytes can draft 64 tokens
+        raise InputError(say_record("too_many_steps", count=len(report.steps), most=limits.rounds))
+    if (drafted := sum(step.drafted for step in report.steps)) > limits.drafted:
+        raise InputError(say_record("too_many_drafted", drafted=drafted, most=limits.drafted))
+    rounds = _rounds(report.steps, report.written)
     written = sum(round.emits for round in rounds)
     known = {name: value for name, value in report.settings.items() if value is not None}
     if given.temperature is not None:
@@ -228,6 +128,98 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
     )
 
 
+def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Round]:
+    """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
+    if not written:
+        raise InputError(say_record("no_tokens"))
+    rounds, at = list[Round](), 0
+    for number, step in enumerate(steps):
+        if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
+            raise InputError(
+                say_record(
+                    "wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES
+                )
+            )
+        if at == len(written):
+            raise InputError(say_record("ends_early", count=len(steps), number=number))
+        rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
+        at += rounds[-1].emits
+    if at < len(written):
+        raise InputError(say_record("other_output", written=at, count=len(written)))
+    return rounds
+
+
+def _round(index: int, step: Step, written: Sequence[WrittenToken]) -> Round:
+    """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
+    accepted = min(step.accepted, len(written))
+    own = written[accepted] if len(written) > accepted else None
+    if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
+        accepted, own = accepted + 1, None  # an accepted token that ended the text
+    judged = accepted + (own is not None and accepted < step.drafted)
+    statuses: list[Status] = ["accepted"] * accepted
+    statuses += ["rejected"] * (judged - accepted)
+    statuses += ["discarded"] * (step.drafted - judged)
+    known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
+    drafted = [
+        DraftedToken(token.id if token else None, token.text if token else None, status)
+        for token, status in zip_longest(known, statuses)
+    ]
+    if own is None:
+        return Round(index, None, None, None, drafted, EmittedToken("none"))
+    kind: EmittedKind = "bonus" if accepted == step.drafted else "correction"
+    return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
+
+
+def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
+    """Tokens with these texts; with their ids where there are as many."""
+    known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
+    return [WrittenToken(text, token_id) for text, token_id in zip(texts, known, strict=True)]
+
+
+def cut(text: str, count: int) -> list[str]:
+    """The text in `count` pieces of about the same length, cut where a word begins if one begins near."""
+    starts = [match.start() for match in _WORD.finditer(text)]
+    cuts = [0]
+    for number in range(1, count):
+        least, most = cuts[-1] + 1, len(text) - (count - number)
+        wanted = number * len(text) / count
+        place = bisect_left(starts, wanted)
+        near = [start for start in starts[max(0, place - 1) : place + 1] if least <= start <= most]
+        best = min(near, key=lambda start: abs(start - wanted), default=round(wanted))
+        close = abs(best - wanted) <= len(text) / count
+        cuts.append(max(min(best if close else round(wanted), most), min(least, len(text))))
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+
+
+def tokens_of(
+    pieces: Sequence[tuple[str, int]], ids: Sequence[int], tokenizer: Tokenizer | None, *, ended: bool
+) -> tuple[list[WrittenToken], str]:
+    """The tokens of a text in pieces, each with its number of tokens; and a note where they are not the real ones.
+
+    `ended`: the last token may be the end of the text, which the text does not show.
+    """
+    count = sum(tokens for _, tokens in pieces)
+    if tokenizer is None:
+        texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
+        return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
+    if len(ids) == count:
+        return written_of(tokenizer.texts(ids), ids), ""
+    made = tokenizer.encode("".join(text for text, _ in pieces))
+    if len(made) != count and not (ended and len(made) == count - 1):
+        raise InputError(say_record("other_tokenizer", count=len(made), counted=count))
+    note = "The ids are not in the record: the tokenizer made the tokens again from the text."
+    return written_of([*tokenizer.texts(made), ""][:count]), note
+
+
+def first(values: Iterable[T | None]) -> T | None:
+    """The first that is reported."""
+    return next((value for value in values if value is not None), None)
+
+
+def reason_of(reason: str | None, length: str, eos: str) -> StoppedBy:
+    return "length" if reason == length else "eos" if reason == eos else "other"
+
+
 def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSettings:
     longest = int(known.get("draft_length") or deepest)
     allowed: dict[str, Any] = {
@@ -236,7 +228,7 @@ def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSet
         "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH)),
     }
     if allowed["max_new_tokens"] < written:
-        raise InputError(say("over_limit", written=written, most=allowed["max_new_tokens"]))
+        raise InputError(say_record("over_limit", written=written, most=allowed["max_new_tokens"]))
     return DecodeSettings(**allowed)
 
 
