@@ -18,7 +18,7 @@ from yaml.reader import Reader
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
-from specviz.core.languages import cache_by_language, current_language, translation
+from specviz.core.languages import Entries, cache_by_language, current_language, translation
 from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences, node_at, repeated, translate
 from specviz.core.trace import Trace
