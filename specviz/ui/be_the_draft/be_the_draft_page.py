@@ -252,7 +252,7 @@ def choose_game(visit: Session) -> None:
 
 def set_title(name: str) -> str:
     found = find_workload(name)
-    return found.title if found else name
+    return found.here.title if found else name
 
 
 def show_final(visit: Session) -> None:
