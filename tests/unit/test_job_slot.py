@@ -24,7 +24,7 @@ from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, SAYS, WhenItHelpsState
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -174,7 +174,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
         1,
         ["One cannot be measured."],
-        SAYS["sweep_lost"],
+        page_texts("shared")["lost"],
     )
 
 
