@@ -30,7 +30,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
     found = {"messages": found} if is_conversation(found) else found
     if not isinstance(found, dict):
-        raise InputError(say("no_object", found=_kind(found), understood=say("understood")))
+        raise InputError(say("no_object", understood=say("understood")))
     key = _content_key(found)
     if not key:
         raise InputError(say("other_keys", found=_named(found), understood=say("understood")))
@@ -61,6 +61,7 @@ def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
 
 def notes_on(found: object) -> list[str]:
     """What of an entry is not used, one sentence for each kind."""
+    found = {"messages": found} if is_conversation(found) else found
     if not isinstance(found, dict):
         return []
     content = found.get(key := _content_key(found))
@@ -95,31 +96,14 @@ def _messages(found: object) -> tuple[tuple[str, str], ...]:
         raise InputError(say("no_messages", most=MAX_MESSAGES))
     for message in found:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            if isinstance(message, dict):
-                raise InputError(say("message_keys", found=_named(message)))
             raise InputError(say("no_message"))
         word(message, "role", "")
-        if not isinstance(content := message["content"], str):
-            raise InputError(say("no_content", kind=_kind(content)))
+        if not isinstance(message["content"], str):
+            raise InputError(say("no_content"))
     return tuple((message["role"].strip(), message["content"]) for message in found)
 
 
 def _named(found: dict[str, Any]) -> str:
     """The keys of an object, for a sentence."""
     names = [f'"{plain(key)}"' for key in found][:SHOWN]
-    return ", ".join(names) + (say("and_more") if len(found) > SHOWN else "") if names else say("no_keys")
-
-
-def _kind(found: object) -> str:
-    match found:
-        case None:
-            return "null"
-        case bool():
-            return say("a_truth")
-        case str():
-            return say("a_text")
-        case list():
-            return say("a_list")
-        case dict():
-            return say("an_object")
-    return say("a_number")
+    return ", ".join(names) + (say("and_more") if len(found) > SHOWN else "")
