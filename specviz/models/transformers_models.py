@@ -87,8 +87,9 @@ def inspect_configuration(name: str) -> Inspection:
     with quiet():
         with explain_errors(name):
             config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
+        stored = shapes()  # first: a configuration of what is not loaded may not make a model at all
         made = _build_without_weights(name, config)
-        if stored := shapes():
+        if stored:
             expected = {key: weight.shape for key, weight in made.named_parameters()}
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if problem := disagreement(stored, expected, made.base_model_prefix):
@@ -205,7 +206,7 @@ def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: 
     return say("too_few", total=total, held=held)
 
 
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tokenizer_config.json")
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 FLOATS = ("F64", "F32", "F16", "BF16")
 PREFIXES = ("_orig_mod.", "module.", "base_model.model.")  # of torch.compile, of DDP, of PEFT
 OUTPUTS = ("lm_head.", "embed_out.")  # the output embedding, as architectures call it
