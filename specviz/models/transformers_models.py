@@ -88,8 +88,9 @@ def inspect_configuration(name: str) -> Inspection:
     with quiet():
         with explain_errors(name):
             config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
+        stored = shapes()  # first: a configuration of what is not loaded may not make a model at all
         made = _build_without_weights(name, config)
-        if stored := shapes():
+        if stored:
             expected = {key: weight.shape for key, weight in made.named_parameters()}
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if where := disagreement(stored, expected, made.base_model_prefix):
@@ -197,7 +198,7 @@ def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: 
     return next((name for name in wanted if name.removeprefix(f"{prefix}.") not in bare), "config.json")
 
 
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tokenizer_config.json")
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 FLOATS = ("F64", "F32", "F16", "BF16")
 PREFIXES = ("_orig_mod.", "module.", "base_model.model.")  # of torch.compile, of DDP, of PEFT
 HEAD = re.compile(r"(?:^|\.)(?:fc|midlayer|d2t|t2d|hidden_norm|eagle_module|medusa_head)(?:\.|$)|^\d+\.\d+\.linear\.")

@@ -117,8 +117,9 @@ def counts_in_answer(pieces: Sequence[JsonObject]) -> SystemCounts | None:
     llama.cpp does not count its rounds, but its totals grow once a round, so there the whole stream is read.
     """
     with suppress(InputError):
-        if any("draft_n" in (piece.get("timings") or {}) for piece in pieces[-3:]):
-            steps = [step for step in llama_cpp.steps_of([Fields("", piece) for piece in pieces]) if step.drafted]
+        parts = [Fields("", piece) for piece in pieces]
+        if any("draft_n" in part.inner("timings").value for part in parts[-3:]):
+            steps = [step for step in llama_cpp.steps_of(parts) if step.drafted]
             most = max((step.drafted for step in steps), default=0)
             drafted, accepted = (float(sum(getattr(step, name) for step in steps)) for name in ("drafted", "accepted"))
             shares = [sum(step.accepted > place for step in steps) / len(steps) for place in range(most)]
@@ -144,8 +145,10 @@ def counts_between(before: str, after: str) -> tuple[float | None, SystemCounts 
     Raises InputError where a counter became smaller: the server was started again.
     """
     metrics = Metrics(f"{before}\n{after}", [], SAMPLES)
-    has = {"num_draft_tokens", "num_accepted_tokens"} <= metrics.values.keys()
-    return metrics.total("generation_tokens"), vllm.counts_in_metrics(metrics) if has else None
+    counts = None
+    if {"num_draft_tokens", "num_accepted_tokens"} <= metrics.values.keys() or "drafted_tokens" in metrics:
+        counts = tensorrt_llm.counts_in_metrics(metrics) or vllm.counts_in_metrics(metrics)
+    return metrics.total("generation_tokens"), counts
 
 
 def read_counters(text: str) -> ServingCounters:

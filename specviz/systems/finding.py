@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 JsonObject = dict[str, Any]
 
+MOST_PARTS = 10_000  # objects of a pasted text that are read
 MOST_BRACKETS = 50_000  # of a pasted text; more are no answers, and each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
 MOST_IN_VAIN = 500_000  # characters that are read from such places
@@ -40,7 +41,7 @@ LOGGED = ("SpecDecoding", "accept len", "draft acceptance", "statistics ")  # in
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 # How a record of a log begins: a level, a time, a process, or what is no log. Other lines go on with the one before.
 _RECORD = re.compile(
-    r"\n(?=\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] "
+    r"\n(?=[ \t]*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] "
     r"|slot |srv |prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch))"
 )
 _SPEAKS = re.compile(r"^(?:event:|id:|retry:|:).*$|^data:|\[DONE\]", re.MULTILINE)  # lines of a stream without JSON
@@ -168,7 +169,7 @@ def objects(text: str) -> list[JsonObject]:
     is_stream = bool(re.search(r"^\s*data:", text, re.MULTILINE))
     found = list[JsonObject]()
     for part in re.split(r"^\s*data: *\[DONE\]", text, flags=re.MULTILINE) if is_stream else [text]:
-        values = [each.value for each in find_values(part)[0]]
+        values = [each.value for each in find_values(part)[0][:MOST_PARTS]]
         found += [inner for value in (_end_of(values) if is_stream else values) for inner in walk(value)]
     return found
 

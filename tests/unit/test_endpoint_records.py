@@ -118,6 +118,23 @@ def test_the_counters_of_a_batch_are_those_of_its_answers(setup: str, number: in
         assert accepted.drafted == 0
 
 
+def test_tensorrt_counts_tokens_by_position_between_two_readings() -> None:
+    def page(rounds: int) -> str:
+        return "".join(
+            f'trtllm_spec_decode_{name}_tokens_total{{token_position="{place}"}} {count * rounds}\n'
+            for name, counts in (("drafted", (1, 1)), ("accepted", (0.5, 0.25)))
+            for place, count in enumerate(counts)
+        )
+
+    written, counts = counts_between(page(100), page(300))
+    assert written is None
+    assert Accepted.from_counts(counts) == Accepted(400, 150, 200, [100, 50])
+
+
+def test_an_answer_whose_timings_are_something_else_counts_nothing() -> None:
+    assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None
+
+
 def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:
     before = (RECORDS / "vllm-0.32-draft-metrics-2.txt").read_text()
     with pytest.raises(ValueError, match="is smaller in the second copy"):

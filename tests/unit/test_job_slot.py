@@ -10,6 +10,7 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, EmittedToken, Round, Trace
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
