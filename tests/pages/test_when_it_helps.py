@@ -125,7 +125,7 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
     page = opened()
     lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
     page.get_by_key("when_it_helps_file").set_value(("mine.jsonl", lines, "text/plain")).run()
-    for said in ("1 prompt taken", "Line 2 is left out: it has no", "**76 runs**"):
+    for said in ("1 prompt taken", "Line 2 is left out: its", "**76 runs**"):
         assert said in texts(page)
     page.get_by_key("when_it_helps_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
     assert "The file is not UTF-8 text." in page.error[0].value
