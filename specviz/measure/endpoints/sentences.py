@@ -61,8 +61,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     if not measured:
         yield say("nothing")
         return
-    each = "; ".join(map(_speed_at, measured))
-    yield say("speed", prompts=max(len(load.prompts) for load in measured), each=f"{each[0].upper()}{each[1:]}")
+    yield say("speed", each="; ".join(map(_speed_at, measured)))
     if all(load.speedup and load.speedup.interval is None for load in measured):
         yield say("one_prompt")
     yield limit_in_words(found)
