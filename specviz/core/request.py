@@ -61,10 +61,9 @@ def prompt_problem(text: str) -> str | None:
     """One sentence that says why `text` cannot be a prompt; None if it can."""
     if len(text) > MAX_PROMPT_CHARACTERS:
         return say("too_long", count=len(text), most=MAX_PROMPT_CHARACTERS)
-    if not text.strip():
+    kinds = {unicodedata.category(character) for character in text}
+    if all(kind[0] in "CZ" for kind in kinds):  # no letter, digit, mark or symbol
         return say("empty")
-    if all(unicodedata.category(character)[0] in "CZ" for character in text):  # no letter, digit, mark or symbol
-        return say("control")
-    if any(unicodedata.category(character) == "Cs" for character in text):
+    if "Cs" in kinds:
         return say("half")
     return None

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from specviz.core.judge import UNTOLD, Interval
+from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, VerdictWord
 from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
 from specviz.core.numbers import localize
 from specviz.core.terms import Terms
@@ -45,11 +45,13 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     same = _compare(trace)
     if verdict is None:
-        return Result(say("untimed", tokens=counts.emitted, rounds=counts.rounds), explain_no_result(trace), same)
+        return Result(say("untimed", passes=_passes(counts)), explain_no_result(trace), same)
     if not verdict.trusted:
         return replace(_judge_busy(trace, counts, known), same=same)
     reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
-    return Result(_speed(verdict, counts), reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
+    word = UNTOLD if verdict.judgement.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
+    says = _speed(word, localize(verdict.speedup, ".2f"), _passes(counts))
+    return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
 
 
 def _compare(trace: Trace) -> str:
@@ -71,29 +73,25 @@ def waiting() -> Result:
 
 def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
     estimate = known and estimated_at(trace.rounds, known.costs)
-    busy = say("busy", tokens=counts.emitted, rounds=counts.rounds)
+    busy = say("busy", passes=_passes(counts))
     if not known or not estimate:
         return Result(busy, say("busy_counts"), trusted=False)
     if estimate.interval is None:
         return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
-    says = say(
-        "quiet_slower" if high < 1 else "quiet_faster" if low > 1 else "quiet_untold",
-        speedup=estimate.said,
-        tokens=counts.emitted,
-        rounds=counts.rounds,
-    )
+    word = HURTS if high < 1 else HELPS if low > 1 else UNTOLD
+    says = _speed(word, estimate.said, say("quiet_passes", tokens=counts.emitted, rounds=counts.rounds), say("quiet"))
     return Result(says, say("busy_known", source=known.source), trusted=False, interval=estimate.interval)
 
 
-def _speed(verdict: Verdict, counts: Counts) -> str:
-    untold, hurts = verdict.judgement.word == UNTOLD, verdict.label == "hurts"
-    return say(
-        "untold" if untold else "slower" if hurts else "faster",
-        speedup=verdict.speedup,
-        tokens=counts.emitted,
-        rounds=counts.rounds,
-    )
+def _passes(counts: Counts) -> str:
+    return say("passes", tokens=counts.emitted, rounds=counts.rounds)
+
+
+def _speed(word: VerdictWord, speedup: str, passes: str, where: str = "") -> str:
+    if word == UNTOLD:
+        return say("untold", speedup=speedup, where=where, passes=passes)
+    return say("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:

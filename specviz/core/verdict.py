@@ -171,7 +171,7 @@ def _step(trace: Trace) -> float:
 def _untrusted(speedup: float, interval: Interval | None, modelled: metrics.Estimate | None = None) -> Verdict:
     reason = say("busy")
     if modelled:
-        reason = say("busy_at_costs" if modelled.interval else "busy_unsure", speedup=modelled.said)
+        reason = say("at_costs" if modelled.interval else "at_unsure_costs", busy=reason, speedup=modelled.said)
     return Verdict(Judgement(UNTOLD, speedup, "interval"), reason, None, None, interval, trusted=False)
 
 

@@ -66,7 +66,7 @@ def set_up_run(
     token_ids = prompt_ids(target, prompt, vocabulary, settings.prompt_format)
     for loaded in (target, draft):
         if loaded and settings.tree and not loaded.forward.reads_trees:
-            raise InputError(say("no_trees", model=loaded.name))
+            raise InputError(say("no_early_exit", model=loaded.name))
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
             raise InputError(
                 say(

@@ -61,7 +61,7 @@ def read_draws(content: bytes) -> tuple[RunRequest, LabDraws]:
     if found is None or not found.positions or trace.drafter is None:
         raise InputError(say("no_draws"))
     if any(_problems(found)):
-        raise InputError(say("draws_contradict"))
+        raise InputError(say("contradicts", problems="draws"))
     settings = replace(trace.settings, draft_length=DRAFT_LENGTH)
     return RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, settings=settings), found
 

@@ -117,11 +117,11 @@ def check_costs(measured: Calibration) -> None:
     """DisturbedError where no quiet machine has such costs, or where their repeats do not agree."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
     if steps < least_check(measured.target_dtype):
-        raise DisturbedError(say("disturbed_pass", count=k, steps=steps))
+        raise DisturbedError(say("disturbed", count=k, least=steps, most=steps))
     for drafted in AGREE_AT:
         interval = measured.costs.interval(partial(Costs.round_steps, drafted=drafted))
         if interval and interval[1] > AGREE * interval[0]:
-            raise DisturbedError(say("disturbed_round", count=drafted, least=interval[0], most=interval[1]))
+            raise DisturbedError(say("disturbed", count=drafted, least=interval[0], most=interval[1]))
 
 
 class _Times(NamedTuple):

@@ -193,12 +193,12 @@ def parse_race(text: str) -> list[Comparison]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(say("race_no_json")) from None
+        raise InputError(say("no_race")) from None
     if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
-        raise InputError(say("race_schema", schema=RACE_SCHEMA))
+        raise InputError(say("no_race"))
     laps = content.get("laps")
     if not isinstance(laps, list) or not laps:
-        raise InputError(say("race_no_laps"))
+        raise InputError(say("no_race"))
     return [load_lap(lap) for lap in laps]
 
 

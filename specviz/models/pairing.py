@@ -111,8 +111,6 @@ def check_pair(
     context = min(windows, default=None)
     if len(known) == 2:
         _compare(known[0], known[1], greedy, problems, notes)
-        if len(set(windows)) == 2:
-            notes.append(say("shorter_window", count=context))
     if context and new_tokens >= context:
         problems.append(say("no_fit", count=new_tokens, context=context))
     if short := memory_problem([(model.name, needed) for model, needed in found], reclaimable):
@@ -121,13 +119,9 @@ def check_pair(
 
 
 def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> None:
-    tokens, drafts = len(target.tokens), len(draft.tokens)
-    if tokens != drafts and drafts_in_tokens(target.tokens, draft.tokens, greedy=greedy):
-        both, more = min(tokens, drafts), abs(tokens - drafts)
-        notes.append(say("one_has_more", target=target.name, draft=draft.name, both=both, more=more))
-    elif same_tokens(target.tokens, draft.tokens):
+    if drafts_in_tokens(target.tokens, draft.tokens, greedy=greedy):
         return
-    elif greedy:
+    if greedy:
         notes.append(say("tokenized_again", target=target.name, draft=draft.name))
     else:
         problems.append(say("tokenizers_differ", target=target.name, draft=draft.name))

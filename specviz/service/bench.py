@@ -147,7 +147,7 @@ class Bench:
             else:  # its time is over: it may send what it has, and ends
                 event = task.steps.throw(BudgetSpent(self._budget))
         except StopIteration:  # without its last word
-            self._end(task, wire.JobFailed(task.job, say("broke")))
+            self._end(task, wire.JobFailed(task.job, say("broken")))
         except Exception as error:
             self._end(task, wire.JobFailed(task.job, _sentence(error)))
         else:
@@ -194,4 +194,4 @@ def _sentence(error: Exception) -> str:
     if is_out_of_memory(error):
         return say("no_memory")
     traceback.print_exc()
-    return say("broke")
+    return say("broken")

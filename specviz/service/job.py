@@ -185,7 +185,7 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             return replace(view, state="failed", message=message)
         case wire.JobStopped():
             return replace(view, state="cancelled")
-    return replace(view, state="failed", message=say("unexpected"))
+    return replace(view, state="failed", message=say("broken"))
 
 
 def _run_after(run: RunResult, event: wire.Rounds) -> RunResult:

@@ -18,7 +18,7 @@ ON_TOP = """(it) => {
 }"""
 WRONG = {
     "": "The prompt is empty",
-    "\u200b \u200b": "only control characters",
+    "\u200b \u200b": "control characters only",
     "word " * 5000: "The prompt is too long",
 }
 

@@ -38,7 +38,7 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", "--target", "a/model.safetensors", "--draft", "lookup", *PROMPT], "is a file: give its folder"),
         (["compare", *SHORT, "--prompt", "word " * 505, "--max-new-tokens", "40"], r"tokens\) and 40 new tokens do"),
         (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
-        (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
+        (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "control characters only"),
         (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters, and at most 20,000"),
         (["run", *SHORT, "--prompt", "half a \udcff character"], "half a character"),
         (["run", *SHORT, *PROMPT, "--prompt-file", "x"], "not allowed with"),

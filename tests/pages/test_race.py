@@ -134,7 +134,7 @@ def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_a
 
 def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_words(page: AppTest) -> None:
     small_race(page, ["story-1"], own="\u200b", repeats=1).button(key="race_start").click().run()
-    assert "only control characters" in texts(page)
+    assert "control characters only" in texts(page)
     assert not visit(page).race.slot.busy
     assert lanes_of(page)["run_id"] == "recorded"
     page.selectbox(key="race_target").set_value("wren-mini").run()

@@ -226,7 +226,7 @@ def test_the_draws_of_a_students_own_rule_are_tested(page: AppTest) -> None:
     assert texts(page).count("Fails the test.") == 2, "of the switch, and of the file: the token that fails is first"
     page.button_group(key="same_quality_student").set_value("second").run()
     assert "Stopped early: no verdict." in texts(page), "too few draws in the file"
-    with pytest.raises(InputError, match="One run cannot show"):
+    with pytest.raises(InputError, match="has a run and no draws"):
         student.open(dump_trace(fake_trace()).encode())
     assert "YOUR FILE" in texts(page.run()), "what was open stays"
 

@@ -163,7 +163,6 @@ def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page
     page.text_area(key="worksheet_paste").set_value(LINE).run()
     assert f"{UNTOLD} 2.79 tokens per target call were counted" in texts(page)
     assert "Helps" not in texts(page).split("Predicted against measured")[0]
-    assert "α = 0.93 per judgement (counted" in texts(page)
     assert "Read: the line about speculation." in texts(page)
     assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert page.slider(key="worksheet_gamma").value == 2

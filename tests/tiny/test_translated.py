@@ -128,13 +128,13 @@ def test_a_pair_gets_the_drafter_that_fits_it_and_sampling_and_another_target_ar
     assert isinstance(fit_drafter(big, random_model("story", seed=2), DecodeSettings()), ModelDrafter)
     assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
     settings = DecodeSettings(temperature=0.3)
-    sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
+    sentence = r"^code can draft for story at temperature 0 only"
     ours, theirs = CountedReads(big), CountedReads(small)
     with pytest.raises(InputError, match=sentence):
         fit_drafter(ours.loaded, theirs.loaded, settings)
     with pytest.raises(InputError, match=sentence):
         speculative_decode(ours.loaded, TranslatedDrafter(theirs.loaded, ours.loaded), STORY, settings)
-    with pytest.raises(InputError, match=r"^code was made to draft for story, not for bare\.$"):
+    with pytest.raises(InputError, match=r"^code was made for another model than bare"):
         speculative_decode(random_model("bare"), TranslatedDrafter(theirs.loaded, ours.loaded), STORY)
     assert ours.lengths == theirs.lengths == []
 
@@ -143,7 +143,7 @@ def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
     narrow = with_tokenizer(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer("bare"))  # 64 tokens
     wide = random_model("story")
     drafter = TranslatedDrafter(narrow, wide)
-    with pytest.raises(InputError, match=r"96 tokens for narrow.* 8 new tokens do not fit .* 64 tokens"):
+    with pytest.raises(InputError, match=r"96 tokens. and 8 new tokens do not fit .* 64 tokens"):
         speculative_decode(wide, drafter, STORY + "..", DecodeSettings(max_new_tokens=8))
     with pytest.raises(InputError, match="do not fit narrow's context window"):
         speculative_decode(narrow, TranslatedDrafter(wide, narrow), STORY, DecodeSettings(max_new_tokens=8))

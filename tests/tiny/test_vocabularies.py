@@ -110,8 +110,7 @@ def test_such_a_pair_drafts_in_tokens_where_it_can(few_first: bool, marks: bool,
         assert isinstance(drafter, ModelDrafter if direct else TranslatedDrafter)
         report = check_pair(*names, greedy=temperature == 0)
         assert not report.problems
-        said = f"the first {FEW} tokens in common; the other {MANY - FEW} are" if direct else "tokenized again"
-        assert said in report.notes[0]
+        assert bool(report.notes) == (not direct)
 
 
 WORDS = {f"w{i}": i for i in range(6)}

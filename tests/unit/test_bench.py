@@ -114,7 +114,7 @@ def test_a_handler_that_ends_without_a_last_word_leaves_nobody_waiting() -> None
 
     sent = list[wire.Event]()
     work(Bench(nothing, Script(wire.Run(1, REQUEST)), sent.append, clock=lambda: 0.0), 4)
-    assert sent[-1] == wire.JobFailed(1, say("broke"))
+    assert sent[-1] == wire.JobFailed(1, say("broken"))
 
 
 def test_the_last_that_is_said_before_a_step_is_of_the_job_whose_step_it_is() -> None:
@@ -144,14 +144,14 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.Capt
     errors = {
         "Too long.": InputError("Too long."),
         say("no_memory"): MemoryError(),
-        say("broke"): RuntimeError("secret"),
+        say("broken"): RuntimeError("secret"),
     }
     for message, error in errors.items():
         script = Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST))
         script.error = error
         failed = [event for event in sent_by(script) if isinstance(event, wire.JobFailed)]
         assert failed == [wire.JobFailed(job, message) for job in (1, 2)]
-        assert ("secret" in capsys.readouterr().err) == (message == say("broke"))  # what nobody foresaw is logged
+        assert ("secret" in capsys.readouterr().err) == (message == say("broken"))  # what nobody foresaw is logged
 
 
 def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_say() -> None:

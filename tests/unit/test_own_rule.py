@@ -153,14 +153,14 @@ ONE = BATCHES_OF_ONE[0]
     ids=["none", "short", "sum", "expected", "places", "accepted", "tokens", "nothing drawn"],
 )
 def test_draws_that_contradict_themselves_are_refused(batches: list[DrawBatch]) -> None:
-    with pytest.raises(InputError, match=r"^The draws in this file contradict themselves\.$"):
+    with pytest.raises(InputError, match="contradicts itself: draws"):
         read_draws(student_file(batches))
 
 
 def test_what_is_no_file_of_draws_gets_a_sentence() -> None:
     whole = json.loads(student_file(BATCHES_OF_ONE))
     alone = json.dumps({name: value for name, value in whole.items() if name != "same_quality"})
-    with pytest.raises(InputError, match="One run cannot show"):
+    with pytest.raises(InputError, match="has a run and no draws"):
         read_draws(alone.encode())
     whole["same_quality"]["positions"] *= 40
     with pytest.raises(InputError, match="positions"):

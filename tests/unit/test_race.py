@@ -294,7 +294,7 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
         ((), " \n ", "Choose at least one prompt"),
         ((), "a" * 1_000_000, "too long"),
         ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
-        (("story-1",), "fine\n\u200b", "own-2: The prompt contains only control characters"),
+        (("story-1",), "fine\n\u200b", "own-2: The prompt is empty, or has control characters only"),
     ],
 )
 def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...], own: str, sentence: str) -> None:

@@ -242,12 +242,12 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
     busy = replace(busy, autoregressive=in_turns)
     step = known(metrics.costs(trace)).step_seconds
     bare = Costs(step, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # a round is one step: a replay's speedup is its tokens a call
-    free, unsure = Costs.from_blocks([bare] * 9), ", whose interval is not known"
+    free, unsure = Costs.from_blocks([bare] * 9), ", interval not known"
     per_call = count(trace.rounds).tokens_per_target_call
     for run, costs, times, at_4 in [
         (trace, None, "estimated from this run’s times", measured),
-        (trace, free, "estimated from this run’s times and the pair’s calibrated costs", measured),
-        (trace, bare, f"estimated from this run’s times and the pair’s calibrated costs{unsure}", measured),
+        (trace, free, "estimated from this run’s times and calibrated costs", measured),
+        (trace, bare, f"estimated from this run’s times and calibrated costs{unsure}", measured),
         (busy, bare, f"estimated from quiet measurements of this pair{unsure}", per_call),
         (busy, free, "estimated from quiet measurements of this pair", per_call),
         (busy, None, "not known: this machine was busy", None),

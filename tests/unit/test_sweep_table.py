@@ -205,7 +205,7 @@ def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> 
 def test_a_file_without_a_prompt_is_one_sentence_and_prompts_and_problems_are_limited() -> None:
     with pytest.raises(InputError, match="larger than 4 MB"):
         read_prompts(b"a" * 10_000_000)
-    with pytest.raises(InputError, match="Line 1 is left out: the prompt contains only control characters"):
+    with pytest.raises(InputError, match="Line 1 is left out: the prompt is empty, or has control characters only"):
         read_prompts(b"\x00\x01\x02")
     found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
     assert len(found.prompts) == MAX_PROMPTS

@@ -141,7 +141,7 @@ def test_hostile_text_stays_and_later_fields_are_tolerated() -> None:
 )  # fmt: skip
 def test_a_trace_that_contradicts_itself_is_refused_by_what_and_where(content: str, says: str) -> None:
     sentence = refusal(content)
-    assert sentence.startswith("The trace contradicts itself: ")
+    assert sentence.startswith("The file contradicts itself: ")
     assert re.search(says, sentence), sentence
 
 

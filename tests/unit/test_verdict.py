@@ -109,7 +109,7 @@ def test_one_pair_of_runs_is_never_certain() -> None:
 def test_without_ratios_or_a_draft_there_is_less_to_say() -> None:
     verdict = known(verdict_of_ratios([0.8, 0.81, 0.82], None))
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
-    assert verdict.reason == "Nothing was drafted, so every round was one plain target step plus the time of the loop."
+    assert verdict.reason == "Nothing was drafted."
     assert verdict_of_ratios([], None) is None
     for ratio in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(InputError, match=r"^ratios "):
@@ -301,7 +301,7 @@ def test_beside_one_a_reason_names_the_limit_and_no_break_even() -> None:
 BUSY = "This machine is busy: the measured speed cannot be trusted."
 
 
-AT_COSTS = " At calibrated costs this run would be about 2.43×, its interval not known."  # 34 tokens in 8 · 1.75 steps
+AT_COSTS = " At calibrated costs it would be about 2.43×, its interval not known."  # 34 tokens in 8 · 1.75 steps
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class EarlyExitDrafter(ModelDrafter):
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         if target.info.weights_hash != self.info.weights_hash:
-            raise InputError(say("other_layers", draft=self.info.name, target=target.name))
+            raise InputError(say("other_target", draft=self.info.name, target=target.name))
         return set_up_run(target, self._model, prompt, settings)
 
 

@@ -88,16 +88,15 @@ class TranslatedDrafter(Drafter):
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         """Also in the draft's tokenizer."""
         if not same_tokens(target.tokens, self._target.tokens):
-            raise InputError(say("other_target", draft=self._model.name, own=self._target.name, target=target.name))
+            raise InputError(say("other_target", draft=self._model.name, target=target.name))
         self.check(settings)
         self.check_tree(settings)
         setup = set_up_run(target, None, prompt, settings)
         text, _ = self._target_tokens.spell_whole(setup.prompt.token_ids)
         length, room = len(self._draft_tokens.open(text)), self._model.context
         if length + settings.max_new_tokens > room:
-            raise InputError(
-                say("no_fit_draft", length=length, draft=self._model.name, new=settings.max_new_tokens, room=room)
-            )
+            new, name = settings.max_new_tokens, self._model.name
+            raise InputError(say("no_fit", count=length, new=new, model=name, context=room))
         return setup
 
     def begin(self, context: DraftContext) -> "TranslatedProposer":

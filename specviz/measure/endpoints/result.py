@@ -3,7 +3,6 @@
 The dataclasses mirror the JSON file field by field. Times are seconds by the client's clock.
 """
 
-import json
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -169,20 +168,18 @@ def dump_result(result: BenchResult) -> str:
 def read_result(content: bytes) -> BenchResult:
     """The result in a bench file; InputError, one sentence, where it is none or contradicts itself."""
     if len(content) > MOST_MEGABYTES * 10**6:
-        raise InputError(say("bench_too_large", most=MOST_MEGABYTES))
+        raise InputError(say("too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
     outline = values_in(raw, SHAPE)
-    if not isinstance(outline, dict) or "answers" not in outline or "prompts" not in outline:
+    if not isinstance(outline, dict) or not {"answers", "prompts"} <= outline.keys() or outline.get("schema") != SCHEMA:
         raise InputError(say("no_bench"))
-    if outline.get("schema") != SCHEMA:
-        raise InputError(say("bench_schema", schema=json.dumps(outline.get("schema"))[:40]))
     del outline
     try:
         result = _RESULT.validate_json(raw, strict=True)
     except ValidationError as error:
         raise InputError(join_problems("bench file", problems_of(error))) from None
     if problem := next(_contradictions(result), None):
-        raise InputError(say("bench_contradicts", problem=problem))
+        raise InputError(say("contradicts", problems=problem))
     return result
 
 

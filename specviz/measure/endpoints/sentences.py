@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD
 from specviz.core.names import first_words
-from specviz.core.numbers import localize, percent, times
+from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.next_steps import lengths_in_words, measure_next
@@ -61,8 +61,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     if not measured:
         yield say("nothing")
         return
-    each = "; ".join(map(_speed_at, measured))
-    yield say("speed", prompts=max(len(load.prompts) for load in measured), each=f"{each[0].upper()}{each[1:]}")
+    yield say("speed", each="; ".join(map(_speed_at, measured)))
     if all(load.speedup and load.speedup.interval is None for load in measured):
         yield say("one_prompt")
     yield limit_in_words(found)
@@ -160,12 +159,10 @@ def _accepted(found: BenchFindings) -> Iterator[str]:
     elif its.whole.rate is None:
         yield say("nothing_drafted")
     else:
-        tally, shown = its.whole, 8
+        tally = its.whole
         tokens = localize(tally.tokens_per_call, ".2f") if tally.tokens_per_call else "?"
-        rates = ", ".join(map(percent, tally.survival[:shown])) + (", …" if len(tally.survival) > shown else "")
-        positions = say("positions", rates=rates) if tally.survival else ""
         source = say("answers") if its.source == "answers" else say("counters")
-        yield say("accepted", tally=tally, source=source, tokens=tokens, positions=positions)
+        yield say("accepted", tally=tally, source=source, tokens=tokens)
         if tally.agrees is False:
             yield say("disagree", tally=tally, cut=tally.cut_off)
 

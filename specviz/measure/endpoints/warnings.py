@@ -64,14 +64,9 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
 
 def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
     its = found.paired
-    if its.short:
-        yield say("short", short=its.short, fewest=FEWEST_TOKENS)
-    if its.lumps:
-        yield say("lumps", lumps=its.lumps, all=len(its.pairs) + its.lumps)
-    if its.uncounted:
-        yield say("uncounted", uncounted=its.uncounted)
-    if its.single:
-        yield say("single", single=its.single)
+    if its.short or its.lumps or its.uncounted or its.single:
+        lumps, uncounted, single = its.lumps, its.uncounted, its.single
+        yield say("left_out", short=its.short, fewest=FEWEST_TOKENS, lumps=lumps, uncounted=uncounted, single=single)
     if count := pairs_cut(its.pairs, "counted"):
         yield say("counted", pairs=count)
     if count := pairs_cut(its.pairs, "estimated"):

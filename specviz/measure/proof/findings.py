@@ -142,26 +142,6 @@ class Finding:
     failed_by: Test | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """What the test of counts compares: some tokens one by one, the rarer of them together, and all others together."""
-
-    single: int
-    together: int  # tokens that are expected fewer than `LEAST_EXPECTED` times
-    other_share: float  # the probability of all others
-
-    def __str__(self) -> str:
-        rarer = say("rarer", together=self.together) if self.together else ""
-        other = say("hardly_any") if self.other_share < 0.005 else localize(self.other_share, ".0%")
-        return say("bins", bins=self, rarer=rarer, other=other)
-
-
-def bins_of(batches: Sequence[DrawBatch]) -> Bins:
-    *own, other = [sum(means) for means in zip(*(batch.expected for batch in batches), strict=True)]
-    single = sum(mean >= LEAST_EXPECTED for mean in own)
-    return Bins(single, len(own) - single, other / sum(batch.draws for batch in batches))
-
-
 def finding(batches: Sequence[DrawBatch]) -> Finding:
     """The conclusion from these batches, out of `BATCHES`. A failed test stays failed."""
     counted, placed = looks(batches), place_looks(batches)
@@ -174,7 +154,7 @@ def finding(batches: Sequence[DrawBatch]) -> Finding:
         return Finding("open", say("more", draws=last.draws))
     if not last.degrees:
         return Finding("nothing", say("certain"))
-    return Finding("passes", _passed(last, placed[-1] if placed else None, bins_of(batches)))
+    return Finding("passes", _passed(last, placed[-1] if placed else None))
 
 
 def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]) -> Finding | None:
@@ -188,7 +168,7 @@ def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]
     return Finding("fails", sentence, one.draws, test)
 
 
-def _passed(last: InterimLook, placed: InterimLook | None, bins: Bins) -> str:
+def _passed(last: InterimLook, placed: InterimLook | None) -> str:
     seen, p = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value
     closeness = say("alike") if p >= USUAL else say("unusual", p=p, limit=LIMIT)
     inside = say("no_places")
@@ -196,7 +176,7 @@ def _passed(last: InterimLook, placed: InterimLook | None, bins: Bins) -> str:
         p = placed.p_value
         evenness = say("even") if p >= USUAL else say("uneven", p=p, limit=LIMIT)
         inside = say("places", evenness=evenness, inside=smallest_seen(placed.draws, placed.degrees, LIMIT))
-    return say("passed", draws=last.draws, closeness=closeness, bins=bins, seen=seen, power=POWER, inside=inside)
+    return say("passed", draws=last.draws, closeness=closeness, seen=seen, power=POWER, inside=inside)
 
 
 def odds(p_value: float) -> str:

@@ -87,11 +87,3 @@ def advice(found: Production) -> list[tuple[str, str]]:
         (say("when_off"), say("switch_off", length=full, cost=cost, found=found)),
         (say("next"), say("measure_next", others=join_choices(others))),
     ]
-
-
-def counted_note(found: Production, alpha: float) -> str:
-    counters = found.counters
-    rate = counters.acceptance_rate
-    accepted = "" if rate is None else say("accepted", rate=rate, length=found.draft_length)
-    how = say("judgements_counted" if counters.counts_judgements else "judgements_modelled")
-    return say("counted", engine=counters.engine, rate=accepted, alpha=alpha, how=how)

@@ -353,7 +353,6 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
     notes = [
         found.counters.reading,
         found.counters.convention,
-        advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
