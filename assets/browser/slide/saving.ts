@@ -8,7 +8,6 @@ import { Filming } from "./filming.js";
 import type { Film } from "./film.js";
 
 export type Slide = { name: string, picture: string };
-
 export type Slides = { slide: () => Slide | null, film: () => Film | null, name: string, read?: () => void }; // what is played here; null: nothing yet
 
 export class Saving {

@@ -3,9 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to
-
 export type Margin = { l: number, r: number, t: number, b: number }; // in pixels
-
 export type Tick = [number, string]; // where, and its words
 
 export const LETTER = 0.56; // the width of one, of the letters' height
