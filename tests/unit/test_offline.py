@@ -199,9 +199,8 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
     assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
     assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
     assert 'href="https://host/be_the_draft?seed=1"' in page
-    assert "It needs the server." in page
     page = lesson_page(plan(moment(link="./?preset=story-2&gamma=6")))
-    assert "a run that the server makes" in page
+    assert "This moment needs the server." in page
     assert 'href="http' not in page
 
 
