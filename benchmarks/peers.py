@@ -39,11 +39,11 @@ from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
-from specviz.data.systems.importers.llama_cpp import steps_of
-from specviz.data.systems.importers.record import pieces_of
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.systems.fields import pieces_of
+from specviz.systems.llama_cpp import steps_of
 
 TARGET, DRAFT = "wren-base", "wren-nano"
 SYSTEMS = ("ours", "transformers", "llama.cpp", "ours bfloat16", "llama.cpp bfloat16")

@@ -1,7 +1,7 @@
 """Write what there is to translate: python -m scripts.write_translations CODE
 
 Adds to assets/texts/CODE each English text that is new, keeps what is translated, and marks what was translated from
-another English text (fuzzy), with a note of that text. Translate in any editor for gettext files, then check: python -m
+another English text (fuzzy), with that text (#|). Translate in any editor for gettext files, then check: python -m
 specviz lesson check
 """
 
@@ -16,7 +16,7 @@ from specviz.core.files import TEXTS
 from specviz.core.languages import Entry, locale, translation
 from specviz.core.texts import AppTexts
 from specviz.data.lessons.text_check import all_texts
-from specviz.data.translating import texts_to_translate
+from specviz.data.translating import explain_figures, texts_to_translate
 
 HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."
 
@@ -31,17 +31,28 @@ def main() -> None:
 def write(texts: AppTexts[Any], code: str, folder: Path) -> None:
     """One file, as today's English texts want it."""
     path = folder / code / f"{texts.name}.po"
-    before = translation(folder, texts.name, code)
+    before, today = translation(folder, texts.name, code), texts_to_translate(texts.read(folder), texts.name)
+    gone = [entry for key, entry in before.items() if key not in set(today) and entry.text]
     catalog = _begun(path, code)
-    for place, english in texts_to_translate(texts.read(folder), texts.name).items():
-        entry = before.get(place, Entry(english, ""))
-        changed = bool(entry.text) and (entry.outdated or entry.english != english)
-        notes = entry.notes if entry.english == english else [f"The English text was: {entry.english}"] * changed
-        catalog.add(english, entry.text, context=place, flags=["fuzzy"] * changed, user_comments=notes)
+    for place, english in today:
+        entry = before.get((place, english))
+        if entry is None and (old := next((each for each in gone if each.place == place), None)):
+            gone.remove(old)
+            entry = Entry(place, english, old.text, outdated=True, previous=old.english)
+        entry = entry or Entry(place, english)
+        message = catalog.add(
+            english,
+            entry.text,
+            context=place,
+            flags=["fuzzy"] * entry.outdated,
+            auto_comments=filter(None, [explain_figures(english)]),
+            previous_id=entry.previous,
+        )
+        message.flags.discard("python-format")  # it is none: "95 % interval"
     if len(catalog):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
-            write_po(file, catalog, width=0)
+            write_po(file, catalog, width=0, include_previous=True)
 
 
 def _begun(path: Path, code: str) -> Catalog:
@@ -53,7 +64,7 @@ def _begun(path: Path, code: str) -> Catalog:
     new = Catalog(locale(code), header_comment=HEADER, project="specviz", version="1", fuzzy=False)
     new.msgid_bugs_address = new.last_translator = new.language_team = ""
     if old is not None:
-        new.creation_date, new.revision_date = old.creation_date, old.revision_date
+        new.creation_date = new.revision_date = old.creation_date
     return new
 
 

@@ -53,7 +53,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
     servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
     servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
-    tools = "read result files of vllm bench serve, SGLang's bench or AIPerf: with and without speculation"
+    tools = "read another tool's result files (docs/bench.md): with and without speculation"
     parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
     add_prompts_file(parser)
     known = f"of {named(ALL_WORKLOADS)}"

@@ -26,7 +26,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
     parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
     parser.add_argument("names", nargs="*", metavar="NAME", help="check: only these exercises")
-    parser.add_argument("--hint", type=int, default=1, metavar="N", help="hint: how far it goes, from 1 to 3")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="run: the seed of what is drawn")
 
 
@@ -65,9 +64,7 @@ def check(options: argparse.Namespace) -> None:
 def hint(options: argparse.Namespace) -> None:
     if not (texts := lab_words().get(options.what)):
         raise InputError(f"There is no exercise {options.what[:60]!r}: use {', '.join(lab_words())}.")
-    if not 1 <= options.hint <= len(texts.hints):
-        raise InputError(f"--hint must be from 1 to {len(texts.hints)}, not {options.hint}.")
-    print_line(texts.hints[options.hint - 1])
+    print_line(texts.hint)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -105,7 +102,7 @@ COMMAND = Command(
         "new my-lab",
         "check my-lab",
         "check my-lab/exercises.py judge --json marks.json",
-        "hint judge --hint 2",
+        "hint judge",
         "run my-lab/exercises.py --json run.json",
     ),
 )

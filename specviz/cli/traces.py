@@ -7,9 +7,9 @@ from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_
 from specviz.cli.output import print_line, print_trace, status_line, write_file, write_json
 from specviz.core.files import content_of, text_of
 from specviz.core.trace import dump_trace, read_trace
-from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
-from specviz.data.systems.importers.record import MOST_BYTES
 from specviz.models.catalogue import changed_weights
+from specviz.systems import SYSTEMS, RecordOptions, import_run
+from specviz.systems.fields import MOST_BYTES
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:

@@ -114,9 +114,8 @@ def widen_for_next_run(interval: Interval) -> Interval:
     """The interval of one run, as wide as it has to be for another run of the same settings to get the same word.
 
     Its rounds' times say how noisy this run was, not by how much the next one differs. With `ONE_RUN` more at both
-    ends, all 30 intervals of benchmarks/results/steadiness.json contain the median speedup of their setting; 27 do
-    without. 16 of those runs had a label, each the same as the others of its setting; 14 had none, because the machine
-    was busy. So one run can help or hurt, but only repeats can be about even.
+    ends, all of 30 intervals that were measured contain the median speedup of their setting; 27 do without. So one run
+    can help or hurt, but only repeats can be about even.
     """
     low, high = interval
     return low / ONE_RUN, high * ONE_RUN

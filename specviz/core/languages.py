@@ -1,11 +1,11 @@
 """The languages of what people read: English, and each that has a folder in assets/texts, named by its code.
 
 A translation is a gettext file for each file of texts, written by `python -m scripts.write_translations CODE`. An entry
-has the place of a text as its context, the English text, and the same in that language. A text that is missing, or
-whose English has changed since, is English.
+has the place of a text as its context, the English text, and the same in that language: gettext's own key is both, so
+that an item put into a list moves no other. A text that is missing, or whose English has changed since, is English.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from babel import Locale
-from babel.messages.pofile import PoFileError, read_po
+from babel.messages.pofile import PoFileError, denormalize, read_po
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
@@ -86,14 +86,18 @@ def find_language(wanted: Iterable[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    place: str
     english: str  # the text that was translated
-    text: str  # empty: not yet translated
+    text: str = ""  # empty: not yet translated
     outdated: bool = False  # marked as fuzzy: of another English text
-    notes: tuple[str, ...] = ()  # for who translates
+    previous: str = ""  # that other text
 
 
-def translation(folder: Path, name: str, code: str) -> Mapping[str, Entry]:
-    """The entries of one file of texts by their place; none where the language has no such file.
+Entries = Mapping[tuple[str, str], Entry]  # by place and English text
+
+
+def translation(folder: Path, name: str, code: str) -> Entries:
+    """The entries of one file of texts; none where the language has no such file.
 
     Raises:
         InputError: the file is no gettext file.
@@ -106,12 +110,15 @@ def translation(folder: Path, name: str, code: str) -> Mapping[str, Entry]:
             found = read_po(file, abort_invalid=True)
     except (OSError, ValueError, PoFileError) as error:
         raise InputError(f"{code}/{name}.po cannot be read as a gettext file: {error}.") from error
-    return dict(_entries(found))
+    entries = [
+        Entry(each.context, str(each.id), str(each.string or ""), each.fuzzy, _previous(each.user_comments))
+        for each in found
+        if each.context
+    ]
+    return {(entry.place, entry.english): entry for entry in entries}
 
 
-def _entries(found: Iterable[object]) -> Iterator[tuple[str, Entry]]:
-    for message in found:
-        context, english, text = (getattr(message, name) for name in ("context", "id", "string"))
-        if isinstance(context, str):
-            fuzzy, notes = bool(getattr(message, "fuzzy", False)), tuple(getattr(message, "user_comments", ()))
-            yield context, Entry(str(english), str(text or ""), fuzzy, notes)
+def _previous(comments: Iterable[str]) -> str:
+    """Of the lines before an entry, the one that gettext writes as `#| msgid "…"`, which Babel reads as a comment."""
+    said = [line.removeprefix("| msgid ") for line in comments if line.startswith("| msgid ")]
+    return denormalize(said[0]) if said else ""

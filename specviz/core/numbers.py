@@ -37,4 +37,6 @@ def times(ratio: float) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{localize(100 * share, '.0f')} %"
+    """With a space before the sign in English, as the SI writes it; in another language as the CLDR does."""
+    code = current_language()
+    return localize(100 * share, ".0f") + (" %" if code == ENGLISH else _signs(code)["%"])

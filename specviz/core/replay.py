@@ -2,7 +2,7 @@
 
 What the draft guesses after a text depends only on that text. One pass of the draft over prompt and output gives its
 guess at each place, and from these follows which tokens each round accepts and rejects, without decoding again.
-Only what the draft writes after a wrong guess is unknown. The stage (assets/browser/trace/replay.js) takes it from the
+Only what the draft writes after a wrong guess is unknown. The stage (assets/browser/trace/replay.ts) takes it from the
 run on screen, where that has drafted it.
 
 It is exact for greedy decoding with a fixed draft length and models in float32. In a coarser number format a pass over

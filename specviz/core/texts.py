@@ -3,7 +3,8 @@
 Nothing in a file is a boolean, a number or a date by accident: only true, false and whole numbers are not text.
 
 A text names the figures that it is filled with, as in {found.speed:.2f}. A share is written {share!p}, a small number
-in words {count!w}, and a word for one or for several {count:prompt|prompts}.
+in words {count!w}, and a word for one or for several {count:prompt|prompts}: one form for each plural category of the
+language, in the order of the CLDR (in Polish one, few, many).
 """
 
 import json
@@ -17,11 +18,13 @@ from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import yaml
+from babel import Locale
+from babel.lists import format_list
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
-from specviz.core.languages import ENGLISH, Entry, cache_by_language, current_language, locale, translation
+from specviz.core.languages import ENGLISH, Entries, cache_by_language, current_language, locale, translation
 from specviz.core.numbers import localize, percent
 
 try:
@@ -88,7 +91,7 @@ class TextFile(Generic[KIND]):
         return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | None = None) -> TextFile[KIND]:
+def read_texts(path: Path, kind: type[KIND], translated: Entries | None = None) -> TextFile[KIND]:
     """The texts in a YAML file that holds a `kind`, some of them translated; TextError with all its problems."""
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
@@ -114,10 +117,10 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
     return TextFile(path, content, node)
 
 
-def translate(node: yaml.Node | None, translated: Mapping[str, Entry]) -> None:
+def translate(node: yaml.Node | None, translated: Entries) -> None:
     for place, text in places(node):
-        entry = translated.get(place)
-        if entry and entry.text and not entry.outdated and entry.english == text.value:
+        entry = translated.get((place, text.value))
+        if entry and entry.text and not entry.outdated:
             text.value = entry.text
 
 
@@ -164,18 +167,25 @@ class _Figures(string.Formatter):
         return CONVERSIONS[conversion](value) if conversion else value
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        *forms, last = format_spec.split("|")
-        if forms:
-            return forms[0] if _is_one(value) else last
-        return localize(value, last) if isinstance(value, Number) else str(super().format_field(value, last))
+        forms = format_spec.split("|")
+        if len(forms) > 1:
+            return _form_for(value, forms)
+        return (
+            localize(value, format_spec) if isinstance(value, Number) else str(super().format_field(value, format_spec))
+        )
 
 
-def _is_one(value: Any) -> bool:
-    """Whether a word that counts so many has its first form: in Chinese, no word has two."""
-    code = current_language()
-    if code == ENGLISH or not isinstance(value, int | float):  # a figure that is a text counts nothing
-        return bool(value == 1)
-    return locale(code).plural_form(value) == "one"
+PLURALS = ("zero", "one", "two", "few", "many")  # of the CLDR, in its order; what is in none of them is "other"
+
+
+def _form_for(value: Any, forms: Sequence[str]) -> str:
+    """The word for so many; the last one where a language has more categories than the text has forms."""
+    if not isinstance(value, int | float):  # a figure that is a text counts nothing
+        return forms[-1]
+    rule = locale(current_language()).plural_form
+    known, category = [name for name in PLURALS if name in rule.tags], rule(value)
+    place = known.index(category) if category in known else len(forms)
+    return forms[min(place, len(forms) - 1)]
 
 
 def fill(template: str, figures: Mapping[str, Any], *numbered: object) -> str:
@@ -215,26 +225,22 @@ class Sentences:
         return fill(self.texts()[name], figures)
 
 
-say = Sentences("joins")
-
-
 def join_choices(values: Sequence[object], word: Literal["or", "and"] = "or") -> str:
-    """In a sentence: 2, 3 or 4."""
-    *before, last = (localize(value) if isinstance(value, float) else str(value) for value in values)
-    if not before:
-        return last
-    first = ", ".join(before)
-    return say("or", first=first, last=last) if word == "or" else say("and", first=first, last=last)
+    """In a sentence: 2, 3 or 4. As the CLDR writes a list (the English of Britain has no comma before the last)."""
+    code = current_language()
+    said = [localize(value) if isinstance(value, float) else str(value) for value in values]
+    style: Literal["or", "standard"] = "or" if word == "or" else "standard"
+    return format_list(said, style, Locale("en", "GB") if code == ENGLISH else locale(code))
 
 
 def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:
-    """Every text in a file with its place: the keys above it, an item of a list by its name or its number."""
+    """Every text in a file with its place: the keys above it, and of an item of a list its name or "-"."""
     if isinstance(node, yaml.ScalarNode):
         yield above, node
     elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
+        for item in node.value:
             name = below(item, "name") or below(item, "kind")
-            step = name.value if isinstance(name, yaml.ScalarNode) else str(number)
+            step = name.value if isinstance(name, yaml.ScalarNode) else "-"
             yield from places(item, f"{above}/{step}" if above else step)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:

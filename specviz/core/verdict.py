@@ -24,7 +24,7 @@ from specviz.core.trace import Trace
 say = Sentences("verdict")
 
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
-WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
+WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine
 FAR = 2.0  # of a target step from the calibrated one
 SLOWER = 1.1  # times another plain step: the slower one was disturbed more
 DOUBT = 1.25  # of the time of a round, chosen: two quiet calibrations differ by less

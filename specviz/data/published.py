@@ -9,10 +9,7 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from specviz.core.files import MEASURED
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
-from specviz.data.measured.measured_methods import ModelFamily
-from specviz.data.texts import page_texts
 
-SAYS = page_texts("published")
 # c: a number, or the two published times that it is the ratio of
 CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] if isinstance(given, list) else given)]
 
@@ -96,30 +93,16 @@ class GpuCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedMethod:
-    says: str  # the name of a sentence: system, machine, figures; of its rounds in braces
-    source: str
-    url: str
-    rounds: tuple[GpuRound, ...] = ()  # that the sentence names
-
-    @property
-    def said(self) -> str:
-        return SAYS[self.says].format(*self.rounds)
-
-
-@dataclass(frozen=True, slots=True)
 class Published:
     papers: tuple[PublishedRun, ...]
     served: Mapping[str, ServedGain]
     reports: Mapping[str, PublishedReport]
     gpu_rounds: tuple[GpuRound, ...]
     gpu_costs: tuple[GpuCosts, ...]
-    methods: Mapping[ModelFamily, tuple[PublishedMethod, ...]]
 
 
 FILE = MEASURED / "published.yaml"
 _KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 
 PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs
-PUBLISHED_METHODS = _KNOWN.methods
 SERVED, REPORTS = _KNOWN.served, _KNOWN.reports

@@ -10,7 +10,7 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
-from specviz.core.languages import ENGLISH, Entry, languages, translation
+from specviz.core.languages import ENGLISH, Entries, Entry, languages, translation
 from specviz.core.texts import AppTexts, TextFile, places
 
 # The program's own names, which stand in these files beside the texts; in the others all is text.
@@ -31,10 +31,11 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "lab": frozenset(
         {"acceptance_chance", "leftover", "expected_tokens", "best_draft_length", "prompt_lookup", "walk_tree"}
     )
-    | {"speculative_decode", "title", "hints"},
+    | {"speculative_decode", "title", "hint"},
     "lessons/ten-minutes": frozenset({"link"}),
     "lessons/fifty-minutes": frozenset({"link"}),
 }
+_FIGURES = {"p": "per cent", "h": "a number out of a hundred", "w": "a small number in words", "f": "a number"}
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 
 
@@ -44,26 +45,25 @@ class Translation:
 
     code: str
     name: str
-    english: Mapping[str, str]  # by place
-    entries: Mapping[str, Entry]
+    english: Sequence[tuple[str, str]]  # place and text
+    entries: Entries
     terms: Mapping[str, Sequence[str]]
 
     @property
     def missing(self) -> list[str]:
-        return [place for place in self.english if not (entry := self.entries.get(place)) or not entry.text]
+        return [
+            place for place, text in self.english if not (entry := self.entries.get((place, text))) or not entry.text
+        ]
 
     def problems(self) -> Iterator[str]:
-        for place, entry in self.entries.items():
-            if place not in self.english:
-                yield self._describe(place, "there is no such text")
+        today = set(self.english)
+        for key, entry in self.entries.items():
+            if key not in today or entry.outdated:
+                yield self._describe(entry.place, "the English text has changed since, so it is shown")
             elif entry.text:
-                yield from (self._describe(place, said) for said in self._problems_of(place, entry))
+                yield from (self._describe(entry.place, said) for said in self._problems_of(*key, entry))
 
-    def _problems_of(self, place: str, entry: Entry) -> Iterator[str]:
-        english = self.english[place]
-        if entry.outdated or entry.english != english:
-            yield "the English text has changed since, so it is shown"
-            return
+    def _problems_of(self, place: str, english: str, entry: Entry) -> Iterator[str]:
         try:
             given, wanted = _figures(entry.text), _figures(english)
         except ValueError:
@@ -79,14 +79,22 @@ class Translation:
         return f"{self.code}/{self.name}.po, {place}: {problem}."
 
 
-def texts_to_translate(file: TextFile[Any], name: str) -> dict[str, str]:
-    """The texts of a file that people read, by their place."""
-    return {
-        place: node.value
+def texts_to_translate(file: TextFile[Any], name: str) -> list[tuple[str, str]]:
+    """The texts of a file that people read, each once with its place."""
+    found = [
+        (place, node.value)
         for place, node in places(file.node)
         if node.tag == "tag:yaml.org,2002:str" and not STRUCTURE.get(name, frozenset()) & {*place.split("/")}
         if _is_language(node.value)
-    }
+    ]
+    return list(dict.fromkeys(found))
+
+
+def explain_figures(text: str) -> str:
+    """What each figure in a text is, for who translates it; empty where it names none."""
+    found = string.Formatter().parse(text)
+    kinds = {name: _FIGURES.get(conversion or (how or "")[-1:], "") for _, name, how, conversion in found if name}
+    return "; ".join(f"{{{name}}}: {kind or 'a text or a whole number'}" for name, kind in kinds.items())
 
 
 def _is_language(text: str) -> bool:

@@ -3,8 +3,8 @@
 `judge(drafted, q, p, uniform)` gives how many drafted tokens are accepted, and the target's own token after them. q
 has a row for each drafted token, p one more; `uniform()` is a random number from 0 to 1.
 
-A right solution is called wrong with a probability of at most `FALSE_ALARM`; the seed is fixed, so a file that passed
-passes again.
+A right solution is called wrong with a probability of a few in a billion: chi-squared is not exact so far out. The seed
+is fixed, so a file that passed passes again.
 """
 
 from collections import Counter

@@ -38,7 +38,7 @@ def _ancestors(parents: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 CHUNK = 128
 """Tokens of a prompt in one pass. Between two passes a job can be stopped, and others can go on.
 
-Measured with one thread (`benchmarks/prefill.py`): 128 tokens take 0.7 s with 135 million parameters and 1.5 s with
+Measured with one thread: 128 tokens take 0.7 s with 135 million parameters and 1.5 s with
 400 million; the whole prompt takes 9 to 28 % longer than in one pass. Smaller chunks cost more: with 64 tokens 24 to
 79 %. The keys and values equal those of one pass up to rounding (a test allows 1e-5 in the logits), and both decoders
 read the prompt in the same chunks. So greedy output is the target's own, but for near-ties: tests compare it with

@@ -118,8 +118,8 @@ def explain_refusal(name: str) -> str:
     said, shown = "no_model_named", repr(name[:100])
     if name == SMOLLM2 or name in known_names():
         said, shown = "operator_fetches" if name == SMOLLM2 else "not_downloaded", name
-    elif is_path(name) and allows_typing():
-        said = "no_such_folder" if "folders" in sources() else "no_paths"
+    elif is_path(name) and allows_typing() and "folders" not in sources():
+        said = "no_paths"
     usable = [*bundled_names(), *[SAYS["from_catalogue"]] * ("catalogue" in sources()), *_typed_kinds()]
     return SAYS[said].format(name=shown, usable=join_choices(usable))
 

@@ -3,6 +3,7 @@
 import os
 import re
 from functools import cache, lru_cache
+from hashlib import blake2b
 from importlib.util import find_spec
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from specviz.core.operator_settings import operator_setting
 
 TEMPLATE_FIELD, SEARCHED = b"tokenizer.chat_template", 32 * 2**20  # bytes: the longest head that loads
+HEAD, SAMPLES, SAMPLE = 2**20, 64, 2**12  # bytes of the head, samples, and bytes of each
 NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
 SMOLLM2 = "smollm2"  # the one file that the app can fetch: see `packaged`
 SMOLLM2_PARAMETERS = 134_515_008
@@ -43,6 +45,23 @@ def has_chat_template(file: Path) -> bool:
 def _has_template(file: Path, _changed: int) -> bool:
     with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
         return content.find(TEMPLATE_FIELD, 0, SEARCHED) >= 0
+
+
+def describe_content(file: Path) -> str:
+    """What tells a file from another one of its name and size: its head, and samples of its tensors."""
+    seen = file.stat()
+    return _describe_content(file, seen.st_size, seen.st_mtime_ns, seen.st_ino)
+
+
+@lru_cache(64)
+def _describe_content(file: Path, size: int, *_changed: int) -> str:
+    digest = blake2b(digest_size=8)
+    with file.open("rb") as opened:
+        digest.update(opened.read(HEAD))
+        for part in range(SAMPLES):
+            opened.seek(max(0, size - SAMPLE) * part // (SAMPLES - 1))
+            digest.update(opened.read(SAMPLE))
+    return f"{size} bytes, {digest.hexdigest()}"
 
 
 def is_missing(name: str) -> bool:

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
+from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import weights_hash
 from specviz.models.devices import check_memory, choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward, forced
 from specviz.models.gguf_file import EMBEDDING, GgufFile, read_gguf
-from specviz.models.gguf_tokens import end_ids, read_tokens
+from specviz.models.gguf_tokens import chat_template, end_ids, read_tokens
 from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
 from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
 from specviz.models.refusals import broken, explain_unknown
+
+say = Sentences("models")
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -85,6 +89,10 @@ def _load_transformers(file: GgufFile, config: Mapping[str, Any], info: ModelInf
 def configuration(file: GgufFile) -> dict[str, Any]:
     """What config.json would say. Raises InputError: its numbers and its tensors do not make a model that is read."""
     kind, name = file.fields.get("general.architecture"), file.path.name
+    if file.fields.get("general.type") == "adapter":
+        raise InputError(say("adapter", name=name))
+    if file.fields.get("split.count", 1) not in (0, 1):
+        raise InputError(say("split_file", name=name, count=file.fields["split.count"]))
     if kind not in ARCHITECTURES:
         raise explain_unknown(name, "general.architecture", kind, ", ".join(ARCHITECTURES))
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
@@ -135,9 +143,11 @@ def _rows(file: GgufFile) -> int:
 
 def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
     """How queries and keys are turned, as config.json says it. Llama 3.1 and 3.2 differ by a factor."""
-    scaling = f"{file.fields['general.architecture']}.rope.scaling"
-    if file.fields.get(f"{scaling}.type", "none") != "none" and file.fields.get(f"{scaling}.factor", 1.0) != 1.0:
-        return {"rope_type": f"{file.fields[f'{scaling}.type']!r:.40}"}
+    rope = f"{file.fields['general.architecture']}.rope"
+    kind = file.fields.get(f"{rope}.scaling.type", "linear")  # as llama.cpp takes older files, which name only a factor
+    factor = file.fields.get(f"{rope}.scaling.factor", file.fields.get(f"{rope}.scale_linear", 1.0))
+    if kind != "none" and factor not in (0.0, 1.0):
+        return {"rope_type": str(kind)[:40]}
     plain = {"rope_type": "default", "rope_theta": theta}
     if FACTORS not in file.tensors:
         return plain
@@ -232,10 +242,11 @@ def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "Pre
 def _tokenizer(file: GgufFile) -> "PreTrainedTokenizerBase":
     from transformers import PreTrainedTokenizerFast
 
-    light = read_tokens(file)
+    light, (template, begin) = read_tokens(file), chat_template(file)
     end = light.eos_token_id
     return PreTrainedTokenizerFast(
         tokenizer_object=light.backend_tokenizer,
         eos_token=None if end is None else light.convert_ids_to_tokens(end),
-        chat_template=file.fields.get("tokenizer.chat_template"),
+        bos_token=begin,
+        chat_template=template,
     )

@@ -11,9 +11,13 @@ from typing import Any
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 from tokenizers.models import BPE
 
+from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.models.gguf_file import EMBEDDING, GgufFile
 from specviz.models.refusals import broken, explain_unknown
 from specviz.models.tokens import LightTokens
+
+say = Sentences("models")
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 BY_DIGITS = (
@@ -35,7 +39,8 @@ RULES: Mapping[str, tuple[str, ...]] = {  # by the file's word: regular expressi
 }
 WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # a word that is a token needs no merges
 BEGINS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # where the file does not say whether a text does
-CONTROL, USER = 3, 4  # kinds of tokens: marks, and texts that are never cut
+NORMAL, CONTROL, USER = 1, 3, 4  # kinds of tokens: marks, and texts that are never cut
+CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")  # end a turn wherever there are such tokens
 LONGEST_PIECE = 64  # characters of what is joined; SentencePiece makes pieces of 16 unless told otherwise
 SPACE = "▁"  # SentencePiece writes it for a space
 
@@ -52,12 +57,13 @@ def read_tokens(file: GgufFile) -> LightTokens:
     make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(kind))
     if make is None:
         raise explain_unknown(name, "tokenizer.ggml.model", kind, "gpt2, llama")
-    if make is _byte_level and str(rule := fields.get("tokenizer.ggml.pre", "")) not in RULES:
-        raise explain_unknown(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
+    if make is _byte_level:
+        _check_cuts(name, fields, words)
     try:
         made = make(fields, {word: number for number, word in enumerate(words)})
         kinds = fields.get("tokenizer.ggml.token_type") or []
         marks = [(word, kind == CONTROL) for word, kind in zip(words, kinds, strict=False) if kind in (CONTROL, USER)]
+        marks += [(word, True) for word in CHAT_ENDS if word in made.get_vocab()]
         made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
         end, begin = _mark(fields, "eos"), _mark(fields, "bos") if _is_begun(fields) else None
         if begin is not None:
@@ -69,11 +75,34 @@ def read_tokens(file: GgufFile) -> LightTokens:
     return LightTokens(made, end)
 
 
+def _check_cuts(name: str, fields: Mapping[str, Any], words: list[str]) -> None:
+    """Refuse what would cut a text into other tokens than the model's own: no rule, an unknown one, or no merges."""
+    rule = str(fields.get("tokenizer.ggml.pre", ""))
+    if rule in ("", "default"):
+        raise InputError(say("no_cuts", name=name))
+    if rule not in RULES:
+        raise explain_unknown(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
+    kinds = fields.get("tokenizer.ggml.token_type") or [NORMAL] * len(words)
+    longer = (kind == NORMAL and len(word) > 1 for word, kind in zip(words, kinds, strict=False))
+    if not fields.get("tokenizer.ggml.merges") and any(longer):
+        raise InputError(say("no_merges", name=name))
+
+
 def end_ids(file: GgufFile) -> frozenset[int]:
     """The tokens that end a text, or a turn of a chat."""
     keys = ("eos_token_id", "eot_token_id", "eom_token_id")
     ends = (file.fields.get(f"tokenizer.ggml.{key}") for key in keys)
-    return frozenset(each for each in ends if isinstance(each, int))
+    words = file.fields.get("tokenizer.ggml.tokens", [])
+    of_chats = (number for number, word in enumerate(words) if word in CHAT_ENDS)
+    return frozenset([*(each for each in ends if isinstance(each, int)), *of_chats])
+
+
+def chat_template(file: GgufFile) -> tuple[str | None, str | None]:
+    """The template, and the mark at the beginning, which llama.cpp writes once, whether the template does or not."""
+    template, begin = file.fields.get("tokenizer.chat_template"), _mark(file.fields, "bos")
+    if template and begin is not None and _is_begun(file.fields) and "bos_token" not in template:
+        template = "{{ bos_token }}" + template
+    return template, None if begin is None else file.fields["tokenizer.ggml.tokens"][begin]
 
 
 def _is_begun(fields: Mapping[str, Any]) -> bool:

@@ -55,14 +55,13 @@ class KeyValues(Rows):
         stop, texts = self.length + count, count if alone else 1
         seen = -(-stop // BLOCK) * BLOCK if alone else stop
         self.reserve(seen - self.length)
-        new = self.store[..., self.length : stop, :]
-        new = new.transpose(2, 3).unsqueeze(4) if alone else new.unsqueeze(2)
-        layers, two, heads, _, size = self.store.shape
-        every = self.store[:, :, None, :, :seen].expand(layers, two, texts, heads, seen, size)
+        layers, _, heads, room, size = self.store.shape
+        flat = self.store.view(2 * layers, heads, room, size)  # keys, then values, of one layer after the other
+        new = flat[:, :, self.length : stop]
+        new = new.transpose(1, 2).unsqueeze(3) if alone else new.unsqueeze(1)
+        every = flat[:, None, :, :seen].expand(2 * layers, texts, heads, seen, size)
         # What each layer writes to, and reads from: made once a pass, as each of these views takes a microsecond.
-        self._layers = [
-            (*each.unbind(), *both.unbind()) for each, both in zip(new.unbind(), every.unbind(), strict=True)
-        ]
+        self._new, self._every = new.unbind(), every.unbind()
         return seen
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -70,10 +69,10 @@ class KeyValues(Rows):
 
         `length` stays: every layer writes to the same place, and the pass that ends moves it on.
         """
-        new_keys, new_values, all_keys, all_values = self._layers[layer]
-        new_keys.copy_(keys)
-        new_values.copy_(values)
-        return all_keys, all_values
+        own = 2 * layer
+        self._new[own].copy_(keys)
+        self._new[own + 1].copy_(values)
+        return self._every[own], self._every[own + 1]
 
 
 class HiddenStates(Rows):

@@ -91,7 +91,7 @@ def build(config: Config, weights: Weights, make: MakeLinear = linear) -> Llama:
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
-        eps=float(config["rms_norm_eps"]),
+        eps=torch.tensor(float(config["rms_norm_eps"]), device=norm.device),
         rotary=Rotary(frequencies(config["rope_parameters"], size).to(norm.device), norm.dtype),
         rows_are_independent=all(each.rows_are_independent for each in matrices),
     )

@@ -49,7 +49,7 @@ NO_END = -1  # a record says itself which token ended the text
 
 
 class RecordTokenizer:
-    """What `specviz.data.systems.importers` needs of a tokenizer."""
+    """What `specviz.systems` needs of a tokenizer."""
 
     def __init__(self, tokens: "Tokens") -> None:
         from specviz.models.tokens import TokenTexts  # imports tokenizers, which a page without a record does not need

@@ -5,7 +5,7 @@ The configuration, the tokenizer and the headers of the weight files are enough 
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -88,14 +88,14 @@ def inspect_configuration(name: str) -> Inspection:
     with quiet():
         with explain_errors(name):
             config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
+        stored = shapes()  # first: a configuration of what is not loaded may not make a model at all
         made = _build_without_weights(name, config)
-        if stored := shapes():
+        if stored:
             expected = {key: weight.shape for key, weight in made.named_parameters()}
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if where := disagreement(stored, expected, made.base_model_prefix):
                 raise broken(name, where)
-        with explain_errors(name):
-            tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+        tokenizer = _read_tokenizer(name, folder)
     text = config.get_text_config()
     limit = getattr(text, "max_position_embeddings", None)
     return Inspection(
@@ -127,16 +127,48 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     return model.folder, lambda: _shapes_on_hub(model) if few else {}
 
 
+def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+    """Raises InputError, which says that the fault is the tokenizer's: missing, broken, or newer than this program."""
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **LOCAL)
+    except Exception as error:  # three libraries read it
+        file = next((each for each in TOKENIZERS if (folder / each).is_file()), None)
+        if file is None:
+            raise InputError(say("tokenizer_missing", name=name)) from error
+        if problem := _foreign_content(name, folder / file):
+            raise InputError(problem) from error
+        why = shorten(hide_folders(str(error)) or type(error).__name__, 120, placeholder=" …")
+        raise InputError(say("tokenizer_unreadable", name=name, file=file, why=why)) from error
+    return tokenizer
+
+
+def _foreign_content(name: str, file: Path) -> str | None:
+    """What stands there in place of a file that a download should have brought."""
+    with file.open("rb") as opened:
+        start = opened.read(200).lstrip()
+    if start.startswith(b"version https://git-lfs"):
+        return say("lfs_pointer", name=name, file=file.name)
+    return say("web_page", name=name, file=file.name) if start.startswith(b"<") else None
+
+
 def shapes_in_folder(folder: Path, name: str) -> Shapes:
     shapes: Shapes = {}
+    kinds: dict[str, str] = {}
     for file in weights_in(folder, name):
         if not (folder / file).is_file():
             raise broken(name, file)
         try:
             with safe_open(folder / file, framework="pt") as opened:
-                shapes |= {key: tuple(opened.get_slice(key).get_shape()) for key in opened.keys()}  # noqa: SIM118
+                slices = {key: opened.get_slice(key) for key in opened.keys()}  # noqa: SIM118
+                shapes |= {key: tuple(each.get_shape()) for key, each in slices.items()}
+                kinds |= {key: each.get_dtype() for key, each in slices.items()}
         except (OSError, SafetensorError) as error:
+            if problem := _foreign_content(name, folder / file):
+                raise InputError(problem) from error
             raise broken(name, file) from error
+    packed = next((key for key, kind in kinds.items() if key.endswith(".weight") and kind not in FLOATS), None)
+    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in kinds):  # else its scales are named
+        raise InputError(say("no_floats", name=name, tensor=packed, kind=kinds[packed]))
     return shapes
 
 
@@ -166,13 +198,18 @@ def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: 
     return next((name for name in wanted if name.removeprefix(f"{prefix}.") not in bare), "config.json")
 
 
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+FLOATS = ("F64", "F32", "F16", "BF16")
+PREFIXES = ("_orig_mod.", "module.", "base_model.model.")  # of torch.compile, of DDP, of PEFT
 HEAD = re.compile(r"(?:^|\.)(?:fc|midlayer|d2t|t2d|hidden_norm|eagle_module|medusa_head)(?:\.|$)|^\d+\.\d+\.linear\.")
 HEAD_NAMES = re.compile("eagle|medusa|hydra|dflash", re.IGNORECASE)
 QUANTIZED = ("scales", "qweight", "qzeros", "weight_scale", "weight_scale_inv", "quant_map", "absmax")  # ends of names
 
 
-def check_kind(name: str, stored: Iterable[str], expected: Iterable[str], prefix: str) -> None:
+def check_kind(name: str, stored: Collection[str], expected: Iterable[str], prefix: str) -> None:
     """Refuse weights of another kind than a model's, with a tensor that shows it."""
+    if wrapped := next((each for each in PREFIXES if all(tensor.startswith(each) for tensor in stored)), None):
+        raise InputError(say("prefixed", name=name, prefix=wrapped))
     for tensor in sorted({*stored} - {spelling for name in expected for spelling in (name, name.removeprefix(prefix))}):
         if HEAD.search(tensor):
             raise _head(name, tensor)
@@ -311,7 +348,7 @@ def read_folder(
     """A model and its tokenizer from a folder."""
     options: Any = LOCAL | {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
     with explain_errors(name), quiet():
-        tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+        tokenizer = _read_tokenizer(name, folder)
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
         if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers

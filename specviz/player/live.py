@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS, BROWSER
+from specviz.core.files import ASSETS
 from specviz.core.request import SHOWN
 from specviz.core.settings import SETTINGS, DecodeSettings, Setting
 from specviz.core.trace import DrafterInfo
@@ -27,7 +27,7 @@ from specviz.data.published import PUBLISHED
 from specviz.data.texts import asset, page_texts
 from specviz.models.draft_menu import draft_label, model_label
 from specviz.player.data import PHASES, method_payload
-from specviz.player.html_file import bundle, html_file, inline_json
+from specviz.player.html_file import html_file, inline_json, program
 from specviz.player.offline import STYLES as PAGE_STYLES
 from specviz.player.offline import needs_in_words
 
@@ -57,7 +57,7 @@ def live_file() -> str:
 
 
 def live_file_with(weights: str) -> str:
-    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.js."""
+    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.ts."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
     return _page(models, weights, "'none'", SAYS["file_footer"])
 
@@ -72,10 +72,16 @@ def live_site() -> dict[str, bytes]:
     page = _page(models, "", "'self'", SAYS["site_footer"])
     return {
         "index.html": page.encode(),
-        "service_worker.js": _script("live/service_worker.js").encode(),
+        "service_worker.js": _service_worker(page, [*addresses.values()]),
         "files.json": json.dumps(["./", *addresses.values()]).encode(),
         **{addresses[name]: content for name, content in weights.items()},
     }
+
+
+def _service_worker(page: str, addresses: list[str]) -> bytes:
+    """With a digest of what it holds: a browser fetches the files again only where this file has other bytes."""
+    digest = sha256("\n".join([page, *addresses]).encode()).hexdigest()[:16]
+    return f'const DIGEST="{digest}";\n{program("live/service_worker")}'.encode()
 
 
 def _page(models: dict[str, Any], stored: str, connect: str, footer: str) -> str:
@@ -85,9 +91,9 @@ def _page(models: dict[str, Any], stored: str, connect: str, footer: str) -> str
         "stage": asset("stage/stage.html"),
         "weights": stored,
         "live": inline_json(_collect(models)),
-        "engine": _script("engine/worker.js").replace("</", "<\\/"),
+        "engine": program("engine/worker").replace("</", "<\\/"),
         "footer": escape(footer),
-        "script": bundle(BROWSER / "live/live.js"),
+        "script": program("live/live"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
     return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
@@ -103,7 +109,7 @@ def _fonts() -> Iterator[str]:
 
 
 def _collect(models: dict[str, Any]) -> dict[str, Any]:
-    """What the page is made with; see `Made` in assets/browser/live/live.js."""
+    """What the page is made with; see `Made` in assets/browser/live/live.ts."""
     presets = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
     papers = {run.pair: run for run in reversed(PUBLISHED)}
     plans = [plan for plan in all_plans() if plan.name in OWN]
@@ -145,7 +151,7 @@ def _tour() -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/browser/live/settings.js."""
+    """See `Row` in assets/browser/live/settings.ts."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
@@ -160,7 +166,7 @@ def _row(row: Setting) -> dict[str, Any]:
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
-    """See `Moment` in assets/browser/live/lesson.js."""
+    """See `Moment` in assets/browser/live/lesson.ts."""
     screen = moment.screen
     return {
         "title": moment.title,
@@ -190,11 +196,6 @@ def _weights_in_page(name: str) -> str:
     pieces = (content[at : at + PIECE] for at in range(0, len(content), PIECE))
     scripts = "".join(f'<script type="text/plain">{piece}</script>' for piece in pieces)
     return f'<div hidden id="weights-{name}">{scripts}</div>'
-
-
-def _script(entry: str) -> str:
-    """A module as a classic script: browsers start no thread from a module that is not a file of its own."""
-    return re.sub(r"^export default ", "", bundle(BROWSER / entry), flags=re.MULTILINE)
 
 
 def write_site(folder: Path) -> int:

@@ -8,7 +8,6 @@ from typing import TypedDict, cast
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
 from specviz.core.numbers import localize
@@ -25,12 +24,13 @@ from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.texts import asset, page_texts
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
-from specviz.player.html_file import SCHEMES, Scheme, bundle, html_file, inline_json
+from specviz.player.html_file import SCHEMES, Scheme, html_file, inline_json, program
 from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import other_page
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 SAYS = page_texts("offline")
+SHARED = page_texts("shared")
 
 
 def offline_page(
@@ -70,7 +70,7 @@ def offline_page(
         "settings": _settings(trace),
         "footer": _footer(address),
         "run": inline_json(data),
-        "script": bundle(BROWSER / "offline/player.js"),
+        "script": program("offline/player"),
         "style": "\n".join(map(asset, STYLES)),
     }
     return html_file("offline/page.html", parts, scheme)
@@ -88,15 +88,9 @@ def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
 
 
 def _lead(trace: Trace) -> str:
-    settings = trace.settings
     if trace.drafter is None:
         return SAYS["lead_alone"]
-    lead = SAYS["lead_chain"]
-    if settings.tree:
-        lead = SAYS["lead_tree"]
-    elif settings.verification == "block" and not settings.greedy:
-        lead = SAYS["lead_block"]
-    return lead.format(drafts=method_of(trace.drafter.kind).here.lead)
+    return SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
@@ -126,9 +120,9 @@ def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
 
 def _texts(trace: Trace, plain_text: str | None) -> str:
     same = f"<p>{escape(compare_texts(trace))}</p>" if trace.autoregressive else ""
-    written = [(SAYS["speculative_wrote"], trace.output.text)]
+    written = [(SHARED["speculative_wrote"], trace.output.text)]
     if plain_text is not None:
-        written.append((SAYS["target_wrote"], plain_text))
+        written.append((SHARED["target_wrote"], plain_text))
     both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)
     prompt = _text(SAYS["prompt"], trace.prompt.text)
     return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
@@ -219,7 +213,7 @@ def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequenc
         "footer": _footer(None),
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_played(plan)),
-        "script": bundle(BROWSER / "offline/lesson.js"),
+        "script": program("offline/lesson"),
         "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)

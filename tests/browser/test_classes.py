@@ -68,7 +68,7 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     other.get_by_role("button", name="Join the class").click()
     expect(other.get_by_text("as student 2")).to_be_visible()
     other.get_by_role("button", name="Play the class’s game").click()
-    expect(teacher.get_by_text("2 students have joined. Nobody has played")).to_be_visible()
+    expect(teacher.get_by_text("2 students have joined, 0 have played.")).to_be_visible()
     # their rounds and an answer arrive
     play(one, "Lily. She was", 1)
     play(other, "Lily and Tom", 1)

@@ -90,6 +90,7 @@ async def fill(port: int, full: Event, over: Event) -> None:
             await visitor.stay(0.2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("entry", ["serve.py"])
 def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: Path) -> None:
     """Before: beside the uploader stood "Request failed with status code 413", and no reason.
@@ -117,6 +118,7 @@ async def leave_much(port: int) -> None:
         await upload_much(port, 3)
 
 
+@pytest.mark.full
 def test_what_visitors_left_behind_is_forgotten_by_time(server: AppServer) -> None:
     """Before: it stayed until somebody else came, and after that until Python happened to collect it."""
     before = megabytes(server)

@@ -64,8 +64,10 @@ ON_WHITE = {  # parts that are dark on white paper, from the dark theme too
     "/?view=full": (".stApp", ".stage", ".stage .sentence", ".stage .says", "h1 strong", ".st-key-outcome p"),
     "/when_it_helps": (".stApp", "h1 strong", ".chart"),
 }
-# parts that another page has too
-LIKE_OTHERS = {"/?view=stage", "/?tour=5", "/learn?lesson=bonus", "/learn?lesson=stop", "/learn?part=why"}
+# parts that another page has too, and pages that the longer tests look at
+LIKE_OTHERS = {"/?view=stage", "/?view=projector", "/?tour=1", "/?tour=5", "/same_quality", "/worksheet"}
+LIKE_OTHERS |= {f"/learn?lesson={name}" for name in ("rejection", "bonus", "lossless", "stop")}
+LIKE_OTHERS |= {f"/learn?part={name}" for name in ("why", "load", "teach")}
 NOT_FOR_PAPER = ("tour=", "moment=")  # they point at what to press
 # a small window at 200 % zoom, a phone, a small phone
 NARROW = ({"width": 640, "height": 360}, PHONE, {"width": 320, "height": 640})

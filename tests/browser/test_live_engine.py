@@ -156,7 +156,7 @@ def test_the_page_of_a_site_opened_from_disk_says_what_it_needs(new_context: New
     write_site(tmp_path)
     page = new_context(once=True).new_page()
     page.goto((tmp_path / "index.html").as_uri())
-    expect(told(page)).to_contain_text("A browser loads no models for a page of a site that lies on a disk")
+    expect(told(page)).to_contain_text("A browser loads no models from a disk")
     expect(page.locator(".stage .chip").first).to_be_visible()
 
 

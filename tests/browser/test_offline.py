@@ -64,15 +64,6 @@ def test_a_length_that_nothing_here_can_run_is_never_asked_for(context: BrowserC
     assert heard + also == []
 
 
-def test_a_drawing_is_saved_as_a_picture(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, offline_page(RECORDED))
-    page.get_by_text("Save…").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Timeline as PNG").click()
-    assert download.value.path().read_bytes().startswith(b"\x89PNG")
-    assert [said for said in heard if not said.startswith(("data:", "blob:"))] == []
-
-
 def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, offline_page(fake_trace(hostile=True)))
     page.keyboard.press("End")

@@ -181,21 +181,3 @@ def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
     alone.goto(file.as_uri())
     expect(alone.locator(".stage .chip").first).to_be_visible()
     expect(alone.get_by_text("pairs of runs of one text on")).to_be_visible()
-
-
-def test_a_moment_is_a_picture_and_the_race_is_a_film(visit: Visit) -> None:
-    page = visit("race", ".race[data-done]")
-    race(page).get_by_label("Slow motion").select_option("1")
-    for name, file, begins in (
-        ("This moment as SVG", r"specviz-race-at-\d-\d\d-s\.svg", b"<svg "),
-        ("This moment as PNG", r"specviz-race-at-\d-\d\d-s\.png", b"\x89PNG"),
-        ("The race as a film", r"specviz-race\.webm", b"\x1aE\xdf\xa3"),
-    ):
-        race(page).get_by_text("Save…").click()
-        with page.expect_download() as download:
-            race(page).get_by_role("button", name=name).click()
-        assert re.fullmatch(file, download.value.suggested_filename)
-        found = download.value.path().read_bytes()
-        assert found.startswith(begins)
-    assert len(found) > 20_000
-    expect(race(page).locator(".filming")).to_be_hidden()

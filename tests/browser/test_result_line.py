@@ -31,7 +31,7 @@ PALEST = "all => all.map(one => Number(getComputedStyle(one).opacity))"
 SAY = "(it, words) => { it.textContent = words }"
 SENTENCES = (  # short and long ones
     "The target checks it in one pass.",
-    "It accepts 12, replaces the thirteenth and discards the last 3.",
+    "It accepts 12, replaces guess 13 and discards 3 more.",
     "No block passes: it rejects the first, replaces it and discards the other 15.",
 )
 
@@ -127,7 +127,7 @@ def test_a_line_that_compares_says_only_figures_that_the_screens_of_both_runs_sa
     page.get_by_role("slider", name="Draft length γ").fill("8")
     page.wait_for_selector(f"{LIVE}:not([data-run='{run}'])")
     change = page.locator(".change")
-    expect(change).to_contain_text("busy machine, so time cannot rank them")
+    expect(change).to_contain_text("Busy machine: time cannot rank them")
     said |= set(figures.findall(known(page.locator(".stage").evaluate(screen))))
     compares = figures.findall(known(change.text_content()))
     assert compares
@@ -202,7 +202,7 @@ def test_what_happens_in_this_round_is_never_cut_whatever_stands_beside_it(conte
 
 
 BUSY_CHANGE = (
-    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens per target call "
+    "Busy machine: time cannot rank them. Exact: 59 % accepted, 3.20 tokens per target call "
     "(wren-nano, 4, recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
 )
 

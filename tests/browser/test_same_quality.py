@@ -4,13 +4,14 @@ import re
 
 from playwright.sync_api import FilePayload, expect
 
+from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.proof.rows import RULES, recorded_proof
 from tests.conftest import AppServer, Visit
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 
-READY = "text=Why not accept only exact matches?"
+READY = "text=Break it on purpose"
 WRONG = [rule for rule in RULES if not rule.lossless]
 
 
@@ -42,7 +43,7 @@ def test_it_works_by_keyboard(visit: Visit, app_server: AppServer) -> None:
 def test_a_rule_is_made_of_pieces_and_a_students_draws_are_tested(visit: Visit, app_server: AppServer) -> None:
     page = visit("same_quality", READY)
     rule = page.get_by_test_id("stRadio")
-    expect(page.get_by_text("Not lossless.")).to_be_visible()
+    expect(page.get_by_text("Lossy.", exact=True)).to_be_visible()
     page.get_by_test_id("stButtonGroup").get_by_role("radio", name="Accept only exact matches").click()
     expect(page.get_by_text("Lossless.", exact=True)).to_be_visible()
     expect(rule.get_by_role("radio", name="p without the rejected token")).to_be_checked()
@@ -57,5 +58,5 @@ def test_a_rule_is_made_of_pieces_and_a_students_draws_are_tested(visit: Visit, 
     content = dump_run(fake_trace(), LabDraws([DrawnPosition("first", batches)], "replaced_from_target")).encode()
     file: FilePayload = {"name": "run.json", "mimeType": "application/json", "buffer": content}
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_text("What the lab’s check says")).to_be_visible()
+    expect(page.get_by_text(lab_words()["judge"].kinds["replaced_from_target"])).to_be_visible()
     expect(page.get_by_text("Fails the test.")).to_have_count(2)  # of the switch, and of the file

@@ -187,7 +187,7 @@ def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserCo
     automatic = inspector.locator(".title").text_content()
     page.locator(".strip .chip.accepted").first.click()
     expect(inspector.locator(".title")).to_contain_text("was accepted")
-    expect(inspector).to_contain_text("accept with probability min(1, p/q) = min(1, ")
+    expect(inspector).to_contain_text("Accept with probability min(1, p/q) = min(1, ")
     expect(inspector).to_contain_text(": accepted")
     page.locator(".strip .chip.discarded").first.click()
     expect(inspector).to_contain_text("Never judged because")
@@ -350,3 +350,53 @@ def test_the_stage_fits_a_projector_and_a_phone(context: BrowserContext, odd: bo
         expect_no_sideways_scroll(page)
     if odd:
         assert page.evaluate("[...document.fonts].find((font) => font.family === 'Odd').status") == "loaded"
+
+
+def test_a_character_that_is_cut_between_two_rounds_is_whole_once_both_are_there(context: BrowserContext) -> None:
+    page = visit_stage(context, "rounds=2&cut&step=5")
+    chip = page.locator(".strip .round").nth(1).locator(".chip.emitted")
+    expect(chip).to_have_text("⟨C3⟩")
+    page.get_by_role("button", name="more rounds").click()
+    expect(chip).to_have_text("ö(1/2)")
+    expect(chip).to_have_attribute("aria-label", re.compile(r"^ö\(1/2\), "))
+
+
+SPEAKS = """(stage) => {
+  const live = "output:not([aria-live=off]), [role=status], [aria-live=polite]";
+  window.spoken = [];
+  const heard = (all) => window.spoken.push(...all.map(({ target }) => target.textContent));
+  const all = { childList: true, characterData: true, subtree: true };
+  for (const one of stage.querySelectorAll(live)) new MutationObserver(heard).observe(one, all);
+}"""
+
+
+def test_nothing_speaks_while_it_plays_and_the_place_is_said_on_pause(context: BrowserContext) -> None:
+    page = visit_stage(context, "step=3&sharpness=6")
+    page.locator(".stage").evaluate(SPEAKS)
+    page.keyboard.press("Space")
+    expect(round_number(page)).to_contain_text("Round 4")
+    assert page.evaluate("window.spoken") == []
+    page.keyboard.press("Space")
+    page.wait_for_function("window.spoken.some((said) => said.startsWith('Round 4'))")
+
+
+def test_a_tip_stays_under_the_pointer_and_escape_takes_it_away(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    figure = page.locator("[data-figure=acceptance]")
+    tip = figure.locator(".tip")
+    figure.locator(".term").hover()
+    expect(tip).to_be_visible()
+    tip.hover()
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    figure.locator(".term").hover()
+    expect(tip).to_be_visible()
+
+
+def test_the_token_that_is_explained_is_pressed(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    chip = page.locator(".strip .chip.accepted").first
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)

@@ -66,7 +66,7 @@ def test_while_it_is_prepared_it_says_so_and_after_a_failure_it_can_be_tried_aga
     wait_for_what_an_event_starts(visited)
     [route] = held
     route.fulfill(status=206, body="half a model")
-    expect(said(visited)).to_have_text("The file could not be loaded from the server. Press the button to try again.")
+    expect(said(visited)).to_have_text("The file could not be loaded. Try again.")
     expect(visited.locator(".take progress")).to_be_hidden()
     visited.unroute(WEIGHTS)
     with visited.expect_download():

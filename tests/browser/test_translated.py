@@ -71,7 +71,7 @@ def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
     choose(page, "Prompt", "Structured")
     yield "another prompt"
     page.get_by_role("button", name="Show everything").click()
-    expect(page.get_by_text("Is it the same text?")).to_be_visible()
+    expect(page.locator(".stage[data-view=full]")).to_be_visible()
     page.locator(CHIP, has_text="Lily").first.click()
     expect(page.locator(".inspector")).to_contain_text("“Lily”")
     yield "everything, and a token explained"

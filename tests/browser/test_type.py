@@ -5,7 +5,6 @@ from playwright.sync_api import Locator, ViewportSize, expect
 
 from tests.browser.test_every_page import TITLES
 from tests.conftest import Visit
-from tests.support.grids import grid
 from tests.support.layout import placed
 from tests.support.visitor import DESK, expect_no_sideways_scroll, wait_until_still
 
@@ -31,17 +30,13 @@ def size_of(part: Locator) -> float:
     return size
 
 
-FEW = sorted({path for path, _ in TYPE.values()})
-ALL = [title.removeprefix("/") for title in TITLES]
-
-
-@pytest.mark.parametrize("paths", grid([FEW, ALL], [FEW]), ids=["few", "all"])
+@pytest.mark.full
 def test_on_a_projector_all_type_grows_with_the_stage_and_titles_stand_at_one_height_on_all_pages(
-    visit: Visit, paths: list[str]
+    visit: Visit,
 ) -> None:
     tops: dict[int, dict[str, int]] = {}
     sizes: dict[str, list[float]] = {}
-    for path in paths:
+    for path in (title.removeprefix("/") for title in TITLES):
         page = visit(path, "[data-testid=stMain] h1")
         parts = {name: page.locator(selector) for name, (where, selector) in TYPE.items() if where == path}
         for screen in (DESK, PROJECTOR):

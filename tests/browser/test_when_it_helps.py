@@ -71,7 +71,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Vis
         page.get_by_role("link", name="When it helps").click()
         expect(page.get_by_test_id("stProgress")).to_contain_text("7 of 80")
         page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text("Cancelled: what was measured stays.")).to_be_visible()
+        expect(page.get_by_text("Cancelled. What was found stays.")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
 
 
@@ -90,7 +90,6 @@ def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_choos
     expect(page.get_by_role("tab")).to_have_text(["Texts and settings", "Drafts", "Your server", *of_a_sweep])
     fold.click()
     expect(start).to_be_visible()
-    expect(page.get_by_text("It filters none of the figures below")).to_be_visible()
     page.get_by_text("Boilerplate", exact=True).first.click()
     expect(page.get_by_text("84 runs")).to_be_visible()
     expect(start).to_be_visible()
@@ -126,7 +125,7 @@ def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(vi
     assert len(marks) == 40
     assert overlapping(marks) == []
     open_tab(page, "By method")
-    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
+    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="What each draft gives and costs"))
     expect(costs.locator(".points path")).to_have_count(12)
     assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
 
@@ -140,7 +139,7 @@ def test_a_bench_of_your_server_is_opened_read_downloaded_and_cleared(
     page = visit("when_it_helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
     page.get_by_role("tab", name="Your server").click()
     page.get_by_text("Measure your own servers").click()
-    expect(page.get_by_text("This page never asks a server.")).to_be_visible()
+    expect(page.get_by_text("This page asks no server")).to_be_visible()
     page.locator("input[type=file][accept*=json]").set_input_files(file)
     expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_visible()
     expect(page.get_by_text("It pays up to concurrency 1 and no longer from 8 on").first).to_be_visible()

@@ -45,7 +45,12 @@ def in_node(
 ) -> Any:
     asked = json.dumps({"texts": texts, "passes": passes, "runs": runs, "draws": draws})
     done = subprocess.run(
-        ["node", "tests/js/in_node.js"], cwd=ROOT, input=asked, capture_output=True, text=True, check=True
+        ["node", "--import", "./tests/js/typescript.js", "tests/js/in_node.js"],
+        cwd=ROOT,
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return json.loads(done.stdout)
 

@@ -20,7 +20,7 @@ test("what was run, each round in the words of the stage, what came of it", () =
   const told = account([roundOf("ardd"), roundOf("aaaa", "bonus")], { result });
   assert.deepEqual(told.before, ["small drafts for big: draft length 4, greedy.", "The prompt: “Once”."]);
   assert.deepEqual(told.rounds, [
-    "Round 1: The draft guesses 4 tokens. The target checks all 4 in one pass. It accepts 1, replaces the second and discards the last 2. Accepted: “t0”. Rejected: “t1”. Discarded: “t2”, “t3”. Correction: “x”.",
+    "Round 1: The draft guesses 4 tokens. The target checks all 4 in one pass. It accepts 1, replaces guess 2 and discards 2 more. Accepted: “t0”. Rejected: “t1”. Discarded: “t2”, “t3”. Correction: “x”.",
     "Round 2: The draft guesses 4 tokens. The target checks all 4 in one pass. It accepts all 4 and adds a bonus token. Accepted: “t0”, “t1”, “t2”, “t3”. Bonus: “x”.",
   ]);
   assert.deepEqual(told.after, [
@@ -29,7 +29,7 @@ test("what was run, each round in the words of the stage, what came of it", () =
     "1.5 times as fast: 7 tokens.",
     "Identical.",
     "The draft is cheap.",
-    "Where the figures are from: measured on a machine.",
+    "Figures: measured on a machine.",
   ]);
   assert.equal(asText(told).split("\n").length, 2 + 1 + 2 + 1 + 6);
 });
@@ -49,7 +49,7 @@ test("a run that goes on has no result yet", () => {
 test("a tree, and more guesses of one kind than a sentence names", () => {
   const nodes = ["a-1", "a0", ...Array(12).fill("n-1")].join(" ");
   const [told] = account([treeRound(nodes, "bonus")], {}, { settings: { ...traceOf([]).settings, tree: "14" } }).rounds;
-  assert.match(told, /^Round 1: The draft guesses a tree: 14 guesses for the next 2 places\. The target checks all 14 guesses in one pass\. /);
+  assert.match(told, /^Round 1: The draft guesses a tree: 14 guesses for 2 places\. The target checks all 14 in one pass\. /);
   assert.match(told, /Accepted: “t0”, “t1”\. Not taken: “t2”, .*“t9” and 4 more\. Bonus: “x”\.$/);
 });
 

@@ -37,7 +37,7 @@ test("it is about the rejected token, else about the accepted one with the small
 test("both probabilities, the dice roll and the leftover are said", () => {
   const correction = /** @type {Chip} */ ({ text: "a", status: "correction", p: 0.5, candidates: [], residual: [["a", 0.9, true]] });
   const said = diceInWords(round(judged("x", "rejected", 0.5), correction), "technical");
-  for (const part of ["draft model, q 40 %", "target model, p 20 %", "is 70 %", "p/q 50 %", "a 90 %, drawn"]) assert.ok(said.includes(part), part);
+  for (const part of ["draft model 40 %", "target model 20 %", "dice roll u 70 %", "p/q 50 %", "a 90 %, drawn"]) assert.ok(said.includes(part), part);
   assert.ok(!diceInWords(round(judged("x", "rejected", 0.5), correction), "plain").match(/model|%/));
   assert.equal(diceInWords(round(), "plain"), "Nothing is drawn here.");
 });

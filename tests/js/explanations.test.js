@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { blockToken } from "../../assets/browser/stage/block_explanations.js";
 import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
-import { placeInTree, whatFailed, whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
+import { whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
 
 /** @import { Chip, JudgedChip, RoundPayload } from "../../assets/browser/shared/payloads.js" */
 
@@ -53,26 +53,16 @@ const PARENTS = [-1, -1, 0, 1, 1, 2];
 
 test("a guess that was not taken says which guess decided that", () => {
   const tree = round(TREE, PARENTS);
-  assert.equal(whyNotTaken(tree, 2), "Not taken: it follows “x”, which failed.");
-  assert.equal(whyNotTaken(tree, 5), "Not taken: it follows “x”, which failed.");
-  assert.match(whyNotTaken(tree, 4), /the target accepted “v” for this place before/);
+  assert.equal(whyNotTaken(tree, 2), "Not taken: it follows “x”, which is not in the text.");
+  assert.equal(whyNotTaken(tree, 5), "Not taken: it follows “x”, which is not in the text.");
+  assert.match(whyNotTaken(tree, 4), /the target accepted “v” for this place/);
   const ended = round([TREE[1], TREE[2]], [-1, 0]);
   assert.match(whyNotTaken(ended, 1), /the text ended/);
 });
 
 test("a guess after one that was itself not taken names that one", () => {
   const chips = [TREE[3], TREE[4], TREE[5]];
-  assert.equal(whyNotTaken(round(chips, [-1, -1, 1]), 2), "Not taken: it follows “w”, which was not taken.");
-});
-
-test("a proposed guess says for which place it is, and the target's own token what failed there", () => {
-  const tree = round(TREE, PARENTS);
-  assert.equal(placeInTree(tree, 0), "It is guess 1 of 2 for the next place.");
-  assert.equal(placeInTree(tree, 4), "It is guess 2 of 2 for the place after “y”.");
-  assert.equal(placeInTree(tree, 5), "It is the only guess for the place after “z”.");
-  const failed = round([judged("a", "accepted", 1, 0), judged("b", "rejected", 0, 0.5), judged("c", "rejected", 0, 0.5), OWN], [-1, 0, 0]);
-  assert.equal(whatFailed(failed), "Both guesses for this place failed.");
-  assert.equal(whatFailed(round([judged("a", "rejected", 0, 0.5), OWN], [-1])), "The one guess for this place failed.");
+  assert.equal(whyNotTaken(round(chips, [-1, -1, 1]), 2), "Not taken: it follows “w”, which is not in the text.");
 });
 
 test("a pass over one token is the median of the target's steps", () => {

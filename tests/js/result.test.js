@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { figuresOf, freest, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
+import { figuresOf, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
 import { Figures } from "../../assets/browser/stage/figures.js";
 import { Result } from "../../assets/browser/stage/result.js";
 
@@ -78,10 +78,9 @@ test("during the tour nothing is run, and the line does not say so", () => {
 test("the result and its reason are those of the run, and one line compares it with the run before", () => {
   /** @type {Array<[object, string]>} */
   const cases = [
-    [{ before: BEFORE }, "was 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
-    [{ before: { ...BEFORE, pinned: true } }, "pinned 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
-    [{ before: BEFORE, running: true }, "was 86 % accepted, 1.56× (small, 4) → now … (nano, 4)"],
-    [{}, "Choose another draft or draft length: this run then stays as a pale line in each plot."],
+    [{ before: BEFORE }, "86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
+    [{ before: BEFORE, running: true }, "86 % accepted, 1.56× (small, 4) → now … (nano, 4)"],
+    [{}, "Choose another draft or draft length to compare."],
     [{ running: true }, ""],
   ];
   for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
@@ -93,14 +92,14 @@ test("the result and its reason are those of the run, and one line compares it w
 
 test("where the machine was busy, only what is exact is compared", () => {
   const busy = { ...DONE.result, trusted: false, speedup: null };
-  const start = "busy machine, so time cannot rank them. Exact:";
+  const start = "Busy machine: time cannot rank them. Exact:";
   /** @type {Array<[object, string]>} */
   const cases = [
-    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens per target call (small, 4) → now 59 %, 3.50 (nano, 4).`],
-    [{ before: { ...BEFORE, trusted: false }, running: true }, "was 86 % accepted (small, 4) → now … (nano, 4)"],
+    [{ before: BEFORE, result: busy }, `${start} 86 % accepted, 4.25 tokens per target call (small, 4) → now 59 %, 3.50 (nano, 4).`],
+    [{ before: { ...BEFORE, trusted: false }, running: true }, "86 % accepted (small, 4) → now … (nano, 4)"],
     [
       { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
-      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens per target call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
+      `${start} 86 % accepted, 4.25 tokens per target call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
     ],
   ];
   for (const [changes, change] of cases) {
@@ -150,19 +149,6 @@ test("a run has one speedup: the measured one, and where that is not trusted its
     assert.deepEqual(found, [soFar, atLength, note]);
   }
   assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, interval: null, kind: "estimated" });
-});
-
-test("the name of the run before is where the lines leave most room", () => {
-  const [low, high] = [100, 0].map((top) => ({ left: 10, right: 60, top, bottom: top + 10 }));
-  /** @type {Array<[Array<[number, number]>, object]>} */
-  const cases = [
-    [[[0, 5], [80, 5]], low],
-    [[[0, 105], [80, 105]], high],
-    [[[0, 150], [80, 60]], high], // a line between two places counts too
-    [[[70, 105], [80, 105]], low], // and none beside the box
-    [[], low],
-  ];
-  for (const [places, free] of cases) assert.equal(freest([low, high], [places]), free);
 });
 
 test("while the slider moves, what is said is estimated and says so", () => {

@@ -36,13 +36,13 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
   assert.ok(clockIsCoarse(coarse));
   assert.ok(Math.abs((costsOf(coarse)?.step ?? 0) - 0.0015) < 1e-9);
-  assert.match(timedInWords(coarse), /v\(5\) = 2\.0; a guess takes 0\.7\. The browser’s clock is coarse on purpose/);
+  assert.match(timedInWords(coarse), /takes 2\.0 times as long as one token; a guess takes 0\.7\. The browser’s clock is coarse on purpose/);
   assert.ok(clockIsCoarse(run(new Array(12).fill([4, 33.3]), [16.7, 16.7, 33.3, 16.7])));
   const none = run(new Array(12).fill([4, 0]), new Array(40).fill(0));
-  assert.match(timedInWords({ ...none, rounds: none.rounds.map((/** @type {any} */ round) => ({ ...round, verify_seconds: 0.016 })) }), /clock is coarse on purpose, and a step takes less than it counts/);
+  assert.match(timedInWords({ ...none, rounds: none.rounds.map((/** @type {any} */ round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
-  assert.match(timedInWords(fine), /v\(5\) = 2\.31; a guess takes 0\.77\.$/);
+  assert.match(timedInWords(fine), /takes 2\.31 times as long as one token; a guess takes 0\.77\.$/);
 });
 
 test("a reason has no more digits than the clock gives, and a busy machine gives no costs", () => {
@@ -56,7 +56,7 @@ test("a reason has no more digits than the clock gives, and a busy machine gives
   assert.match(looked, /above about 4\.7 tokens per target call \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
   autoregressive.alternating = true;
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((/** @type {number} */ seconds, /** @type {number} */ i) => (i === 3 ? 0.5 : seconds));
-  assert.equal(timedInWords(coarse), "Timed, one run, on a browser: the machine was too busy to tell.");
+  assert.equal(timedInWords(coarse), "Timed on a browser: the machine was too busy to tell.");
 });
 
 test("with a clock of whole milliseconds, what a round takes is near what it takes", () => {

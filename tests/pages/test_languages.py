@@ -47,6 +47,12 @@ def test_what_a_server_keeps_of_a_page_is_not_shown_in_another_visitors_language
     assert "random words" not in texts(opened_in_app(name, lang="es")).lower()
 
 
+def test_the_kinds_of_text_of_a_game_are_in_the_visitors_language() -> None:
+    """Found: “Story” on a Spanish class page."""
+    page = opened_in_app("class", lang="es")
+    assert "Cuento" in page.selectbox(key="class_set").options
+
+
 def test_a_table_shows_numbers_as_the_language_writes_them_and_still_holds_numbers() -> None:
     rows, columns = {"speedup": [1.5, None], "name": ["a.b", "c"]}, numbers("%.2f×", "speedup")
     assert localized_table(rows, columns) == (rows, columns)

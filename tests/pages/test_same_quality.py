@@ -13,7 +13,7 @@ from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof, rule_text
 from specviz.service.protocol import EnumerateRules, JobFailed, JobFinished, JobItem, JobProgress
 from specviz.ui.same_quality.outcomes import token_label
-from specviz.ui.same_quality.same_quality_page import ProofCells, bfloat16_step, drop_constant
+from specviz.ui.same_quality.same_quality_page import ProofCells, drop_constant
 from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -33,7 +33,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
         "Break it on purpose",
         "Your rule",
     ]
-    for said in ("RECORDED", "Passes the test.", "evidence, not certainty", "Why not accept only exact matches?"):
+    for said in ("RECORDED", "Passes the test.", "evidence, not certainty"):
         assert said in texts(page)
     assert "LIVE" not in texts(page)
     options = page.radio(key="same_quality_rule").options
@@ -42,21 +42,17 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
         (not rule.lossless, rule.by_design) for rule in switches
     ]
     assert {rule.name for rule in switches if rule.by_design} == {"lenient", "typical", "ensemble"}
-    table = next(table.value for table in page.table if "rule" in table.value)
-    assert [name.split(": ")[1] for name in table["rule"]] == ["Σ min(p, q)", "Σ p·q", "p(argmax q)"]
-    assert all("%" in share for share in table["computed"])
     folded = [each for each in page.expander if each.label == "The statistics of this test"]
     assert len(folded) == 2, "of the real rule, and of the broken one"
     for each in folded:
         assert not each.proto.expanded
         [row] = [html.proto.body for html in each.get("html") if "statistics" in html.proto.body]
         assert (row.count("<tr"), row.count("<th "), row.count("<td ")) == (2, 8, 8)
-        assert each.caption[0].value.count("\n- ") == 7, "what each of them means"
+        assert "p-value: the probability" in each.caption[0].value
     for said in (
         "30 tokens one by one, and “any other”, which has 26% of the probability",
-        "Bins of the first test: ",
         "the places of the drawn tokens are spread evenly",
-        "What stays invisible",
+        "stay invisible",
         "In every row: draft length 4, draft wren-nano, target wren-base",
     ):
         assert said in texts(page)
@@ -120,21 +116,21 @@ def batches(rule: str, number: int) -> list[JobItem]:
     return [JobItem(1, "prove", batch) for batch in found[:number]]
 
 
-@pytest.mark.parametrize("end", ["Cancelled.", "This proof has expired."])
+@pytest.mark.parametrize("end", ["Cancelled.", "This has expired."])
 def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: FakeService, end: str) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
     page.button(key="same_quality_draw").click().run()
     service.tell(JobProgress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
     for said in ("After 3,000 draws", "LIVE · this machine", "nothing distinguishes the two yet"):
         assert said in texts(page.run())
-    assert "3 of 10 parts, drawing 1,000 more each way" in page.get("progress")[0].proto.text
+    assert "3 of 10 parts, drawing 1,000 tokens each way" in page.get("progress")[0].proto.text
     if end == "Cancelled.":
         page.button(key="same_quality_cancel").click().run()
         assert service.cancelled == ["proof"]
     else:
         service.expire("ada")
         page.run()
-    for said in (f"{end} The results so far stay.", "Stopped early: no verdict.", "LIVE · this machine", "3,000"):
+    for said in (f"{end} What was found stays.", "Stopped early: no verdict.", "LIVE · this machine", "3,000"):
         assert said in texts(page)
     assert not page.error
     assert not page.button(key="same_quality_draw").disabled
@@ -166,11 +162,11 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, se
     found = known(recorded_proof())
     service.tell(JobItem(1, "compare greedy", found.greedy[0]), JobFinished(1))
     page.run()
-    assert "Here the two texts do not differ" in texts(page)
+    assert "No difference: all" in texts(page)
     assert "LIVE · this machine" in texts(page)
 
 
-@pytest.mark.parametrize(("target", "word"), [("wren-base", "FAILS"), ("another", "is not known for this model")])
+@pytest.mark.parametrize(("target", "word"), [("wren-base", "FAILS"), ("another", "is not known")])
 def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService, target: str, word: str) -> None:
     """The verdict over all prompts takes the worst one, and this one is shown in detail."""
     found = known(recorded_proof())
@@ -183,7 +179,7 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
 
 def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppTest, service: FakeService) -> None:
     """First those of “Skip the residual”; each choice changes the verdict without a job."""
-    for said in ("Not lossless.", lab_words()["judge"].kinds["replaced_from_target"]):
+    for said in ("Lossy.", lab_words()["judge"].kinds["replaced_from_target"]):
         assert said in texts(page)
     page.radio(key="same_quality_replace-1").set_value("leftover").run()
     assert "Lossless." in texts(page)
@@ -195,7 +191,7 @@ def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppT
     linked = opened("pages/same_quality.py", accept="ratio", replace="leftover", bonus="most_probable_bonus")
     assert "After 4 accepted guesses" in texts(linked)
     wrong = opened("pages/same_quality.py", accept="import")
-    assert "accept=import is not a piece known here" in texts(wrong)
+    assert "accept=import is not known here" in texts(wrong)
 
 
 def test_the_pieces_of_a_known_rule_are_one_click_away(page: AppTest) -> None:
@@ -241,4 +237,3 @@ def test_columns_that_say_the_same_are_left_out_labels_hold_no_markup_and_number
     same, kept = drop_constant([*rows, other])
     assert (same, kept[-1]) == ({"draft": "x", "target": "t"}, {"prompt": "b", "draft length": 4})
     assert (token_label(" <b>x"), token_label("\n")) == ("␣&lt;b&gt;x", "⏎")
-    assert [bfloat16_step(value) for value in (13.0, -1.0, 0.0)] == [0.0625, 2**-7, 0.0]  # 8 to 16, in 128 steps

@@ -114,7 +114,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     assert data["badge"].startswith("measured here on")
     assert other.slider(key="temperature").value == 0.9
     gone = opened(run="0123456789abcdef", preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
-    assert "no longer has the run of this link" in texts(gone)
+    assert "This run is no longer here" in texts(gone)
     data = until_done(gone)
     assert (trace_in(data)["settings"]["draft_length"], data["run"]["method"]["kind"]) == (3, "prompt-lookup")
     assert data["playhead"] == 4
@@ -153,7 +153,7 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "target" in page.warning[0].value
     assert "Or type" not in texts(page)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    for name, says in (("some__thing__", "press Run again to load it"), ("some_*thing*", "There is no model named")):
+    for name, says in (("some__thing__", "press Run again to load"), ("some_*thing*", "There is no model named")):
         page = opened(target=f"somebody/{name}", prompt="Once")
         assert not visit(page).watch.run.busy
         assert stage_of(page)["run_id"] == "first"  # the recorded run stays
@@ -262,7 +262,7 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     page.button(key="again").click().run()
     until(page, lambda: page.error)
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
-    assert f"There is no folder and no GGUF file '{folder}' on this server" in said
+    assert f"There is no model named '{folder}' here" in said
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.peers import Pair, agreement, agreement_with_vllm, llama_arguments, llama_way, same_rounds
 from specviz.core.errors import InputError
-from specviz.data.systems.serving_counters import read_counters
+from specviz.systems import read_counters
 from tests.servers.conftest import Fresh, folder_of
 from tests.servers.questions import DRAFT_LENGTH, OPENING, OTHERS, setups
 from tests.servers.recording import prompt_ids

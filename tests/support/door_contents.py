@@ -17,7 +17,7 @@ from specviz.measure.endpoints import result as bench_result
 from specviz.measure.endpoints.result import dump_result
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep import table
-from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
+from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS, MOST_READ
 from specviz.service.job import RunResult
 from specviz.service.run_store import _STORED, StoredRun
 from tests.support.bench_results import make_bench
@@ -90,8 +90,9 @@ def shown_bench(content):
 
 
 def prompts() -> bytes:
-    length = MAX_FILE_BYTES // MAX_PROMPTS - 10
-    return b"\n".join(b"%d " % number + b"x " * (length // 2 - 3) for number in range(MAX_PROMPTS))
+    length = MOST_READ // MAX_PROMPTS - 10
+    read = b"\n".join(b"%d " % number + b"x " * (length // 2 - 3) for number in range(MAX_PROMPTS))
+    return read + b"\nx" * ((MAX_FILE_BYTES - len(read)) // 2)
 
 
 def plan() -> bytes:

@@ -37,7 +37,9 @@ def budgets() -> dict[str, Budget]:
 WIDGETS = {"file_uploader", "text_area", "text_input", "chat_input", "camera_input", "audio_input", "data_editor"}
 CONTEXT = {"query_params", "cookies"}  # of Streamlit: what a browser says with its address and its headers
 Assigned = ast.Assign | ast.AnnAssign
-READS = re.compile(r"\b(?:json\.loads|yaml\.compose|csv\.reader|outside|reader|values_in|content_of|text_of)\(")
+READS = re.compile(
+    r"\b(?:json\.loads|yaml\.compose|csv\.reader|outside|reader|values_in|content_of|text_of|find_values)\("
+)
 COMPONENT = re.compile(r"on_\w+_change")
 
 

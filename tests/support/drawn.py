@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from specviz.core.trace import Trace
 from specviz.player.data import stage_data
 from specviz.player.payload import SentStage
 
+READ = (Path(__file__).parents[1] / "js" / "typescript.js").as_uri()
 SCRIPT = f"""
 import {{ readFileSync }} from "node:fs";
 import {{ drawnRun }} from {json.dumps((BROWSER / "trace/drawn_run.js").as_uri())};
@@ -23,7 +25,7 @@ def drawn(*sent: SentStage) -> list[dict[str, Any]]:
     """Each payload as it is drawn; one start of node for all of them."""
     if not shutil.which("node"):
         pytest.skip("node draws the run")
-    command = ["node", "--input-type=module", "--eval", SCRIPT]
+    command = ["node", "--import", READ, "--input-type=module", "--eval", SCRIPT]
     made = subprocess.run(command, input=json.dumps(sent), capture_output=True, text=True, check=True)
     found: list[dict[str, Any]] = json.loads(made.stdout)
     return found

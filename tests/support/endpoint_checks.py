@@ -4,8 +4,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace
-from specviz.data.systems.importers import RecordOptions, import_run
-from specviz.data.systems.serving_counters import read_counters
+from specviz.systems import RecordOptions, import_run, read_counters
 from tests.support.endpoint_records import Answered, Asked, Rounds
 from tests.support.known import known
 

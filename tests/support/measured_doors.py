@@ -8,15 +8,14 @@ from specviz.cli.options import MOST_TEXT
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.trace import FILE, UPLOAD
 from specviz.data.lessons.plans import MAX_BYTES
-from specviz.data.systems.importers import MOST_UPLOADED
-from specviz.data.systems.importers.record import MOST_BYTES
-from specviz.data.systems.serving_counters import MAX_CHARACTERS
 from specviz.measure.endpoints import result as bench_result
 from specviz.measure.endpoints.reading import MOST_LINE
 from specviz.measure.endpoints.result import MOST_MEGABYTES
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
+from specviz.systems import MAX_CHARACTERS, MOST_UPLOADED
+from specviz.systems.fields import MOST_BYTES
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
 from specviz.ui.watch.watch_state import LIST_BYTES, MAX_RUNS
@@ -48,7 +47,7 @@ DOORS = {
         """ui/watch/files.py: file_uploader trace_file
         core/trace.py: reads""",
         f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
-        "from specviz.data.systems.importers import RecordOptions, open_run",
+        "from specviz.systems import RecordOptions, open_run",
         "f'{len(open_run(content, RecordOptions()).rounds)} rounds'",
         lambda: [sent.long_trace(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
         r"[0-9]{3,4} rounds",
@@ -67,14 +66,9 @@ DOORS = {
         ui/watch/files.py: text_input TARGET
         ui/watch/files.py: text_input DRAFT
         ui/watch/files.py: a name that is typed, TOKENIZER
-        data/systems/importers/record.py: reads
-        data/systems/importers/llama_cpp.py: reads
-        data/systems/importers/lm_studio.py: reads
-        data/systems/importers/sglang.py: reads
-        data/systems/importers/transformers.py: reads
-        data/systems/importers/vllm.py: reads""",
+        systems/fields.py: reads""",
         f"{MOST_UPLOADED // sent.MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
-        """from specviz.data.systems.importers import RecordOptions, open_run
+        """from specviz.systems import RecordOptions, open_run
 from tests.support.records import FakeTokenizer
 LONG = "x" * 100_000
 def opened():
@@ -160,7 +154,8 @@ def opened():
         "shown.*",
     ),
     "pasted counters": door(
-        "ui/worksheet/worksheet_page.py: text_area worksheet_paste",
+        """ui/worksheet/worksheet_page.py: text_area worksheet_paste
+        systems/finding.py: reads""",
         f"{MAX_CHARACTERS:,} characters",
         sent.PAGE,
         "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
@@ -303,8 +298,7 @@ def opened():
     ),
     "a bench on the command line": door(
         """cli/bench.py: file --import
-        cli/bench.py: reads
-        measure/endpoints/tool_files.py: reads""",
+        cli/bench.py: reads""",
         f"{MOST_MEGABYTES} MB, of which {bench_result.MAX_PROMPTS} prompts are read",
         "from specviz.measure.endpoints.importers import import_files",
         "f'{len(import_files(content, content).answers)} answers'",

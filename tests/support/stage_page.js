@@ -1,15 +1,14 @@
 // The stage on a bare page, mounted as Streamlit mounts it. The page answers what the stage reports, as the app does.
 
-import { hold } from "../../assets/browser/shared/channel.js";
-import { find } from "../../assets/browser/shared/dom.js";
-import { mount } from "../../assets/browser/shared/mounting.js";
-import { Stage } from "../../assets/browser/stage/stage.js";
+import update from "/stage/component.js";
+import run from "/stage/run.js";
 
+const find = (parent, selector) => parent.querySelector(selector);
+const bytes = (data) => new TextEncoder().encode(JSON.stringify(data));
 const asked = JSON.parse(find(document, "#asked").textContent); // `runs`: one payload for each state of a growing run
 const state = { place: asked.place, reported: null, gamma: null, run: 0, at: 0 };
 const host = find(document, "#host");
 const root = host.attachShadow({ mode: "open" });
-const update = mount(".stage", (node) => new Stage(node));
 let end = () => {};
 
 /** What the app does when something changed: draw the page again, `latency` ms later. */
@@ -19,14 +18,14 @@ function rerun() {
   setTimeout(() => draw(then), asked.latency);
 }
 
-function draw({ place, reported, gamma, run, at }) {
-  const { run: sent, ...payload } = { ...asked.runs[at], run_id: `run ${run}`, playhead: place };
-  const part = `${run}-${at}`;
-  hold({ key: part, run: sent });
+function draw({ place, reported, gamma, run: number, at }) {
+  const { run: sent, ...payload } = { ...asked.runs[at], run_id: `run ${number}`, playhead: place };
+  const part = `${number}-${at}`;
+  run({ data: bytes({ key: part, run: sent }) });
   find(document, "#reported").textContent = `reported ${reported ?? "None"}`;
   find(document, "#gamma").textContent = `asked ${gamma ?? "None"}`;
   end = update({
-    data: new TextEncoder().encode(JSON.stringify({ ...payload, gamma: gamma ?? payload.gamma, part })),
+    data: bytes({ ...payload, gamma: gamma ?? payload.gamma, part }),
     parentElement: root,
     setStateValue: (name, value) => tell({ place: value, reported: value }),
     setTriggerValue: (name, value) => tell({ gamma: value }),
@@ -61,4 +60,4 @@ find(document, "#elsewhere").addEventListener("change", (event) => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(state));
 if (asked.every) setInterval(grow, asked.every);
 
-export default put();
+put();

@@ -17,7 +17,7 @@ from specviz.core.result import result_of, waiting
 from specviz.core.trace import Trace
 from specviz.data.texts import asset
 from specviz.player.data import stage_data
-from specviz.player.html_file import MARK, bundle, inline_json
+from specviz.player.html_file import MARK, inline_json, program
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -45,6 +45,8 @@ def _answer(route: Route) -> None:
     if asked.path == "/":
         html = _page(dict(parse_qsl(asked.query, keep_blank_values=True)))
         route.fulfill(body=html, content_type="text/html; charset=utf-8")
+    elif asked.path.endswith(".js"):
+        route.fulfill(body=program(asked.path[1:-3]), content_type="text/javascript")
     else:
         font = next(MEDIA.glob(f"{asked.path.removeprefix('/')}.*.woff2"))
         route.fulfill(path=font, content_type="font/woff2")
@@ -63,7 +65,7 @@ def _page(asked: Mapping[str, str]) -> str:
                 "every": 1000 * float(asked.get("every", 0)),
             }
         ),
-        "script": bundle(HERE / "stage_page.js"),
+        "script": (HERE / "stage_page.js").read_text(encoding="utf-8"),
     }
     page = (HERE / "stage_page.html").read_text(encoding="utf-8")
     return MARK.sub(lambda mark: parts[mark[1]], page)
@@ -128,5 +130,18 @@ def _trace(asked: Mapping[str, str]) -> Trace:
             record=record,
         )
     trace = fake_trace(greedy=greedy, sharpness=sharpness, hostile=hostile, record=record)
+    trace = _cut_character(trace, int(asked["rounds"])) if "cut" in asked else trace
     trace = translated(trace) if "translated" in asked else trace
     return replace(trace, settings=replace(trace.settings, verification="block")) if "block" in asked else trace
+
+
+def _cut_character(trace: Trace, rounds: int) -> Trace:
+    """Two bytes of one character, the last token of so many rounds and the first one after them."""
+    last, after = trace.rounds[rounds - 1 : rounds + 1]
+    first = after.drafted[0]
+    begins = replace(last, emitted=replace(last.emitted, text="⟨C3⟩"))
+    if first.status == "accepted":
+        ends = replace(after, drafted=[replace(first, text="⟨B6⟩"), *after.drafted[1:]])
+    else:
+        ends = replace(after, emitted=replace(after.emitted, text="⟨B6⟩"))
+    return replace(trace, rounds=[*trace.rounds[: rounds - 1], begins, ends, *trace.rounds[rounds + 1 :]])

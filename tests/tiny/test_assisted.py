@@ -16,9 +16,9 @@ from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assi
 from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS, UNSURE_BELOW
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.decoding import assisted
 from specviz.player.data import stage_data
+from specviz.systems import RecordOptions, import_run
 from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 2, 3, 1, 2]

@@ -13,10 +13,11 @@ from gguf.quants import dequantize, quantize
 from specviz import DecodeSettings, InputError, autoregressive_decode
 from specviz.models.forward import LightForward
 from specviz.models.gguf_file import PACKINGS, read_gguf
-from specviz.models.gguf_tokens import RULES, read_tokens
+from specviz.models.gguf_tokens import CHAT_ENDS, RULES, read_tokens
 from specviz.models.loaded_model import chat_ids
 from specviz.models.loading import inspect_model, load_model
 from specviz.models.packing import MOST_LOST, plain
+from specviz.models.tokens import byte_alphabet
 from tests.support.architectures import KNOWN, STRETCHED, random_weights
 from tests.support.gguf_files import add_tensor, finish, write_byte_level, write_gguf, write_pieces
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
@@ -138,6 +139,26 @@ def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> 
     assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
 
 
+@pytest.mark.parametrize("template", ["{{ bos_token }}{{ messages[0].content }}", "{{ messages[0].content }}"])
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_chat_begins_with_the_files_own_mark_once(template: str, begins: bool, tmp_path: Path) -> None:
+    """Found: `bos_token` was empty in a template, or not known, so the chat failed."""
+    fields = {"tokenizer__ggml__bos_token_id": 299, "tokenizer__ggml__add_bos_token": begins}
+    model = random_weights("llama", {"vocab_size": 300})
+    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template, **fields)))
+    marks = [each for each in chat_ids(loaded, [("user", "Hi")]) if each == 299]
+    assert len(marks) == (begins or "bos_token" in template)
+
+
+@pytest.mark.parametrize("mark", CHAT_ENDS)
+def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path) -> None:
+    model = random_weights("llama", {"vocab_size": 300})
+    words = [*byte_alphabet(), mark, *(f"[unused{place}]" for place in range(42)), "<end>"]
+    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__ggml__tokens=words)))
+    assert loaded.ends == {256, 299}
+    assert loaded.tokens(f"a{mark}")["input_ids"][-1] == 256
+
+
 # ---- what does not load
 
 
@@ -169,6 +190,14 @@ def test_what_is_not_known_gets_a_sentence(tmp_path: Path) -> None:
         "tokenizer.ggml.model is ['gpt2']": {"tokenizer__ggml__model": ["gpt2"]},
         "tokenizer.ggml.model is 'rwkv'": {"tokenizer__ggml__model": "rwkv"},
         "tokenizer.ggml.pre is 'poro-chat'": {"tokenizer__ggml__pre": "poro-chat"},
+        "does not name the rule by which texts are cut": {"tokenizer__ggml__pre": "default"},
+        "has a tokenizer without merges": {
+            "tokenizer__ggml__tokens": [f"t{place}" for place in range(23)],
+            "tokenizer__ggml__token_type": [1] * 23,
+        },
+        "rope_type is 'linear'": {"llama__rope__scale_linear": 4.0},
+        "is an adapter (LoRA)": {"general__type": "adapter"},
+        "is one of 3 parts of a model": {"split__count": 3},
     }
     for sentence, changes in said.items():
         write_gguf(file, model, **changes)

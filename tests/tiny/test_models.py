@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
@@ -93,6 +96,7 @@ def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
 
 
 Wrong = dict[str, object] | tuple[str, bytes | None]  # entries of config.json, or a file's content
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:abcd\nsize 3705504\n"
 BROKEN: list[tuple[Wrong, str]] = [
     ({"hidden_size": 32}, "is incomplete or broken (lm_head.weight)"),
     ({"hidden_size": 10**9}, "is incomplete or broken"),
@@ -125,6 +129,11 @@ BROKEN: list[tuple[Wrong, str]] = [
     (("model.safetensors", b"\xff" * 100), "(model.safetensors)"),
     (("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"), ""),
     (("model.safetensors", b"cut"), ""),
+    (("model.safetensors", LFS), "model.safetensors is only a pointer of Git LFS"),
+    (("model.safetensors", b"<!doctype html><p>429"), "model.safetensors is a web page"),
+    (("model.safetensors", b""), "model.safetensors is not a safetensors file."),
+    (("tokenizer.json", LFS), "tokenizer.json is only a pointer of Git LFS"),
+    (("tokenizer.json", b'{"version": "1.0", "model": {"type": "NewKind"}}'), "The tokenizer of "),
 ]
 
 
@@ -150,6 +159,35 @@ def test_what_is_wrong_is_a_sentence(folder: Path, wrong: Wrong, says: str, capf
         assert says in sentence
         (problem,) = check_pair(str(folder), None).problems
         assert says in problem
+
+
+STORED: dict[str, tuple[Callable[[str, torch.Tensor], tuple[str, torch.Tensor]], str]] = {
+    "torch.compile": (lambda name, weight: (f"_orig_mod.{name}", weight), "begin with “_orig_mod.”"),
+    "DDP": (lambda name, weight: (f"module.{name}", weight), "begin with “module.”"),
+    "PEFT": (lambda name, weight: (f"base_model.model.{name}", weight), "begin with “base_model.model.”"),
+    "float8": (lambda name, weight: (name, weight.to(torch.float8_e4m3fn)), "is stored as F8_E4M3, without scales"),
+    "integers": (lambda name, weight: (name, weight.to(torch.int8)), "is stored as I8, without scales"),
+}
+
+
+@pytest.mark.parametrize("how", STORED)
+def test_weights_that_were_saved_otherwise_are_named(folder: Path, how: str) -> None:
+    change, says = STORED[how]
+    weights = load_file(folder / "model.safetensors")
+    save_file(dict(change(name, weight) for name, weight in weights.items()), folder / "model.safetensors")
+    config = folder / "config.json"
+    dtypes = [
+        str(weight.dtype).removeprefix("torch.") for _, weight in map(change, *zip(*weights.items(), strict=True))
+    ]
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"dtype": dtypes[0]}))  # as it is saved with them
+    with pytest.raises(InputError, match=re.escape(says)):
+        load_model(str(folder))
+
+
+def test_a_folder_without_a_tokenizer_says_so(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match="has no tokenizer"):
+        load_model(str(folder))
 
 
 def test_a_folders_own_code_is_never_run(folder: Path) -> None:

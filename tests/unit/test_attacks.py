@@ -17,7 +17,7 @@ from tests.support.grids import grid
 def test_a_record_of_many_small_values_takes_little_memory_and_lists_are_refused_unread(part: bytes) -> None:
     dense = part[:1] in b"[{"
     content = b'{"per_step_accepted":[' + part * ((900_000 if dense else 980_000) // len(part)) + b"1]}"
-    found = in_a_child("from specviz.data.systems.importers import open_run", "open_run(content)", content)
+    found = in_a_child("from specviz.systems import open_run", "open_run(content)", content)
     assert found.said.startswith("The record ")
     assert found.said.endswith("it has too many values for its size.") or not dense
     assert found.megabytes < (60 if dense else 120)

@@ -99,6 +99,72 @@ def test_sglangs_last_line_counts_and_without_times_of_requests_there_is_no_thro
     assert BenchFindings(result).acceptance is None
 
 
+@pytest.mark.parametrize("number", ["Infinity", "NaN"])
+def test_a_figure_that_is_not_used_may_be_infinite(number: str) -> None:
+    files = [lists(step, request_rate=16.0).replace(b"16.0", number.encode()) for step in (STEP / 2, STEP)]
+    [load] = BenchFindings(import_files(*files)).measured
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(2)
+
+
+def test_answers_that_were_not_streamed_did_not_fail() -> None:
+    whole = {"ttfts": [0.0] * 4, "itls": [[]] * 4}
+    result = import_files(lists(0, mean_e2e_latency_ms=200.0, **whole), lists(0, mean_e2e_latency_ms=400.0, **whole))
+    assert not any(answer.problem for answer in result.answers)
+    [load] = BenchFindings(result).measured
+    assert load.first is None
+    assert load.sides["with"].first is None
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(2)
+    assert any("not streamed" in note for note in result.notes)
+    with pytest.raises(InputError, match="says no time of a whole answer"):
+        import_files(lists(0, **whole), lists(0, **whole))
+
+
+def test_each_run_of_a_file_is_a_load() -> None:
+    def runs(faster: float) -> bytes:
+        loads = [(STEP, 1), (STEP, 4), (STEP * 2, 16)]
+        return b"\n".join(lists(step / faster, max_concurrency=load) for step, load in loads)
+
+    result = import_files(runs(2), runs(1))
+    measured = {load.concurrency: load.speedup for load in BenchFindings(result).measured}
+    assert sorted(measured) == result.settings.concurrency == [1, 4, 16]
+    assert [gain.value for gain in measured.values() if gain] == pytest.approx([2, 2, 2])
+
+
+def guidellm(latency: float, streams: int = 1) -> bytes:
+    request = {
+        "request_id": "a", "prompt_tokens": 30, "output_tokens": 64, "request_latency": latency,
+        "time_to_first_token_ms": 50.0, "output": "word word",
+    }  # fmt: skip
+    run = {"config": {"strategy": {"type_": "concurrent", "streams": streams}}, "requests": {"successful": [request]}}
+    return json.dumps({"metadata": {"guidellm_version": "0.4.0"}, "benchmarks": [run]}).encode()
+
+
+def test_guidellms_requests_have_their_own_times() -> None:
+    [load] = BenchFindings(import_files(guidellm(0.365, 4), guidellm(0.68, 4))).measured
+    assert load.concurrency == 4
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(2)
+
+
+def speed_bench(latency: float, **counts: int) -> bytes:
+    coding = {"requests": 10, "avg_tok_s": 640 / latency, "avg_latency": latency, **counts}
+    return json.dumps({"config": {"bench": "qualitative", "concurrency": 1}, "categories": {"coding": coding}}).encode()
+
+
+def test_llama_cpps_speed_bench_has_means_of_categories_and_no_passes() -> None:
+    result = import_files(speed_bench(5.0, draft_n=660, draft_n_accepted=538), speed_bench(10.0))
+    found = BenchFindings(result)
+    [load] = found.measured
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(2)
+    assert found.acceptance
+    assert found.acceptance.whole.rate == pytest.approx(538 / 660)
+    assert found.acceptance.whole.tokens_per_call is None
+    assert [prompt.name for prompt in result.prompts] == ["coding"]
+
+
 def test_aiperfs_requests_are_paired_by_the_names_of_their_conversations() -> None:
     result = import_files(records(STEP / 2, ["one", "three", "four4"]), records(STEP, ["four4", "one", "three"]))
     assert [prompt.name for prompt in result.prompts] == ["one", "three", "four4"]
@@ -149,11 +215,11 @@ def test_of_many_requests_as_many_are_read_as_a_bench_file_holds() -> None:
         (lists(STEP, input_lens=[1, 2, 3, 4]), lists(STEP), "not of the same prompts"),
         (lists(STEP, ttfts=[0.1]), lists(STEP), "it has 4 lengths and 1 times to a first token"),
         (lists(STEP, output_lens=[]), lists(STEP), "it has 0 lengths"),
-        (lists(STEP, ttfts=[float("nan")] * 4), lists(STEP), "Line 1 of the record is not JSON"),
+        (lists(STEP, ttfts=[float("nan")] * 4), lists(STEP), "ttfts.0"),
         (lists(STEP, ttfts=["x"] * 4), lists(STEP), "ttfts.0"),
         (lists(STEP, output_lens=[10**20] * 4), lists(STEP), "output_lens.0"),
         (lists(STEP, itls=[[-1.0]] * 4), lists(STEP), "itls.0.0"),
-        (lists(STEP, spec_decode_per_position_acceptance_rates=[7]), lists(STEP), "rates.0"),
+        (lists(STEP, max_concurrency=0.5), lists(STEP), "max_concurrency"),
         (records(STEP, ["one"], metadata={}), lists(STEP), "it is no result file|request_start_ns"),
         (records(STEP, ["one"], metadata={"request_start_ns": -5}), lists(STEP), "request_start_ns"),
     ],

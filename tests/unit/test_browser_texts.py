@@ -19,7 +19,7 @@ LATER = re.compile(r"\$\{[^{}]*\}")
 
 def names_in(folder: Path) -> Iterator[str]:
     """What the files of a folder may say, each as a pattern."""
-    for file in (*folder.glob("*.js"), *folder.glob("*.html")):
+    for file in (*folder.glob("*.ts*"), *folder.glob("*.html")):
         text = file.read_text(encoding="utf-8")
         yield from (said or marked for said, marked in NAMED.findall(text))
         yield from (LATER.sub(r"\\w+", begun) for begun in BEGUN.findall(text))
@@ -37,5 +37,5 @@ def test_each_text_is_said_in_its_folder(table: Path) -> None:
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
 def test_each_text_with_words_is_translated(table: Path) -> None:
     file = browser_texts(table.stem).read()
-    left_out = set(file.content) - set(texts_to_translate(file, f"browser/{table.stem}"))
+    left_out = set(file.content) - set(dict(texts_to_translate(file, f"browser/{table.stem}")))
     assert not [name for name in left_out if re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", file.content[name]))]

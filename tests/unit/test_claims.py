@@ -15,7 +15,7 @@ from specviz.core.numbers import percent
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import Words, figures_in
 from specviz.data.lessons.facts import explained, facts_of, method_facts, stopping
-from specviz.data.lessons.questions import PEERS, faq
+from specviz.data.lessons.questions import PEERS
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import StoryStep, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
@@ -42,6 +42,8 @@ def of_other_systems() -> Claims:
         for a, b in zip(one, other, strict=True)
     ]
     yield "one gained more and was slower", (True, True) in each_kind
+    others = [each.interval for kind, its in found.kinds.items() if kind != "story" for each in its.values()]
+    yield "the gains on other kinds are too close to call", all(low < 1 < high for low, high in others)
 
 
 def of_sweeps() -> Claims:
@@ -73,7 +75,7 @@ def of_batches() -> Claims:
     yield "and how large a part", (facts["batch_part_low"], facts["batch_part_high"]) == (percent(low), percent(high))
     yield "checks cost more", many.verification.low > one.verification.high
     yield "texts that have ended leave empty places", many.empty_places > 0 == one.empty_places
-    yield "a shorter draft loses less", short.speedup.low > many.speedup.high
+    yield "a shorter draft loses less", short.full_speedup.low > many.full_speedup.high
     rates = [known(study.at(size, length).counts.acceptance_rate) for size in study.batches]
     yield "every text accepts as much as it does alone", max(rates) - min(rates) < 0.01
 
@@ -94,7 +96,8 @@ def of_passes() -> Claims:
 def of_stopping() -> Claims:
     found = stopping()
     yield "the stop is faster than a fixed length", found.gain.low > 1
-    yield "and wastes less", found.wasted["confidence"] < found.wasted["fixed"]
+    about = found.wasted["confidence"] / found.wasted["fixed"]
+    yield "with about as many wasted guesses and fewer passes", abs(about - 1) < 0.03 < found.passes_saved
     judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
     rate = known(count(story_trace("round").rounds).per_judgement_rate)
@@ -102,9 +105,6 @@ def of_stopping() -> Claims:
 
 
 def of_runs() -> Claims:
-    entry = next(entry for entry in faq().questions if entry.name == "right")
-    counts = count(story_trace(entry.trace).rounds)
-    yield "half of the drafts are wrong", 0.45 < counts.accepted / counts.drafted < 0.55
     kinds = results("int8_draft")["kinds"].values()
     fewer = {kind["accepted_int8"] < kind["accepted_float32"] for kind in kinds}
     yield "a quantised draft goes both ways", fewer == {True, False}
@@ -122,12 +122,12 @@ def of_runs() -> Claims:
 def of_methods() -> Claims:
     stored = known(stored_methods())
     numbers = {name: float(text) for name, text in method_facts().items() if re.fullmatch(r"[\d.]+", text)}
-    yield "Medusa's draft is cheaper than EAGLE's", numbers["medusa_draft"] < numbers["eagle_draft"]
-    yield "and writes less a call", numbers["medusa_per_call"] < numbers["eagle_per_call"]
+    yield "Medusa writes less a call than EAGLE", numbers["medusa_per_call"] < numbers["eagle_per_call"]
     yield "a tree writes more than a chain", numbers["tree_per_call"] > numbers["chain_per_call"]
-    yield "and its check costs more", numbers["tree_check"] > numbers["chain_check"]
-    alike = numbers["equal_check"] == pytest.approx(numbers["tree_check"], rel=0.05)
-    yield "a longer chain's check costs about as much", alike
+    ways = {name: known(known(stored.greedy).find(name)).kinds[ALL] for name in ("wren-nano", "wren-nano tree")}
+    checks = [known(next(at for at in its.settings if at.way.draft_length == 2).costs.verify) for its in ways.values()]
+    yield "and its check costs more", checks[1] > checks[0]
+    yield "at its best it is no faster", ways["wren-nano tree"].best.speedup < ways["wren-nano"].best.speedup
     for part in stored.temperatures:
         for kind, eagle in known(part.find("wren-eagle")).kinds.items():
             medusa = known(part.find("wren-medusa")).kinds[kind]
@@ -210,11 +210,11 @@ def test_what_is_stored_supports_what_the_texts_claim(claims: Callable[[], Claim
 
 # Stored speedups in the texts, by what names their machine.
 SPEEDUPS = {
-    r"speedup|together_ms": {"run_machine", "machine"},
+    r"speedup": {"run_machine", "machine"},
     r"(near|longest|best_draft|biggest|greedy|hot)_speedups?": {"sweep_machine"},
     r"stop_(fixed|unsure|gain)": {"stop_machine"},
-    r"batch_(alone|together|writing|shortest_together)": {"batch_machine"},
-    r"(nano|eagle|medusa|chain|tree|equal)_speedup": {"methods_machine"},
+    r"batch_(alone|together|writing)": {"batch_machine"},
+    r"(nano|eagle|medusa|chain|tree)(_best)?_speedup": {"methods_machine"},
 }
 
 

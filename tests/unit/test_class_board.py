@@ -113,7 +113,7 @@ def test_the_board_says_who_is_there_and_hides_rare_words() -> None:
     assert max(float(width) for width in re.findall(r"width:([0-9.]+)%", html)) == 100.0
     for now, said in (
         (a_class(), "Nobody has joined yet."),
-        (a_class(a_student(1, [])), "1 student has joined. Nobody has played"),
+        (a_class(a_student(1, [])), "1 student has joined, 0 have played."),
         (thirty(), "30 students have joined, 30 have played."),
         (thirty(), "10 better, 10 about even, 10 worse. 150 rounds so far."),
     ):

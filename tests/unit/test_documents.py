@@ -14,7 +14,6 @@ from specviz.core.trace import parse_trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.links.hidden import hidden_texts
-from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
 from specviz.measure.endpoints.pairs import pair_answers
 from specviz.measure.endpoints.result import (
     Accepted,
@@ -27,6 +26,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.models.draft_menu import offered_names
+from specviz.systems import SYSTEMS, RecordOptions, import_run
 from tests.support.known import known
 from tests.support.records import FakeTokenizer
 
@@ -79,7 +79,7 @@ def test_paths_names_and_tests_that_documents_name_exist() -> None:
     paths = {name for name in quoted if "/" in name}
     assert paths
     assert {path for path in paths | paths_in_tree(drawn) if not (ROOT / path).exists()} == set()
-    code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js"))))
+    code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js", "*.ts", "*.tsx"))))
     files = {path.name for folder in CODE for path in (ROOT / folder).rglob("*")}
     assert {name for name in quoted - paths - files if not {*name.split(".")} <= code | files} == set()
     tests = set(re.findall(r"def (test_\w+)", code_of("*.py", "tests")))

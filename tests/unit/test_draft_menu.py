@@ -188,7 +188,7 @@ def test_a_refusal_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "any",
             "/no/such/folder",
-            "There is no folder and no GGUF file '/no/such/folder' on this server: use wren-base",
+            "There is no model named '/no/such/folder' here: use wren-base",
         ),
         ("any", "mine", "There is no model named 'mine' here: use wren-base"),
         ("hub", "/etc", "'/etc' is a path, and this server reads no folders and files: use wren-base"),

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from specviz.measure.endpoints.counting import accepted_in, counted_between
 from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer
+from specviz.measure.endpoints.result import Accepted
+from specviz.systems import counts_between, counts_in_answer
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "records" / "endpoints"
 STREAMS = sorted(path.name for path in RECORDS.glob("*.sse"))
@@ -78,7 +79,7 @@ def test_a_stream_is_read_whole(stream: str) -> None:
 
 @pytest.mark.parametrize("stream", OPENAI)
 def test_what_was_accepted_is_what_the_server_says(stream: str) -> None:
-    found, last = accepted_in(read(stream).pieces), raw_pieces(stream)[-1]
+    found, last = Accepted.from_counts(counts_in_answer(read(stream).pieces)), raw_pieces(stream)[-1]
     told = (last.get("metrics") or {}).get("speculative_decoding")
     timings = last.get("timings") or {}
     if told:
@@ -102,13 +103,13 @@ def test_what_was_accepted_is_what_the_server_says(stream: str) -> None:
 def test_the_counters_of_a_batch_are_those_of_its_answers(setup: str, number: int) -> None:
     """A server counts as many tokens as its answers have, and as many drafted and accepted ones."""
     batch = SETUPS[setup]["batches"][number]
-    written, accepted = counted_between(*((RECORDS / batch[when]).read_text() for when in ("before", "after")))
+    written, accepted = counts_between(*((RECORDS / batch[when]).read_text() for when in ("before", "after")))
     answered = [each for each in batch["questions"] if each["status"] == 200]
     if not all(each["file"] in OPENAI for each in answered):
         pytest.skip("answers that are no stream stand between these counters")
     answers = [read(each["file"]) for each in answered]
     assert written == sum(answer.tokens or 0 for answer in answers)
-    told = [found for answer in answers if (found := accepted_in(answer.pieces))]
+    told = [found for answer in answers if (found := counts_in_answer(answer.pieces))]
     if told and accepted:
         assert accepted.drafted == sum(each.drafted for each in told)
         assert accepted.accepted == sum(each.accepted for each in told)
@@ -117,10 +118,27 @@ def test_the_counters_of_a_batch_are_those_of_its_answers(setup: str, number: in
         assert accepted.drafted == 0
 
 
+def test_tensorrt_counts_tokens_by_position_between_two_readings() -> None:
+    def page(rounds: int) -> str:
+        return "".join(
+            f'trtllm_spec_decode_{name}_tokens_total{{token_position="{place}"}} {count * rounds}\n'
+            for name, counts in (("drafted", (1, 1)), ("accepted", (0.5, 0.25)))
+            for place, count in enumerate(counts)
+        )
+
+    written, counts = counts_between(page(100), page(300))
+    assert written is None
+    assert Accepted.from_counts(counts) == Accepted(400, 150, 200, [100, 50])
+
+
+def test_an_answer_whose_timings_are_something_else_counts_nothing() -> None:
+    assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None
+
+
 def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:
     before = (RECORDS / "vllm-0.32-draft-metrics-2.txt").read_text()
     with pytest.raises(ValueError, match="is smaller in the second copy"):
-        counted_between(before, (RECORDS / "vllm-0.32-draft-metrics-0.txt").read_text())
+        counts_between(before, (RECORDS / "vllm-0.32-draft-metrics-0.txt").read_text())
 
 
 @pytest.mark.parametrize("stream", OPENAI)

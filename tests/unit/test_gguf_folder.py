@@ -1,5 +1,6 @@
 """The operator's folder of GGUF files, and the chat model that may be fetched into it: what the menus offer."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,10 @@ def test_a_file_that_is_replaced_under_its_name_shares_no_run(folder: Path) -> N
     command = Run(1, RunRequest("a", "chat", "lookup"))
     first = sharing_key(command)
     assert sharing_key(command) == first
-    (folder / "chat.gguf").write_bytes(CONTENT + b"more")
-    assert sharing_key(command) != first
+    for number, other in enumerate((CONTENT + b"more", CONTENT[:-1] + b"x"), start=1):  # one of the same size
+        (folder / "chat.gguf").write_bytes(other)
+        os.utime(folder / "chat.gguf", ns=(0, number))
+        assert sharing_key(command) != first
 
 
 @pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])

@@ -10,12 +10,11 @@ from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
-from specviz.data.systems.importers import RecordOptions, open_run
-from specviz.data.systems.serving_counters import read_counters, say
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.systems import RecordOptions, open_run, read_counters, say_count
 from specviz.ui.shared.escaping import figure_text, file_label, plain
 from tests.support.fake_rows import row_at
 from tests.support.hostile import ALL_NAMES, NAME, NAMES
@@ -64,6 +63,7 @@ DENSE = "The trace is not valid at the file: it has too many values for its size
 NO_OBJECT = "The trace is not valid at the file: Input should be an object."
 LONG_LINE = "Line 1 is left out: it is longer than 140,000 characters."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
+NOTHING_FOUND = f"{say_count('nothing_found')} {say_count('two_counts')}"
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),
@@ -76,9 +76,9 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a table of short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, REFUSED["sweep-short-row.csv"]),
     "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
     "a prompt of nested lists": ("prompts", lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}", LONG_LINE),
-    "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", say("nothing_found")),
-    "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, say("nothing_found")),
-    "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, say("nothing_found")),
+    "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),
+    "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
+    "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),
 }
 
 

@@ -15,11 +15,11 @@ from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.core.verdict import explain_no_verdict, verdict_of_run
-from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
 from specviz.player.offline import offline_page
 from specviz.player.sheet import round_picture
+from specviz.systems import RecordOptions, import_run
 from tests.support.commands import command_line
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace

@@ -10,6 +10,7 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, EmittedToken, Round, Trace
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
@@ -24,7 +25,7 @@ from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, SAYS, WhenItHelpsState
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -163,7 +164,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert racing.refresh()
     assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
     assert racing.finished.startswith("The race has expired")
-    assert "the 1 of 4 prompts that were finished are shown" in racing.finished
+    assert "The 1 of 4 finished prompts are shown" in racing.finished
     sweeps = WhenItHelpsState()
     sweeps.slot.start(lambda job: wire.Sweep(job, PLAN))
     service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
@@ -174,25 +175,25 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
         1,
         ["One cannot be measured."],
-        SAYS["sweep_lost"],
+        page_texts("shared")["lost"],
     )
 
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
-    assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: each decoder writes at most 40,960, ")
-    assert "about 20 min for both" in sentence
-    assert "This server gives" not in sentence
+    assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: ")
+    assert "about 20 min, by this server’s own measurements." in sentence
+    assert "what is found by then" not in sentence
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
-    too_long = "This server gives one job 300 s, so it will end before that: what is found by then is shown."
+    too_long = "It will end after 300 s: what is found by then is shown."
     assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
-    assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
-    assert "how long that takes here is not known yet" in size_sentence(GREATEST, None)
+    assert short.endswith("A job takes at most 300 s: what is found by then is shown.")
+    assert "how long this takes is not known yet" in size_sentence(GREATEST, None)
     recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
     assert recorded is not None
-    assert "for both, going by a quiet machine’s recorded costs" in size_sentence(GREATEST, None, recorded)
+    assert "by recorded costs" in size_sentence(GREATEST, None, recorded)
 
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:

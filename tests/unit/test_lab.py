@@ -42,7 +42,7 @@ def test_a_right_loop_of_another_way_is_right(way: int, write: Callable[[str], P
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_right_verdict_is_right_with_every_seed(seed: int, write: Callable[[str], Path]) -> None:
-    """A false alarm has a probability of at most 1e-9 each."""
+    """A false alarm has a probability of some 1e-9 each."""
     functions: dict[str, object] = {}
     exec(RIGHT, functions)
     assert SamplingExercise(seed=seed).check(functions["judge"]).right  # type: ignore[arg-type]
@@ -77,7 +77,6 @@ def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
         assert len(exercise.kinds) >= 10
         assert set(texts.kinds) == set(exercise.kinds)
         assert len(set(texts.kinds.values())) == len(texts.kinds)
-        assert len(texts.hints) == 3
 
 
 def test_another_mistake_is_shown_by_an_example(write: Callable[[str], Path]) -> None:

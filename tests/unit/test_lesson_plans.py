@@ -53,7 +53,7 @@ def test_a_plan_is_read_with_everything_in_it() -> None:
     assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
     text = PLAN.replace("run=first", "target=someone/else").encode()
     assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
-    with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
+    with pytest.raises(PlanError, match="target=someone/else is not known here"):
         parse_plan(text, "own", ["wren-base", "wren-nano"])
 
 

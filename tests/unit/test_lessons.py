@@ -107,10 +107,8 @@ def check_options(question: Question, figures: Facts) -> None:
 
 
 @pytest.mark.parametrize("name", runs.STORY_RUNS)
-def test_the_times_of_the_target_alone_add_up_and_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
-    said, tokens = facts.facts_of(name), len(runs.story_trace(name).output.token_ids)
-    rounding = 0.05 * tokens + 0.5  # the mean is given to a tenth of a millisecond, the sum to a whole one
-    assert float(said["mean_ms"]) * tokens == pytest.approx(float(said["alone_ms"]), abs=rounding)
+def test_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
+    said = facts.facts_of(name)
     assert ("noise" in said["check_note"]) == (float(said["check_ms"]) < float(said["mean_ms"]))
 
 
@@ -189,13 +187,13 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
     for schedule, its in (("fixed", fair_rows(rows)), ("confidence", select_kind(rows, "confidence"))):
         point = pooled(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
-        assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])
+        assert found.wasted[schedule] == its["drafted"].sum() - its["accepted"].sum()
 
 
 def test_the_answers_count_the_experts_that_a_check_touches() -> None:
     chosen = [set(pair) for pair in combinations(range(8), 2)]
     missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
-    assert answer_facts("pays")["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+    assert answer_facts("pays")["experts_ratio"] == f"{8 * (1 - missed**5) / 2:.2f}"
 
 
 def test_the_answer_on_lossy_rules_has_the_exact_distances_and_not_those_over_the_bins_of_the_proof() -> None:
@@ -302,20 +300,15 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
     assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
 
 
-def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
-    elsewhere = [member for member in family().methods if not member.name]
+def test_a_method_that_is_not_run_here_has_a_row_with_its_paper() -> None:
+    elsewhere = [member for member in family().methods if not member.name and not member.lossy]
     assert elsewhere
     html = served_table()
-    assert html.count("<tr") == len(elsewhere)  # the last is in the other table; and the head
+    assert html.count("<tr") == len(elsewhere) + 1  # and the head
     assert "–" not in html
     for member in elsewhere:
         assert not member.measured
-        assert member.url.startswith("https://")
-        assert member.paper
-        said = known(member.about)
-        assert 25 <= len(said.split()) <= 80
-        assert (f'href="{member.url}"' in html) == (not member.lossy)
-    assert all(member.about is None for member in family().methods if member.name)
+        assert f'href="{member.url}"' in html
 
 
 def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:

@@ -18,15 +18,15 @@ from specviz.core.trace import Trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
-from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
+from specviz.data.published import GPU_ROUNDS
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps import by_method
-from specviz.ui.when_it_helps.by_method import costs_figure, heads_sentence, positions_figure, speedups_figure
+from specviz.ui.when_it_helps.by_method import costs_figure, speedups_figure
 from tests.support.fake_batches import COUNTS, fake_study
 from tests.support.figures import by_name, layout_of, parts_of
 from tests.support.known import known
-from tests.support.measured_methods import measured, method, on_kind
+from tests.support.measured_methods import measured, on_kind
 from tests.support.tree_rounds import tree_round
 
 PLAIN, SAMPLED = measured().temperatures
@@ -50,38 +50,22 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
 
 
-def test_a_table_that_changes_is_cited_at_one_date_and_its_figures_are_typed_once() -> None:
-    """Spec-Bench’s leaderboard: the address has a commit, the source a date, and sentences take the rounds’ figures."""
-    cited = [each for reports in PUBLISHED_METHODS.values() for each in reports if "Spec-Bench" in each.source]
-    assert len(cited) == 5
-    for each in cited:
-        assert each.rounds
-        assert re.search(r"of \d+ \w+ 20\d\d$", each.source)
-        assert not re.findall(r"\d\.\d+(?!f)", re.sub(r"\{.*?\}", "", each.says)), "a typed figure"
-        for round in each.rounds:
-            assert f"{round.tokens:.2f}" in each.said
-            assert f"{round.speedup:.2f}" in each.said
-    tables = [each.url for each in (*GPU_ROUNDS, *cited)]
-    assert {bool(re.search(r"/blob/[0-9a-f]{40}/", url)) for url in tables} == {True}
-    assert len(set(tables)) == 1
+def test_a_table_that_changes_is_cited_at_one_commit() -> None:
+    tables = {each.url for each in GPU_ROUNDS}
+    assert len(tables) == 1
+    assert re.search(r"/blob/[0-9a-f]{40}/", tables.pop())
 
 
 def test_the_reading_tells_outcomes_by_intervals() -> None:
     said = by_method.reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
     assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Too close to it to call: wren-eagle, ")
     assert "Three methods help on these prompts." in said
-    assert "Hurts: wren-medusa, early exit (4 layers)." in said
-    assert "Too close to call: prompt lookup." in said
     assert "No method helps here." in by_method.reading(measured(0.5, 0.6, 0.7).temperatures[0], ALL)
 
 
-def test_rates_and_points_have_their_intervals_and_numbers() -> None:
+def test_rates_and_points_have_their_numbers() -> None:
     at = on_kind(1.5, 0.1).settings[0]
     assert at.by_position == [0.75, 0.5, 0.25, 0.0]
-    first, *_, last = at.intervals
-    assert first == pytest.approx((0.598, 0.858), abs=0.001)  # 30 of 40
-    assert last == pytest.approx((0.0, 0.278), abs=0.001)  # 0 of 10
-    assert replace(at, judged=[0], accepted=[0]).intervals == [None]
     figure = costs_figure(SAMPLED.methods, ALL)
     numbers = {name: part["text"] for name, part in by_name(figure).items()}
     shown = {"small models": ["1"], "heads on the target": ["2", "3"], "no model": ["5"]}
@@ -89,7 +73,7 @@ def test_rates_and_points_have_their_intervals_and_numbers() -> None:
     assert len({(part["marker"]["color"], part["marker"]["symbol"]) for part in parts_of(figure)}) == len(numbers)
 
 
-def test_bars_and_lines_are_told_apart_without_colour() -> None:
+def test_bars_are_told_apart_without_colour() -> None:
     part = measured(1.5, 0.8, 1.05, 1.3, 0.7, 1.2).temperatures[0]
     figure = speedups_figure(part.methods, ALL)
     order = layout_of(figure)["yaxis"]["categoryarray"]
@@ -98,12 +82,6 @@ def test_bars_and_lines_are_told_apart_without_colour() -> None:
     assert sorted(label for bar in bars for label in bar["y"]) == sorted(order)
     assert bars[0]["error_x"]["array"] == pytest.approx([0.1] * len(bars[0]["y"]))
     assert any("pattern" in bar["marker"] for bar in bars)
-    found = [method("wren-eagle"), method("wren-medusa")]
-    lines = parts_of(positions_figure(found, "story"))
-    assert [line["y"] for line in lines] == [[0.75, 0.5, 0.25, 0.0]] * 2
-    assert len({line["line"]["dash"] for line in lines}) == 2
-    said = "wren-medusa: 0.40 target steps; acceptance 75% at the first guess, 0% at the last."
-    assert said in heads_sentence(found, "story")
 
 
 def ran(*ratios: float, number: int = 0) -> list[Runs]:
@@ -148,10 +126,6 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
     for part in found.temperatures:
         assert part.kinds() == [ALL, *KINDS]
         assert {method.name for method in part.methods} >= set(METHODS)
-        for name in by_method.COMPARED:  # a later position counts only drafts whose earlier guesses were accepted
-            at = known(known(part.find(name)).kinds[ALL].at(4))
-            assert at.judged[1:] == sorted(at.judged[1:], reverse=True)
-            assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 

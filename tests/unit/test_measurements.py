@@ -54,12 +54,6 @@ def test_a_method_has_its_costs_and_its_speedup_with_an_interval() -> None:
 # In sentences: the words before and after a figure, its file and key, and how it is written.
 SAID = [
     ("operating", "Server and engine need {:.0f} MB together", "app", "memory.together_mb"),
-    (
-        "operating",
-        "one turn of each, {:.1f} s (`greedy.json`",
-        "greedy",
-        "unknown.right_after_the_greedy_ones.seconds.max",
-    ),
     ("operating", "no run lost (`soak.json`)", "soak", "lost"),
     ("teaching", "server and engine need {:.0f} MB", "app", "memory.together_mb"),
     ("teaching", "95 % have their whole run within {:.1f} s", "classroom", "same.whole_run_seconds.p95"),

@@ -15,7 +15,7 @@ from specviz.core.trace import Trace, dump_trace
 from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
 from specviz.data.measured.first_run import first_trace
 from specviz.player import html_file
-from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
+from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says, program
 from specviz.player.offline import lesson_page, offline_page
 from specviz.player.sheet import (
     key_html,
@@ -51,11 +51,13 @@ def data_in(page: str, name: str) -> Any:
 
 def test_the_page_holds_the_run_and_no_address() -> None:
     page = offline_page(RECORDED)
-    addresses = {page[found.start() - 60 : found.end() + 40] for found in NETWORK.finditer(page)}
-    assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
+    script = program("offline/player")
+    assert NETWORK.findall(page.replace(script, "")) == []
+    names = set(re.findall(r"https?://[\w./]*", script))  # of XML, no addresses
+    assert {name.removeprefix("http://www.w3.org/") for name in names} <= {"2000/svg", "1999/xhtml", "1998/Math/MathML"}
     assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(RECORDED.rounds)
     assert "3.20 tokens per target call; 44 of 54 judged guesses accepted." in page
-    assert len(page.encode()) < 360_000
+    assert len(page.encode()) < 250_000
     page = offline_page(RECORDED, address='https://example.org/?prompt="><script>')
     assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
     assert "&lt;b&gt;" in page_that_says("<b>")
@@ -197,9 +199,9 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
     assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
     assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
     assert 'href="https://host/be_the_draft?seed=1"' in page
-    assert "It needs the server." in page
+    assert "needs the server." in page
     page = lesson_page(plan(moment(link="./?preset=story-2&gamma=6")))
-    assert "a run that the server makes" in page
+    assert "This moment needs the server." in page
     assert 'href="http' not in page
 
 

@@ -18,7 +18,6 @@ from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.links.permalink import explain_left_out, link_of, request_from_link
-from specviz.data.systems.serving_counters import read_counters
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_entries import MAX_NAME
@@ -28,6 +27,7 @@ from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
+from specviz.systems import read_counters
 from specviz.ui.race.race_state import RaceEntry, entry_from_link, link_of_entry, recorded_race
 from specviz.ui.same_quality.same_quality_state import wanted_from_link
 from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link

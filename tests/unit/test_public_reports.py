@@ -6,6 +6,7 @@ those for records of one run, and `prompts.yaml` those for files of prompts.
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.systems.importers import import_run
-from specviz.data.systems.serving_counters import read_counters
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.table import TYPES, SweepFile, parse_rows, read_frame
+from specviz.systems import import_run, read_counters
 from tests.support.strategies import assert_one_sentence
 from tests.unit.test_serving_counters import assert_gives
 
@@ -36,7 +36,12 @@ def report(name: str) -> Path:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_counters_in_a_pasted_report(name: str) -> None:
-    assert_gives(read_counters(report(name).read_text("utf-8")), EXPECTED[name])
+    text, expected = report(name).read_text("utf-8"), EXPECTED[name]
+    if "says" in expected:
+        with pytest.raises(InputError, match=expected["says"]):
+            read_counters(text)
+    else:
+        assert_gives(read_counters(text), expected)
 
 
 @pytest.mark.parametrize("name", IMPORTED)
@@ -71,6 +76,16 @@ def test_the_prompts_in_a_file(kind: str) -> None:
     assert [prompt.text for prompt in found.prompts] == expected["prompts"]
     assert list(found.problems) == expected.get("problems", [])
     assert list(found.notes) == expected.get("notes", [])
+
+
+@pytest.mark.parametrize("form", ["lines", "an array"])
+@pytest.mark.parametrize(("length", "count", "says"), [(20, 200, "at most 200"), (15_000, 66, "Only the first 1 MB")])
+def test_of_a_large_file_the_first_prompts_are_read(form: str, length: int, count: int, says: str) -> None:
+    lines = [json.dumps({"prompt": "x" * length, "id": number}) for number in range(220)]
+    joined = ",\n".join(lines)
+    found = read_prompts(("\n".join(lines) if form == "lines" else f"[\n{joined}\n]").encode())
+    assert len(found.prompts) == count
+    assert says in found.problems[-1]
 
 
 def test_each_prompts_file_of_the_reports_has_its_answer() -> None:

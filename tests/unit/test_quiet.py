@@ -23,8 +23,8 @@ from tests.support.known import known
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_DECODING = (  # programs whose stored figures are times of decoding
-    *(f"benchmarks/{name}.py" for name in ("batches", "decoding", "experiment", "int8_draft")),
-    *(f"benchmarks/{name}.py" for name in ("methods", "pass_shares", "quiet_costs", "trees")),
+    *(f"benchmarks/{name}.py" for name in ("batches", "decoding", "int8_draft")),
+    *(f"benchmarks/{name}.py" for name in ("methods", "pass_shares", "quiet_costs")),
     *(f"scripts/record_{name}.py" for name in ("first", "methods", "race", "story", "sweep")),
 )
 

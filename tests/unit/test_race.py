@@ -200,7 +200,7 @@ def test_kinds_have_a_verdict_each_where_they_clearly_differ() -> None:
     assert (random.verdict.label, random.verdict.certain, own.verdict.interval) == ("hurts", True, None)
     assert kind_line(own) == "Your prompts (1 prompt): :material/trending_flat: :gray[**Looks about even, 1.00×**]"
     assert kind_line(random).startswith("Random words (1 prompt): ")
-    assert kind_line(random).endswith("95 % interval 0.54 to 0.67×")
+    assert kind_line(random).endswith("(95 % interval 0.54 to 0.67×)")
     assert json.loads(dump_race(laps))["kinds"][1]["verdict"] == "hurts"
     assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]))
     assert not clearly_differ(kinds_of([timed("story-1", 1.6), timed("random-1", 0.5)])), "one repeat has no interval"
@@ -291,7 +291,7 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
 @pytest.mark.parametrize(
     ("presets", "own", "sentence"),
     [
-        ((), " \n ", "No prompt is chosen"),
+        ((), " \n ", "Choose at least one prompt"),
         ((), "a" * 1_000_000, "too long"),
         ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
         (("story-1",), "fine\n\u200b", "own-2: The prompt is empty, or has control characters only"),
@@ -329,8 +329,8 @@ def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_me
     halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come
     assert race_left(halfway, [one]) == pytest.approx(2 * 10.0)
     assert "About 20 s of measuring left." in progress_line(JobView(1, "running", progress=halfway), [one])
-    assert race_step(WARMING) == "Measuring prompt 1 of 4, story-1: warming up both decoders, not timed"
-    assert race_step(TIMING) == "Measuring prompt 1 of 4, story-1: repeat 3 of 5, both decoders in turns"
+    assert race_step(WARMING) == "Measuring prompt 1 of 4, story-1: warming up, not timed"
+    assert race_step(TIMING) == "Measuring prompt 1 of 4, story-1: repeat 3 of 5"
     assert progress_line(JobView(1, place=2), ()) == "Waiting: place 2 in the queue; nothing is measured yet."
     paused = progress_line(JobView(1, place=1, progress=TIMING), recorded_race()[:2])
     assert paused == "Waiting: place 1 in the queue; 2 prompts are measured so far."
@@ -362,8 +362,8 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
 @pytest.mark.parametrize(
     ("end", "message", "finished"),
     [
-        (JobStopped(1), "", "Cancelled: the 1 of 4 prompts that were finished are shown."),
-        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 prompts that were finished are shown."),
+        (JobStopped(1), "", "Cancelled. The 1 of 4 finished prompts are shown."),
+        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 finished prompts are shown."),
     ],
     ids=["cancelled", "failed"],
 )

@@ -1,6 +1,7 @@
 """The lesson about latency and throughput: its published figures, its texts, and what the browser gets of them."""
 
 from specviz.core.judge import NEUTRAL
+from specviz.core.languages import set_language
 from specviz.core.texts import figures_in
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.ui.learn.roofline import roofline_payload
@@ -31,3 +32,12 @@ def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge() -> 
     assert payload["questions"] == roofline().questions
     assert payload["judged"] == {"neutral": NEUTRAL, "helps": "Helps", "even": "About even", "hurts": "Hurts"}
     assert "modelled" in payload["limits"].lower()
+
+
+def test_the_verdict_is_in_the_language_of_the_page() -> None:
+    set_language("es")
+    try:
+        judged = roofline_payload()["judged"]
+    finally:
+        set_language("en")
+    assert not {judged["helps"], judged["even"], judged["hurts"]} & {"Helps", "About even", "Hurts"}

@@ -3,7 +3,7 @@
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.data.systems.serving_counters import read_counters
+from specviz.systems import read_counters
 from tests.support.endpoint_checks import (
     check_log_of_llama_cpp,
     check_log_of_vllm,

@@ -16,19 +16,22 @@ from typing import Any
 import pytest
 import yaml
 
+from specviz import systems
 from specviz.core.errors import InputError
-from specviz.data.systems import serving_counters
-from specviz.data.systems.serving_counters import (
+from specviz.systems import (
     MAX_CHARACTERS,
     MOST_LINES,
+    ROWS,
     WORDS,
     ServingCounters,
-    pasted,
+    finding,
+    others,
     read_counters,
-    say,
-    series,
+    say_count,
+    sglang,
+    tensorrt_llm,
+    vllm,
 )
-from specviz.data.systems.serving_counters.names import ASKED_LAST, SGLANG_ANSWER, SYSTEMS, USAGE
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
@@ -70,14 +73,16 @@ for before, now in {1000: 1100, 3000: 3300, 1660: 1960, 710: 810, 530: 630, 420:
 TPOT = "vllm:request_time_per_output_token_seconds"
 PREDICTED = "llamacpp:tokens_predicted_total 100\nllamacpp:tokens_predicted_seconds_total 4\n"
 HALF = json.dumps(json.loads(vllm_answer()) | {"usage": {"completion_tokens": 97}})
-OLD_PAGE = "vllm:spec_decode_num_draft_tokens_total 3000\nvllm:spec_decode_num_emitted_tokens_total 2400\n"
 OTHER_ENGINE = METRICS.replace('engine="0"', 'engine="1"').replace(" 1660.0", " 1340.0")
 CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
     "two engines": (METRICS + OTHER_ENGINE, {"tokens_per_target_call": 1 + 3000 / 2000}),
     "two scrapes": (METRICS + LATER, {"tokens_per_target_call": 4, "survival": [1, 1, 1]}),
     # 2660 tokens in 1000 rounds, 1000 one by one; and 1 + 53 in 43 rounds, 43 one by one
-    "calls without a draft": (METRICS + "vllm:generation_tokens_total 3660", {"drafting_share": 0.5, "notes": ()}),
-    "an answer's calls without a draft": (HALF, {"drafting_share": 0.5, "notes": ()}),
+    "calls without a draft": (
+        METRICS + "vllm:generation_tokens_total 3660",
+        {"drafting_share": 0.5, "notes": "it is 1.83 tokens"},
+    ),
+    "an answer's calls without a draft": (HALF, {"drafting_share": 0.5, "notes": "it is 1.12 tokens"}),
     "prompt lookup often finds less": (METRICS.replace(" 3000.0", " 2000.0"), {"counts_judgements": False}),
     "the last line of a log": (LOG + LOG.replace("0.929, 0.857", "0.986, 0.964"), {"survival": [0.986, 0.964]}),
     "a line without positions": (  # 25 / 1.79 is 14 rounds
@@ -191,31 +196,31 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", say("nothing_found")),
-        ("vllm:num_requests_running 3", say("nothing_found")),
+        ("", say_count("nothing_found")),
+        ("vllm:num_requests_running 3", say_count("nothing_found")),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
-        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
-        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
+        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts is missing"),
+        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens is missing"),
         ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines that may be counters"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
         ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
         (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
-        ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
+        ("SpecDecoding metrics: nonsense", "Mean acceptance length is missing"),
         ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
         ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
-        ("SpecDecoding metrics:" + "Accepted:" * 50_000, "no “Mean acceptance length”"),
-        ("accept len:" * 50_000, "is “accept”, which is not a number"),
-        ("Decode batch, accept len: , accept rate: 0.5", "no number after “accept len”"),
+        ("SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length is missing"),
+        ("accept len:" * 50_000, "accept len is missing"),
+        ("Decode batch, accept len: , accept rate: 0.5", "accept len is missing"),
         ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
         (vllm_answer(num_spec_steps=44), "The histogram counts 43 steps, but 44 are reported"),
         (vllm_answer(num_accepted_draft_tokens=9), "The histogram counts 10 accepted, but 9 are reported"),
         (vllm_answer(acceptance_histogram=[43] + [0] * 70), "not a list of counts"),
         (vllm_answer(acceptance_histogram=[39, 1, 0, -3]), "acceptance_histogram is “-3”, which is not a number"),
         (vllm_answer(num_draft_tokens=True), "num_draft_tokens is “True”, which is not a number"),
-        (vllm_answer(num_spec_steps=None, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
+        (vllm_answer(num_spec_steps=0, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
         (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
         (json.dumps({"timings": LLAMA | {"draft_n": -1}}), "draft_n is “-1”, which is not a number"),
         (
@@ -223,13 +228,13 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
             "nothing was drafted",
         ),
         (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
-        (json.dumps({"spec_verify_ct": 0}), "no spec_accept_length"),
+        (json.dumps({"spec_verify_ct": 0}), "spec_accept_length is missing"),
         (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
         ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
         ("{}\n" * 300_000, "No counters of speculative decoding were found"),
-        (per_step([1, 2], [3]), "has 2 steps, and per_step_drafted 1"),
-        (per_step([900], [3]), "whole numbers up to 64"),
-        (per_step([0.5], [3]), "whole numbers up to 64"),
+        (per_step([1, 2], [3]), "differ in length"),
+        (per_step([900], [3]), "differ in length"),
+        (per_step([0.5], [3]), "differ in length"),
         (per_step(["x"], [3]), "per_step_accepted is"),
         (per_step([], []), "nothing was drafted"),
         (
@@ -239,26 +244,21 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         ("num_drafts 100\nnum_accepted_tokens 500\nnum_draft_tokens 300", "More tokens are accepted than drafted"),
         (
             "SpecDecoding metrics: Mean acceptance length: 5.2, Per-position acceptance rate: 0.9, 0.8",
-            "5.20 is impossible",
+            "5.20 tokens per target call are impossible",
         ),
-        ("accept len: 6.00, accept rate: 0.90\nspeculative_num_steps=3", "impossible with 3 draft steps"),
+        ("accept len: 6.00, accept rate: 0.90\nspeculative_num_steps=3", "more than its limit of 3"),
         (vllm_answer(num_spec_tokens=2), "3.00 drafted tokens a round are more than its limit of 2"),
         (json.dumps({"timings": LLAMA | {"predicted_n": 60}}), "65 accepted tokens do not fit into 60 written ones"),
         (
             json.dumps(json.loads(HALF) | {"usage": {"completion_tokens": 20}}),
             "43 passes cannot write only 20 tokens",
         ),
-        (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
-        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say("nothing_found")),
+        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
         ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
-        (OLD_PAGE, "does not count its rounds"),
-        (OLD_PAGE + "vllm:spec_decode_efficiency 0.5\n", "does not count its rounds"),
-        ("tgi_request_skipped_tokens_sum 6\ntgi_request_skipped_tokens_count 10", "generated_tokens_count is missing"),
-        ("| run | A | B |\n|---|---|---|\n| num_drafts | 10 | 20 |", "num_drafts is “10???20”, which is not a number"),
         ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "rates and no counts"),
         ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "rates and no counts"),
-        *((f"draft {text}"[:MAX_CHARACTERS], say("nothing_found")) for text in HOSTILE),
+        *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
         ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
         ("draft\n" + "x\r" * MOST_LINES, "more than 50,000 lines that may be counters"),
     ],
@@ -273,11 +273,11 @@ def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
 
 def test_a_text_that_has_no_known_name_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: each of 500,000 lines was compared with every pattern, 4 to 10 s of a processor."""
-    monkeypatch.setattr(serving_counters, "PastedText", lambda _: pytest.fail("it was read"))
+    monkeypatch.setattr(systems, "plain", lambda _: pytest.fail("it was read"))
     for text in ("x\n" * 499_000, "a,b,c\n" * 160_000, '{"a": 1}\n' * 100_000, string.printable, "rate 0.8\n" * 100):
         with pytest.raises(InputError) as caught:
             read_counters(text)
-        assert str(caught.value) == say("nothing_found")
+        assert str(caught.value).startswith(say_count("nothing_found"))
 
 
 def test_every_system_has_a_name_by_which_its_text_is_read() -> None:
@@ -286,10 +286,10 @@ def test_every_system_has_a_name_by_which_its_text_is_read() -> None:
     def is_known(name: str) -> bool:
         return any(word in name.lower() for word in WORDS)
 
-    for system in (*SYSTEMS, *ASKED_LAST, USAGE, SGLANG_ANSWER):
+    for system in (*ROWS, *vllm.LAST_ROWS, others.USAGE, sglang.ROW):
         assert any(map(is_known, system.with_all)) or all(map(is_known, system.needs)), system
-    beside = {"efficiency", "num_running_reqs", "request_generated_tokens_count"}  # nothing is read of these alone
-    assert {name for name in series.DRAFTING | series.SGLANG | series.OTHERS if not is_known(name)} == beside
+    beside = {"num_running_reqs"}  # nothing is read of it alone
+    assert {name for name in vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS if not is_known(name)} == beside
 
 
 WRAPPED = """INFO 05-01 14:24:50 [loggers.py:259] Engine 000: Running: 7 reqs, Waiting: 0 reqs
@@ -349,7 +349,6 @@ def test_a_page_may_be_framed_by_what_it_is_pasted_from(name: str) -> None:
     lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
     framed = "\n".join(["```", *map(FRAMES[name], lines), "```"])
     assert read_counters(framed) == read_counters(METRICS)
-    assert "Not used" not in read_counters(framed).reading
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "answer" in case])
@@ -391,7 +390,7 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
             finally:
                 read.append(end - idx)
 
-    monkeypatch.setattr(pasted, "_DECODER", Counted())
+    monkeypatch.setattr(finding, "_DECODER", Counted())
     with pytest.raises(InputError):
         read_counters(f"draft\n{text}")
     assert len(text) / 2 < sum(read) < 6 * len(text)
@@ -400,15 +399,11 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (METRICS, "Read: num_requests_running, num_drafts, num_draft_tokens, num_accepted_tokens, num_accepted_"),
-        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm:gpu_cache 0.3”."),
-        (LOG, "Read: the line about speculation, and 1 more."),
-        (LOG + LOG, "Read: the last of 2 lines about speculation, and 1 more. Not used: 2 lines, such as"),
-        (json.dumps({"id": "x", "metrics": PER_STEP}), "Read: num_spec_tokens, per_step_accepted, per_step_drafted. "),
-        (json.dumps({"id": "x", "metrics": PER_STEP}), "Not used: id."),
-        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n, draft_n_accepted. Not used: "),
-        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Not used: ?b?x??b?."),
+        (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens, num_accepted_"),
+        (LOG + LOG, "Read: the line about speculation."),
+        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n, draft_n_accepted."),
+        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n, draft_n_accepted."),
     ],
 )
-def test_it_is_said_what_was_read_and_what_was_not(text: str, says: str) -> None:
+def test_it_is_said_what_was_read(text: str, says: str) -> None:
     assert says in read_counters(text).reading

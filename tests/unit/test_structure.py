@@ -15,7 +15,7 @@ from specviz.ui.session import Session
 
 ROOT = Path(__file__).parents[2]
 # From the bottom to the top. A layer may import itself and what stands before it.
-LAYERS = ["core", "data", "models", "decoding", "measure", "lab", "game", "player", "service", "ui", "cli"]
+LAYERS = ["core", "data", "systems", "models", "decoding", "measure", "lab", "game", "player", "service", "ui", "cli"]
 FILES = sorted((ROOT / "specviz").rglob("*.py"))
 READ = [*FILES, *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 MOST_LINES, MOST_FUNCTION_LINES = 600, 60

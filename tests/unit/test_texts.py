@@ -58,9 +58,9 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
 @pytest.mark.parametrize(
     ("name", "old", "new", "says"),
     [
-        ("story", "{alone_ms} ms in", "{alone} ms in", "there is no figure {alone} here: {alone_ms}?"),
-        ("story", "{alone_ms} ms in", "31 ms in", "a figure is typed here: name it, as in {accepted}."),
-        ("story", "{alone_ms} ms in", "{alone_ms ms in", "a brace is open or closed alone"),
+        ("story", "{mean_ms} ms on", "{men_ms} ms on", "there is no figure {men_ms} here: {mean_ms}?"),
+        ("story", "{mean_ms} ms on", "31 ms on", "a figure is typed here: name it, as in {accepted}."),
+        ("story", "{mean_ms} ms on", "{mean_ms ms on", "a brace is open or closed alone"),
         ("story", "trace: round", "trace: rounds", "“rounds” is no run: there are round, pays"),
         ("story", "- name: idea", "- name: slow", "“slow” is there twice."),
         ("story", "focus: timeline", "focus: time line", "“focus”: Input should be 'timeline', 'diagram'"),
@@ -71,7 +71,7 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
         ("story", "right: true", "right: false", "“question”: exactly one option has “right: true”."),
         ("story", "plain: One word at a time\n", "plain: One: word\n", "this is not YAML"),
         ("questions", "page: same_quality", "page: prove", "“prove” is no page"),
-        ("questions", 'gamma: "16"', 'length: "16"', "“length” is no setting"),
+        ("questions", "draft: lookup", "drafts: lookup", "“drafts” is no setting"),
         ("glossary", "lesson: idea", "lesson: ideas", "“ideas” is no step of the story"),
         ("glossary", "also: [draft models]", "also: [target model]", "“target model” is there twice."),
         ("family", "measured: wren-eagle", "measured: wren-egale", "“wren-egale” is no method that was measured."),
@@ -147,6 +147,9 @@ def named_in(*texts: str) -> set[str]:
     return {name.split(".")[0] for text in texts for name in figures_in(text)}
 
 
+OWN_NAMES = {"counters": "say_count", "records": "say_record"}  # modules of specviz/systems use both
+
+
 def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names() -> None:
     said: dict[str, list[ast.Module]] = {}
     for tree in CODE.values():
@@ -155,7 +158,8 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
     assert {file.stem for file in (TEXTS / "sentences").iterdir()} == set(said)
     for name, trees in said.items():
         wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
-        assert wanted == given_by("say", trees), name
+        function = OWN_NAMES.get(name)
+        assert wanted == (given_by(function, CODE.values()) if function else given_by("say", trees)), name
     lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)

@@ -207,7 +207,8 @@ def test_a_failed_test_stays_failed_and_the_sentence_speaks_of_evidence() -> Non
     assert "1,000 draws nothing distinguishes" in passed.sentence
     unusual = findings.finding(batches_of(*[[54, 46]] * 5, *[[55, 45]] * 5))
     assert unusual.state == "passes"  # below 1 %, but not below the limit of one test
-    assert "differ more than usual by chance (p = 0.004)" in unusual.sentence
+    assert "p = 0.004" in unusual.sentence
+    assert "0.0005" in unusual.sentence
     assert findings.finding(batches_of(*[[50, 50]] * (BATCHES - 1))).state == "open"
     assert findings.finding([]).state == "open"
     assert findings.finding(batches_of(*[[100, 0]] * BATCHES, shares=(1.0, 0.0))).state == "nothing"

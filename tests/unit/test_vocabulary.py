@@ -23,8 +23,7 @@ JS_COMMENT = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*|^//[^\n]*", re.DOTALL | re.M
 NAMED = re.compile(r"\{[^{}]*\}|`[^`\n]*`|\[[^\]]*\]\(|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 DOCUMENTS = ("bench", "measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
 OF_OTHERS = (
-    "specviz/data/systems/serving_counters/",
-    "specviz/data/systems/importers/",
+    "specviz/systems/",
     "assets/texts/sentences/counters.yaml",
     "assets/texts/sentences/records.yaml",
 )  # their own counts: “drafted tokens”
@@ -125,7 +124,7 @@ def read_texts() -> list[tuple[str, str, str]]:
     for file in READ:
         place = file.relative_to(ROOT).as_posix()
         found += [(f"{place}:{line}", "", text) for line, text in in_python(tree_of(file))]
-    for file in sorted(ASSETS.rglob("*.js")):
+    for file in sorted(ASSETS.glob("browser/*/*.ts*")):
         place, text = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
         found += [(f"{place}:{line}", "", said) for line, said in in_javascript(text)]
     for file in sorted(ASSETS.rglob("*.html")):

@@ -88,7 +88,7 @@ def test_a_plan_has_the_visitors_own_prompts_last() -> None:
 def test_what_cannot_be_started_says_so_and_what_can_how_long_it_takes() -> None:
     for empty in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
         nothing: dict[str, Any] = {empty: ()}
-        assert "Nothing to measure yet: choose" in str(SweepChoice(**nothing).problem())
+        assert str(SweepChoice(**nothing).problem()).startswith("Nothing is chosen: ")
     assert SweepChoice().problem() is None
     choice = SweepChoice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
     assert f"at most {MAX_CELLS:,}" in str(choice.problem())

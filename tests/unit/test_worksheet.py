@@ -331,30 +331,13 @@ def test_the_key_compares_like_with_like_and_asks_about_a_rejected_token() -> No
     trace = fake_trace()
     counts = metrics.count(trace.rounds)
     answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
-    assert re.search(r"α = 0\.\d{3} per judgement, which at γ = 4 is 0\.\d{3} accepted / drafted", answer)
+    assert re.search(r"α = 0\.\d{3} per judgement, at γ = 4 0\.\d{3} accepted / drafted", answer)
     assert f"had {three(counts.per_judgement_rate)} and {three(counts.acceptance_rate)}" in answer
     asked = next(each for each in exercises(trace) if "rejected token" in each.question)
     p, q, u = map(float, re.findall(r"(?:p|q|u) = (\d\.\d{4})", asked.question))
     accept = float(re.search(r"= (\d\.\d{4}); u", asked.answer)[1])  # type: ignore[index]
     assert accept == pytest.approx(min(1, p / q), abs=2e-3)
     assert u >= accept - 1e-4
-
-
-@pytest.mark.parametrize("quick", [0, 0.5])
-def test_the_key_says_where_a_break_even_does_not_explain_the_run(quick: float) -> None:
-    """Where half of the plain steps are quick, their median is the same, and the run loses."""
-    trace = fake_trace()
-    rounds = [
-        replace(each, draft_seconds=0.1 * each.depth, verify_seconds=1.5, overhead_seconds=0.0) for each in trace.rounds
-    ]
-    plain = known(trace.autoregressive)
-    count = len(plain.seconds_per_token)
-    steps = [0.01 if place < quick * (count - 2) else 1.0 for place in range(count)]
-    trace = replace(trace, rounds=rounds, autoregressive=replace(plain, seconds_per_token=steps))
-    assert (known(metrics.speedup(trace)) < 1) == bool(quick)
-    answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
-    assert "is above both" in answer
-    assert ("was measured: these costs do not explain this run." in answer) == bool(quick)
 
 
 def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
@@ -370,7 +353,7 @@ def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
     assert "rejected token" not in questions(fake_trace(record=False))
     assert exercises(fake_trace(tokens=1)) == []  # one token left to write: nothing is drafted
     recorded = known(first_trace())
-    assert len(exercises(recorded)) >= 9
+    assert len(exercises(recorded)) >= 8
 
 
 def test_text_from_models_is_text() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
@@ -21,6 +20,7 @@ from specviz.measure.worksheet.serving import (
     recommended,
 )
 from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu
+from specviz.systems import ServingCounters, read_counters
 from tests.support.pasted_counters import ISSUE
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)

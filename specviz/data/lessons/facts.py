@@ -3,7 +3,6 @@
 import csv
 from dataclasses import dataclass
 from math import log
-from statistics import median
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -11,19 +10,20 @@ from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import machine_in_words, spell_place
-from specviz.core.numbers import localize, percent
+from specviz.core.numbers import localize
 from specviz.core.once import cache_once
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
-from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
+from specviz.data.measured.batches import BatchSpeedup, Ratio, pass_shares, recorded_batches
+from specviz.data.measured.measured_methods import ALL, MeasuredMethod, SettingFigures, stored_methods
 from specviz.data.texts import page_texts
 
 UNKNOWN = "?"
 SAYS = page_texts("facts")
+CHAINS, TREES = "wren-nano", "wren-nano tree"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
@@ -46,14 +46,14 @@ def facts_of(name: str) -> Facts:
         **_gather_tree(trace),
         **method_facts(),
         **_gather_batches(),
-        **written("stopping", limit=UNSURE_BELOW, on=machine_in_words(stopping().machine), found=stopping()),
+        **written("stopping", on=machine_in_words(stopping().machine), found=stopping()),
     }
 
 
 def _gather_tried(name: str) -> Facts:
     figures = recorded_runs.story_figures()
     found = figures.tried_per_call.get(name)
-    ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
+    ends = written("tried", least=min(found), most=max(found)) if found else {}
     return {"tried": str(figures.tried.get(name, "")), **ends}
 
 
@@ -67,12 +67,9 @@ figure_texts = AppTexts("figures", Parts)
 
 def _gather_counts(trace: Trace) -> Facts:
     counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
-    wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
     on = machine_in_words(trace.recorded_on.machine)
     judged = counts.accepted + counts.rejected
-    return written(
-        "counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most, wasted=wasted, saved=saved
-    )
+    return written("counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most)
 
 
 def _gather_costs(trace: Trace) -> Facts:
@@ -80,11 +77,13 @@ def _gather_costs(trace: Trace) -> Facts:
     if measured is None or plain is None:
         return {}
     step, alone = 1000 * measured.step_seconds, 1000 * sum(plain.seconds_per_token)  # in milliseconds
-    together = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     mean, check = alone / len(plain.seconds_per_token), step * checked
     note, draft = "" if check >= mean else SAYS["noise"], step * measured.cost_ratio
-    times = written("times", alone=alone, mean=mean, together=together, draft=draft, check=check)
+    reading, draft_reading = (
+        1000 * known_seconds(getattr(trace.prefill_seconds, name)) for name in ("target", "draft")
+    )
+    times = written("times", mean=mean, draft=draft, check=check, reading=reading, draft_reading=draft_reading)
     return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
 
@@ -132,31 +131,20 @@ def _gather_sweeps() -> Facts:
 
 def _gather_passes() -> Facts:
     found = pass_shares()
-    exact = found.find_pass("float32", 1)
-    long = [one for one in found.passes if one.tokens == found.most]
-    return {
-        **{f"check_{one.dtype}": localize(one.ratio.value, ".2f") for one in long},
-        **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        **written(
-            "passes",
-            on=machine_in_words(found.machine.machine),
-            found=found,
-            weights=found.weights / 1e6,
-            step_ms=exact.ms["whole"].median,
-        ),
-    }
+    one, long = (found.find_pass("float32", tokens) for tokens in (1, found.most))
+    program = one.share("program")
+    return written("passes", on=machine_in_words(found.machine.machine), found=found, long=long, program=program)
 
 
 def _gather_batches() -> Facts:
     study = recorded_batches()
-    most, short, length = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
-    alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
+    length = study.draft_lengths[-1]
+    alone, together = study.at(1, length), study.at(study.batches[-1], length)
     low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
     return written(
         "batches", on=machine_in_words(study.recorded_on.machine),
         load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
-        shortest=shortest, part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
-        step_ms=1000 / alone.plain_tokens_per_second,
+        part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
     )  # fmt: skip
 
 
@@ -182,7 +170,7 @@ def _gather_tree(trace: Trace) -> Facts:
         return {}
     failed, taken = (token.shown.strip() for token in pair)
     nodes = len(round.drafted)
-    return written("tree", number=round.index + 1, nodes=nodes, round=round, failed=failed, taken=taken)
+    return written("tree", number=round.index + 1, nodes=nodes, failed=failed, taken=taken)
 
 
 @cache_by_language
@@ -190,11 +178,9 @@ def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {
         **{name: chain_of(name, ALL) for name in NAMES},
-        "chain": _find_setting("wren-nano", recorded_runs.TREE_DEPTH, None),
-        "tree": _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
-        "equal": equal_chain(),
+        "chain": _find_setting(CHAINS, recorded_runs.TREE_DEPTH, None),
+        "tree": _find_setting(TREES, recorded_runs.TREE_DEPTH, recorded_runs.TREE),
     }
-    equal = found["equal"]
     stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
@@ -202,21 +188,10 @@ def method_facts() -> Facts:
         "methods_load": SAYS["busy"] if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
-        **{f"{name}_stories": _gather_setting(name, at)[f"{name}_per_call"] for name, at in stories.items()},
-        "equal_length": spell_count(equal.way.draft_length) if equal else UNKNOWN,
-        **{name: text for key, at in found.items() for name, text in _gather_setting(key, at).items()},
+        **{f"{name}_stories": _per_call(at) for name, at in stories.items()},
+        **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
+        **{f"{name}_per_call": _per_call(at) for name, at in found.items()},
     }
-
-
-def equal_chain() -> SettingFigures | None:
-    """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
-    tree, chains = (
-        _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
-        _settings("wren-nano", ALL),
-    )
-    goal = tree.costs.verify if tree else None
-    near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
-    return min(near, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def chain_of(name: str, kind: str) -> SettingFigures | None:
@@ -225,27 +200,26 @@ def chain_of(name: str, kind: str) -> SettingFigures | None:
 
 
 def _find_setting(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
-    settings = _settings(name, kind)
+    method = _find_method(name)
+    settings = method.kinds[kind].settings if method and kind in method.kinds else []
     return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
 
-def _settings(name: str, kind: str) -> list[SettingFigures]:
+def _best_speedup(name: str) -> str:
+    """At its best setting for each prompt's kind, over all kinds, as the table of methods has it."""
+    method = _find_method(name)
+    return localize(method.kinds[ALL].best.speedup, ".2f") if method else UNKNOWN
+
+
+def _find_method(name: str) -> MeasuredMethod | None:
     measured = stored_methods()
     greedy = measured.greedy if measured else None
-    method = greedy.find(name) if greedy else None
-    return method.kinds[kind].settings if method and kind in method.kinds else []
+    return greedy.find(name) if greedy else None
 
 
-def _gather_setting(key: str, at: SettingFigures | None) -> Facts:
-    costs = at.costs if at else None
-    numbers = {
-        "per_call": costs.tokens_per_target_call if costs else None,
-        "step": costs.draft_step if costs else None,
-        "draft": costs.draft if costs else None,
-        "check": costs.verify if costs else None,
-        "speedup": at.speedup if at else None,
-    }
-    return {f"{key}_{name}": UNKNOWN if value is None else localize(value, ".2f") for name, value in numbers.items()}
+def _per_call(at: SettingFigures | None) -> str:
+    found = at.costs.tokens_per_target_call if at else None
+    return UNKNOWN if found is None else localize(found, ".2f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +227,13 @@ class StoppingFigures:
     machine: str
     prompts: int
     speedups: dict[ScheduleName, Ratio]
-    wasted: dict[ScheduleName, float]  # share of the drafted tokens that were not accepted: counted
+    wasted: dict[ScheduleName, int]  # guesses that were not accepted
+    passes: dict[ScheduleName, int]  # of the target
     gain: Ratio  # the confidence stop over the fixed length, prompt by prompt
+
+    @property
+    def passes_saved(self) -> float:
+        return 1 - self.passes["confidence"] / self.passes["fixed"]
 
 
 @cache_once
@@ -275,6 +254,10 @@ def swept_speedups(workload: str, draft_length: int) -> list[float]:
     """Of each prompt of the recorded sweep, greedy, at this fixed draft length."""
     its = (row for row in _swept() if (row["workload"], row["draft_schedule"]) == (workload, "fixed"))
     return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
+
+
+def swept_kinds() -> list[str]:
+    return sorted({row["workload"] for row in _swept()})
 
 
 @cache_once
@@ -309,7 +292,8 @@ def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> S
         return sum(int(rows[name][column]) for name in names)
 
     speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
-    wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
+    wasted = {schedule: sums(rows, "drafted") - sums(rows, "accepted") for schedule, rows in found.items()}
+    passes = {schedule: sums(rows, "rounds") for schedule, rows in found.items()}
     gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
     ratios = {schedule: Ratio.from_ratios(each) for schedule, each in speedups.items()}
-    return StoppingFigures(machine, len(names), ratios, wasted, Ratio.from_ratios(gains))
+    return StoppingFigures(machine, len(names), ratios, wasted, passes, Ratio.from_ratios(gains))

@@ -15,9 +15,7 @@ class Member:
     name: str = ""  # of its recorded run, in links; empty: it is shown on the page of the proof
     lossy: bool = False  # the text is another one; for the program, `lossless` is for readers
     measured: str = ""  # its name in the comparison of methods; empty: not measured there
-    about: NonEmptyText | None = None  # a paragraph, of a method that is not run here
-    paper: str = ""  # where that is from
-    url: str = ""
+    url: str = ""  # the paper of a method that is not run here
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from specviz.core.texts import AppTexts, NonEmptyText
 @dataclass(frozen=True, slots=True)
 class LabWords:
     title: NonEmptyText
-    hints: tuple[NonEmptyText, ...]  # from small to large
+    hint: NonEmptyText
     kinds: dict[str, NonEmptyText]  # what is said of each usual mistake
 
 

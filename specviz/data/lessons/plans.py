@@ -6,7 +6,7 @@ objects are made), so that every error has its line, and all errors of a file co
 
 import logging
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -18,7 +18,7 @@ from yaml.reader import Reader
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
-from specviz.core.languages import Entry, cache_by_language, current_language, translation
+from specviz.core.languages import Entries, cache_by_language, current_language, translation
 from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences, node_at, repeated, translate
 from specviz.core.trace import Trace
@@ -223,7 +223,7 @@ def parse_plan(
     data: bytes,
     name: str,
     known_models: Collection[str] | None = None,
-    translated: Mapping[str, Entry] | None = None,
+    translated: Entries | None = None,
 ) -> LessonPlan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     node, content = _tree(data, translated or {})
@@ -253,7 +253,7 @@ def _fill_figures(moment: Moment) -> Moment:
     return replace(moment, **texts)
 
 
-def _tree(data: bytes, translated: Mapping[str, Entry]) -> tuple[yaml.Node, Any]:
+def _tree(data: bytes, translated: Entries) -> tuple[yaml.Node, Any]:
     """The nodes of a file, and what is in them: every value is a text."""
     if len(data) > MAX_BYTES:
         raise PlanError([say("too_large", most=MAX_BYTES)])

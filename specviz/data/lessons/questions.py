@@ -6,29 +6,26 @@ The figures that only answers name are computed here: of batches, experts, heads
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import geometric_mean
+from math import log
+from statistics import stdev
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
-from specviz.core.metrics import span, speedup
-from specviz.core.names import machine_in_words
 from specviz.core.numbers import localize, percent
-from specviz.core.texts import AppTexts, Facts, NonEmptyText, spell_count
-from specviz.data.lessons.block_example import BLOCK_EXAMPLE
-from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
+from specviz.core.texts import AppTexts, Facts, NonEmptyText
+from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, stopping, swept_kinds, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import page_texts
 
 AnswerSource = Literal["recorded", "computed", "published", "example", "general"]
-MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]
+MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "stopping"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
@@ -39,10 +36,10 @@ GAINS: dict[Cited, ServedGain] = {
 CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
 SAYS = page_texts("facts")
-RACE = ASSETS / "traces" / "race.json"
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
 PEERS: dict[PeerSystem, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
+NORMAL, SMALL_GAIN = 1.96, 1.05  # standard errors of a 95 % interval; a gain that is hard to see
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
 
 
@@ -69,7 +66,7 @@ class FaqEntry:
             "methods": methods.machine.machine if methods else UNKNOWN,
             "batches": recorded_batches().recorded_on.machine,
             "peers": recorded_peers().machine.machine,
-            "several": SAYS["named_machines"],
+            "stopping": stopping().machine,
         }[self.measured]
 
     @property
@@ -105,6 +102,7 @@ def answer_facts(trace: str) -> Facts:
         "pair": SAYS["two"].format(one=pays.drafter.name, other=pays.target.name),
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
+        "easy_length": facts_of("pays")["draft_length"],
         "hard_length": facts_of("no-gain")["draft_length"],
         "draft_share": percent((pays.drafter.parameters or 0) / pays.target.parameters),
         **gather_facts(),
@@ -114,68 +112,69 @@ def answer_facts(trace: str) -> Facts:
 def gather_facts() -> Facts:
     study = recorded_batches()
     long, short = (study.at(study.batches[-1], study.draft_lengths[place]) for place in (-1, 0))
+    loses = next(size for size in study.batches if study.at(size, study.draft_lengths[-1]).speedup.high < 1)
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
     return {
-        **written("busy", long=long, short=short),
-        **written("block", one=BLOCK_EXAMPLE),
-        **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
+        **written("busy", long=long, short=short, loses=loses),
+        **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN),
+        **_gather_formats(),
         **_gather_heads(),
         **_gather_lossy(),
         **_gather_peers(),
-        **_gather_one_pair(),
+        **_gather_temperature(),
+        **_gather_enough(),
         **_gather_chats(),
     }
+
+
+def _gather_formats() -> Facts:
+    """What a pass takes in each number format, in ms."""
+    names = {1: "one", CHECKED: "five"}
+    passes = [one for one in pass_shares().passes if one.tokens in names]
+    return {f"{names[one.tokens]}_{one.dtype}": localize(one.ms["whole"].median, ".1f") for one in passes}
 
 
 def _gather_chats() -> Facts:
     """One chat model and one draft, for an answer that repeats its prompt and one that does not."""
     edit, story = map(facts_of, CHAT_RUNS)
     said = {"edit": edit, "story": story}
-    names, model = ("per_call", "speedup", "acceptance"), story_trace(CHAT_RUNS[0]).target
-    about = {"chat_model": model.name, "chat_numbers": localize(model.parameters / 1e6, ".0f")}
+    names, about = ("per_call", "speedup"), {"chat_model": story_trace(CHAT_RUNS[0]).target.name}
     return about | {f"{kind}_{name}": facts[name] for kind, facts in said.items() for name in names}
 
 
-def _gather_one_pair() -> Facts:
-    """One pair of models, greedy, with drafts of four tokens: its speedup in each experiment that has it."""
-    first, race = first_trace(), json.loads(RACE.read_bytes())
-    raced = next(kind for kind in race["kinds"] if kind["kind"] == "story")
-    four = next(row for row in story_figures().draft_lengths if row.draft_length == DRAFT_LENGTH)
-    swept, compared = swept_speedups("story", DRAFT_LENGTH), chain_of("nano", "story")
-    return written(
-        "one_pair",
-        pair=SAYS["two"].format(one=four.draft, other=four.target),
-        first=(speedup(first) if first else None) or 0.0,
-        first_on=machine_in_words(first.recorded_on.machine) if first else UNKNOWN,
-        raced=raced["speedup"],
-        raced_on=machine_in_words(race["laps"][0]["figures"]["machine"]),
-        four=four.speedup,
-        swept=geometric_mean(swept),
-        swept_prompts=spell_count(len(swept)),
-        compared=compared.speedup if compared else 0.0,
-    )
+def _gather_temperature() -> Facts:
+    """How much of the loss at the highest temperature is acceptance; the rest is that a round is dearer."""
+    greedy, hot = story_figures().temperatures[0], story_figures().temperatures[-1]
+    fewer = (hot.emitted / hot.rounds) / (greedy.emitted / greedy.rounds)  # tokens per target call
+    slower = hot.speedup / greedy.speedup
+    return written("hot", share=log(fewer) / log(slower), dearer=fewer / slower - 1)
+
+
+def _gather_enough() -> Facts:
+    """On how many prompts the 95 % interval of a gain of 5 % leaves out 1.
+
+    From the spread of the speedups in the recorded sweep (assets/traces/sweep.csv), by kind of text.
+    """
+    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]
+    needed = [(NORMAL * spread / log(SMALL_GAIN)) ** 2 for spread in spreads]
+    return written("enough", least=min(needed), most=max(needed))
 
 
 def _gather_peers() -> Facts:
     found = recorded_peers()
     facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
     for system, name in PEERS.items():
-        gains = [each.gain for each in found.select_system(system)]
         facts |= {
             f"{name}_plain": localize(found.plain_ms(system), ".1f"),
             f"{name}_with": localize(found.speculative_ms(system), ".1f"),
         }
-        facts[f"{name}_gains"] = span((min(gains), max(gains)))
+        facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
     return facts
 
 
 def _gather_heads() -> Facts:
-    drafters = {"eagle": story_trace("method-eagle").drafter, "nano": story_trace("method-small-model").drafter}
     first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name, ALL))}
     return {
-        "head_stories": method_facts()["eagle_stories"],
-        "model_stories": method_facts()["nano_stories"],
-        **{f"{name}_numbers": localize((it.parameters or 0) / 1e6, ".2f") for name, it in drafters.items() if it},
         **dict.fromkeys(("eagle_first", "medusa_first"), UNKNOWN),
         **{f"{name}_first": percent(rate) for name, rate in first.items()},
         "eagle_training": localize(_tokens_read(json.loads(TRAINING.read_bytes())) / 1e6, ".1f"),

@@ -19,6 +19,7 @@ from specviz.core.texts import (
     figure_problems,
     texts_below,
 )
+from specviz.data.bench_words import bench_words
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
@@ -33,7 +34,6 @@ from specviz.data.links.page_names import FORMER, PAGES
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, chat_workload_texts, workload_texts
-from specviz.data.systems.bench_words import bench_words
 from specviz.data.texts import browser_texts, pages
 from specviz.data.translating import translations
 

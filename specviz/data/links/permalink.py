@@ -103,8 +103,8 @@ else:
 class SettingsLink(_AllLink):
     """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.on_page` of every row."""
 
-    target: Annotated[Target, expecting(lambda: SAYS["a_model"])] = DEFAULT_TARGET
-    draft: Annotated[DraftName, expecting(lambda: SAYS["a_draft"])] = DEFAULT_DRAFT
+    target: Annotated[Target, expecting(lambda: SAYS["known"])] = DEFAULT_TARGET
+    draft: Annotated[DraftName, expecting(lambda: SAYS["known"])] = DEFAULT_DRAFT
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:

@@ -1,7 +1,6 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
 from dataclasses import dataclass, field
-from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -33,7 +32,6 @@ ENDINGS = {  # of a method's name: its family, and the end of its title
     ARGMAX: ("argmax", " (most probable drafts)"),
     BLOCK: ("block", " (block verification)"),
 }
-Z = 1.959964  # of a 95 % interval
 SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
@@ -76,13 +74,6 @@ class SettingFigures:
     @property
     def by_position(self) -> list[float | None]:
         return [yes / judged if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)]
-
-    @property
-    def intervals(self) -> list[tuple[float, float] | None]:
-        """95 % intervals: Wilson’s for a binomial share (JASA 22, 1927), as if judgements were independent."""
-        return [
-            _wilson(yes, judged) if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +199,3 @@ def read_methods(path: Path) -> MeasuredMethods:
 @read_once("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
     return read_methods(FILE)
-
-
-def _wilson(accepted: int, judged: int) -> tuple[float, float]:
-    share, more = accepted / judged, Z**2 / judged
-    middle, half = share + more / 2, Z * sqrt(share * (1 - share) / judged + more / (4 * judged))
-    return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))

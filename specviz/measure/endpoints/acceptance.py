@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeVar
 
-from specviz.data.systems.serving_counters.counters import ServingCounters, checked
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Span
+from specviz.systems.counts import ServingCounters, checked
 
 NOTHING = Accepted(0, 0, 0)  # of an answer without counts beside answers with counts: llama.cpp leaves out zeros
 Source = Literal["answers", "counters"]

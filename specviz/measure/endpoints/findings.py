@@ -197,7 +197,7 @@ def _side(
     ran = [block for block in usable_blocks(blocks) if block.side == side]
     return SideFigures(
         1 / geometric_mean(means) if means else None,
-        median(each.first for each in usable) if usable else None,
+        (median(each.first for each in usable) or None) if usable else None,  # 0: not streamed
         median(each.last for each in usable) if usable else None,
         sum(block.tokens for block in ran) / sum(block.ended - block.began for block in ran) if ran else None,
     )

@@ -4,25 +4,17 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, MostItems, check_density, shape_hook
-from specviz.data.systems.importers.record import MOST_CHOICES, RecordPiece, ResponseChoice, Usage, reader
-from specviz.data.systems.serving_counters.records import JsonObject
+from specviz.core.outside import JsonShape, check_density, shape_hook
+from specviz.systems.fields import Fields, choices_in
+from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
 SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, fields=256, free=4_000)
 SHOWN = 200  # characters of what a server says
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPart:
-    """A part of an answer, of completions or of a chat."""
-
-    choices: Annotated[list[ResponseChoice], MostItems(MOST_CHOICES)] | None = None
-    usage: Usage | None = None
 
 
 class BadAnswer(InputError):
@@ -90,17 +82,24 @@ class StreamedAnswer:
         if error := piece.get("error"):
             raise BadAnswer(f"it says {quote(error)}")
         self.pieces.append(piece)
-        part = _read_part(piece)
-        text = "".join(choice.written for choice in part.choices or [])
-        ids = [token_id for choice in part.choices or [] for token_id in choice.token_ids or []]
-        self.finish = next((c.finish_reason for c in part.choices or [] if c.finish_reason), self.finish)
-        if part.usage:
-            self.tokens, self.prompt_tokens = part.usage.completion_tokens, _prompt_tokens(piece)
+        try:
+            choices, usage = choices_in(Fields("", piece)), Fields("", piece).inner("usage")
+            text = "".join(choice.written for choice in choices)
+            ids = [token_id for choice in choices for token_id in choice.ids]
+            self.finish = next((choice.finish for choice in choices if choice.finish), self.finish)
+            counted = usage.tokens("completion_tokens")
+        except InputError:
+            what = "it sent a part that is no answer of a completion"
+            raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
+        if counted is not None:
+            prompt = usage.value.get("prompt_tokens")
+            known = isinstance(prompt, int) and 0 <= prompt < 10**9
+            self.tokens, self.prompt_tokens = counted, prompt if known else None
         if text or ids:
             self.texts.append(text)
             self.token_ids += ids
             self.part_seconds.append(round(now, 6))
-            self.counted.append(part.usage.completion_tokens if part.usage else None)
+            self.counted.append(counted)
 
     @property
     def text(self) -> str:
@@ -162,18 +161,3 @@ def quote(what: Any) -> str:
     line = " ".join(str(what).split())
     shown = "".join(char if char.isprintable() else "�" for char in line[:SHOWN])
     return f"“{shown}{'…' if len(line) > SHOWN else ''}”"
-
-
-_READ = reader(StreamPart)
-
-
-def _read_part(piece: JsonObject) -> StreamPart:
-    try:
-        return _READ([RecordPiece("", piece)])[0]
-    except InputError:
-        raise BadAnswer(f"it sent a part that is no answer of a completion: {quote(json.dumps(piece))}") from None
-
-
-def _prompt_tokens(piece: JsonObject) -> int | None:
-    found = piece["usage"].get("prompt_tokens")
-    return found if isinstance(found, int) and 0 <= found < 10**9 else None

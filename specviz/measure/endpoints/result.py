@@ -6,7 +6,7 @@ The dataclasses mirror the JSON file field by field. Times are seconds by the cl
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -14,6 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.outside import JsonShape, MostItems, outside, values_in
 from specviz.core.problems import join_problems, problems_of
 from specviz.core.texts import Sentences
+from specviz.systems.counts import SystemCounts
 
 say = Sentences("files")
 
@@ -79,6 +80,14 @@ class Accepted:
     accepted: BenchCount
     rounds: BenchCount | None = None  # that checked a draft; None: not counted
     per_position: PerPosition = field(default_factory=list)  # rounds that accepted position 1, 2, …; empty: not counted
+
+    @classmethod
+    def from_counts(cls, counts: SystemCounts | None) -> Self | None:
+        """Of what a system counts; None where it does not say how much was drafted and accepted."""
+        if counts is None or counts.drafted is None or counts.accepted is None:
+            return None
+        rounds = None if counts.rounds is None else round(counts.rounds)
+        return cls(round(counts.drafted), round(counts.accepted), rounds, counts.at_positions())
 
 
 @dataclass(frozen=True, slots=True)

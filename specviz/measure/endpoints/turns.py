@@ -13,9 +13,18 @@ from itertools import count, pairwise
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Asked, Endpoint, Heard
-from specviz.measure.endpoints.counting import accepted_in, counted_between
 from specviz.measure.endpoints.reading import BadAnswer
-from specviz.measure.endpoints.result import MAX_ANSWERS, SIDES, Answer, BenchResult, BenchSettings, Side, Span
+from specviz.measure.endpoints.result import (
+    MAX_ANSWERS,
+    SIDES,
+    Accepted,
+    Answer,
+    BenchResult,
+    BenchSettings,
+    Side,
+    Span,
+)
+from specviz.systems import counts_between, counts_in_answer
 
 
 class ServerGone(InputError):
@@ -184,7 +193,7 @@ class BenchInTurns:
             finish=read.finish[:40],
             part_seconds=read.part_seconds,
             part_tokens=read.part_tokens,
-            accepted=accepted_in(read.pieces),
+            accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
         )
 
     def _spans(
@@ -197,10 +206,12 @@ class BenchInTurns:
             if first is None or last is None:
                 continue
             try:
-                written, accepted = counted_between(first, last)
+                written, counts = counts_between(first, last)
             except InputError as error:
                 self.result.notes.append(f"{side}, block {block.number}: {error}"[:500])
                 continue
             ours = sum(answer.tokens or 0 for answer in answers) if side == asked else 0
             kind = kinds.copy().pop() if len(kinds) == 1 else ""
-            yield Span(side, block.concurrency, kind, written, ours, accepted, block.number, side == asked)
+            wrote = None if written is None else round(written)
+            accepted = Accepted.from_counts(counts)
+            yield Span(side, block.concurrency, kind, wrote, ours, accepted, block.number, side == asked)

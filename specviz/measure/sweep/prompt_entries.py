@@ -1,7 +1,9 @@
 """One entry of a prompts file as a prompt: what its keys may be, and one sentence about an entry that has others."""
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from specviz.core.errors import InputError
@@ -13,11 +15,10 @@ say = Sentences("prompt_files")
 
 MAX_NAME = 40  # characters of a name or a workload
 MAX_MESSAGES = 64  # of a conversation
-CONTENTS = ("prompt", "messages", "turns")  # an entry has one of them
-KEYS = {*CONTENTS, "name", "workload"}
-# What vLLM, Spec-Bench and other sets of prompts have besides. It is not used: all prompts have the same settings.
-FURTHER = {"output_tokens", "output_len", "expected_output_len", "max_tokens", "max_new_tokens", "prompt_len"}
-FURTHER |= {"id", "question_id", "task_id", "category", "reference"}
+# What may hold the prompt, the first that an entry has; the last two are those of GSM8K and MBPP.
+CONTENTS = ("prompt", "messages", "turns", "question", "text")
+KEYS = {"name", "workload"}
+SHOWN = 4  # keys of an entry that are named in a sentence
 
 
 def is_conversation(found: object) -> bool:
@@ -27,24 +28,23 @@ def is_conversation(found: object) -> bool:
 
 def prompt_of(found: object, name: str) -> SweepPrompt:
     """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
-    if is_conversation(found):
-        found = {"messages": found}
+    found = {"messages": found} if is_conversation(found) else found
     if not isinstance(found, dict):
         raise wrong_entry(f"{found!r}")
-    contents = [key for key in CONTENTS if key in found]
-    unknown = sorted(found.keys() - KEYS - FURTHER)
-    if len(contents) != 1 or unknown:
-        raise wrong_entry(unknown[0] if unknown else ", ".join(contents or found))
+    key = _content_key(found)
+    if not key:
+        raise wrong_entry(", ".join(found))
+    content = found[key]
     name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
-    content = found[contents[0]]
-    if contents == ["messages"]:
+    if key == "messages" or is_conversation(content):
         messages = _messages(content)
+        messages = messages[: _first_turn(messages)]
         shown = "\n".join(f"{role}: {text}" for role, text in messages)
         return replace(text_prompt(shown, name, workload), messages=messages)
-    if contents == ["turns"] and isinstance(content, list) and all(isinstance(turn, str) for turn in content):
+    if isinstance(content, list) and all(isinstance(turn, str) for turn in content):
         content = next(iter(content), None)
     if not isinstance(content, str):
-        raise wrong_entry(contents[0])
+        raise wrong_entry(key)
     return text_prompt(content, name, workload)
 
 
@@ -52,13 +52,29 @@ def wrong_entry(what: str) -> InputError:
     return InputError(say("wrong_entry", what=f'"{plain(what)}"'))
 
 
+def _content_key(found: dict[str, Any]) -> str:
+    return next((key for key in CONTENTS if key in found), "")
+
+
+def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
+    """How many messages there are before the user speaks twice: each prompt is measured by itself."""
+    twice = (at for at, pair in enumerate(pairwise(messages), start=1) if pair[0][0] == pair[1][0] == "user")
+    return next(twice, len(messages))
+
+
 def notes_on(found: object) -> list[str]:
     """What of an entry is not used, one sentence for each kind."""
     if not isinstance(found, dict):
         return []
-    notes = [say("unused", name=f'"{key}"') for key in found if key in FURTHER]
-    turns = found.get("turns")
-    return [*notes, say("first_turn")] if isinstance(turns, list) and len(turns) > 1 else notes
+    content = found.get(key := _content_key(found))
+    unused = [name for name in found if name != key and name not in KEYS]
+    names = [f'"{plain(key)}"' for key in unused]
+    notes = [say("unused", names=", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN))] if names else []
+    several = isinstance(content, list) and len(content) > 1
+    if is_conversation(content):
+        messages = _messages(content)
+        several = _first_turn(messages) < len(messages)
+    return [*notes, say("first_turn")] if several else notes
 
 
 def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepPrompt:

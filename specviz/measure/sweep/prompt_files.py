@@ -6,39 +6,40 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
+from specviz.core.outside import JsonShape, check_density
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.texts import Sentences
 from specviz.measure.sweep.plan import SweepPrompt
 from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
-    MAX_MESSAGES,
     MAX_NAME,
+    SHOWN,
     is_conversation,
     notes_on,
     plain,
     prompt_of,
     text_prompt,
 )
+from specviz.systems.finding import find_values, left_over, line_of
 
 say = Sentences("prompt_files")
 
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 4_000_000
+MOST_READ = 1_000_000  # bytes of it
 MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
-SHOWN = 4  # columns that are named in a sentence
 LIST = 5  # lines from which a text looks like a list of prompts
+SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14, fields=256)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
 _BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
-_SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column
 
 
@@ -58,14 +59,6 @@ class FilePrompt:
     found: object  # of JSON or a CSV; a plain line is a text
     is_plain: bool = False
     problem: str = ""  # why nothing can be read there
-    unused: tuple[str, ...] = ()  # columns of a CSV
-
-    @property
-    def notes(self) -> list[str]:
-        """What of it is not used."""
-        if self.is_plain:
-            return []
-        return [*(say("unused", name=repr(plain(name))) for name in self.unused), *notes_on(self.found)]
 
     def prompt(self) -> SweepPrompt:
         if self.problem:
@@ -79,14 +72,16 @@ def read_prompts(content: bytes) -> PromptFile:
     It may be plain text, where every line is a prompt; JSON, one value a line, in an array, or over several lines; or
     a CSV with a column "prompt". A value is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left
     out. In place of "prompt" it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation, or
-    "turns": [TEXT, ...], of which the first is used. A list of messages alone is a conversation too.
+    "turns": [TEXT, ...], of which the first is used. A list of messages alone is a conversation too. Of a large file
+    the first prompts are read, and a note says so.
 
     Raises InputError: the file has no prompt, or is JSON or a CSV of another form.
     """
     prompts: dict[str, SweepPrompt] = {}
     problems: list[str] = []
     notes: dict[str, None] = {}  # in their order, each once
-    for entry in _entries(_text(content)):
+    cut = len(content) > MOST_READ
+    for entry in _entries(_text(content), cut):
         if len(prompts) == MAX_PROMPTS:
             problems.append(say("most_prompts", line=entry.line, most=MAX_PROMPTS))
             break
@@ -101,10 +96,12 @@ def read_prompts(content: bytes) -> PromptFile:
             problems.append(say("left_out", line=entry.line, problem=error))
         else:
             prompts[prompt.name] = prompt
-            notes |= dict.fromkeys(entry.notes)
+            notes |= dict.fromkeys([] if entry.is_plain else notes_on(entry.found))
+    else:
+        problems += [say("cut", most=MOST_READ // 10**6)] if cut else []
     if not prompts:
         raise InputError(problems[0] if problems else say("no_prompt"))
-    return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes))
+    return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes)[:MAX_PROBLEMS])
 
 
 def prompts_in(text: str) -> int | None:
@@ -130,29 +127,28 @@ def read_prompt_file(path: Path) -> PromptFile:
 def _text(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise InputError(say("too_large", most=MAX_FILE_BYTES // 10**6))
+    if len(content) > MOST_READ:
+        content = content[: content.rfind(b"\n", 0, MOST_READ) + 1] or content[:MOST_READ]
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(say("no_utf8")) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
+    return re.sub(r"^sep=.\n", "\n", text)  # Excel's
 
 
-def _entries(text: str) -> Iterator[FilePrompt]:
+def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
     """What a file lists, by the form that its first line has."""
     lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
     number, first = next(lines, (0, ""))
     if not number:
         return
-    found = _json(first)
-    if isinstance(found, dict) or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
+    begins, is_object = first.lstrip().startswith(("{", "[")), isinstance(found := _json(first), dict)
+    if is_object or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
         yield _json_line(number, first)
         yield from (_json_line(*line) for line in lines)
-    elif first.lstrip().startswith(("{", "[")) and _is_document(text, first.strip()):
-        first_ones = list(islice(_document(text), MAX_MESSAGES + 1))
-        if is_conversation(messages := [entry.found for entry in first_ones]) and not _has_content(messages[0]):
-            yield replace(first_ones[0], found=messages)
-        else:
-            yield from _document(text)
+    elif begins and (values := _document(text, cut, surely=bool(_BEGINS.match(first.strip())))):
+        yield from values
     elif columns := _csv_columns(first):
         yield from _csv(text, *columns)
     else:
@@ -183,63 +179,20 @@ def _json(line: str) -> object:
         return None
 
 
-def _is_document(text: str, first: str) -> bool:
-    """Whether a text that begins with a bracket is JSON over several lines, or surely means to be."""
-    if _BEGINS.match(first) or _json(first.removesuffix(",")) is not None:
-        return True
-    try:
-        for count, _ in enumerate(_document(text)):
-            if count > MAX_PROMPTS:
-                break
-    except InputError:
-        return False
-    return True
+def _document(text: str, cut: bool, *, surely: bool) -> list[FilePrompt]:
+    """The values of a JSON array, or of objects that follow one another; none where a text only begins with a bracket.
 
-
-def _document(text: str) -> Iterator[FilePrompt]:
-    """The values of a JSON array, or of objects that follow one another. Raises InputError where the JSON is broken."""
-    at, line, count = _skip(text, 0), 1, 0
-    is_array, done = text[at] == "[", 0  # characters whose lines are counted
-    at = _skip(text, at + 1) if is_array else at
-    while at < len(text) and not (is_array and text[at] == "]"):
-        line, done = line + text.count("\n", done, at), at
-        # A part of the text only: a value of the whole file's length would take far more memory.
-        found, length = _value(text[at : at + MAX_LINE], line, whole=at + MAX_LINE >= len(text))
-        count += 1
-        yield FilePrompt(line, f"prompt-{count}", found)
-        at = _skip(text, at + length)
-        if is_array:
-            if text[at : at + 1] not in (",", "]"):
-                raise _broken(_line(text, at))
-            at = _skip(text, at + 1) if text[at] == "," else at
-    if is_array and (at >= len(text) or text[at + 1 :].strip()):
-        raise _broken(_line(text, _skip(text, at + 1)))
-
-
-def _value(text: str, line: int, *, whole: bool) -> tuple[object, int]:
-    """The JSON value at the start of a text, and its length."""
-    try:
-        return json.JSONDecoder().raw_decode(text)
-    except json.JSONDecodeError as error:
-        if not whole and (error.msg.startswith("Unterminated") or error.pos >= len(text) - 1):
-            raise InputError(say("long_value", line=line, most=MAX_LINE)) from None
-        raise _broken(line + text.count("\n", 0, error.pos)) from None
-    except (ValueError, RecursionError):
-        raise _broken(line) from None
-
-
-def _broken(line: int) -> InputError:
-    return InputError(say("breaks", line=line, form="JSON"))
-
-
-def _line(text: str, at: int) -> int:
-    """The line of a place; of the end, the last that holds something."""
-    return 1 + text.count("\n", 0, min(at, len(text.rstrip())))
-
-
-def _skip(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    return space.end() if space else at
+    Raises InputError where JSON is broken. What was cut may end anywhere.
+    """
+    check_density(text.encode(), SHAPE)
+    found, left = find_values(text.lstrip().removeprefix("[") if cut else text)
+    if (wrong := left_over(left)) and not cut:
+        if surely or found:
+            raise InputError(say("breaks", line=line_of(wrong, text), form="JSON"))
+        return []
+    if len(found) == 1 and isinstance(values := found[0].value, list) and not is_conversation(values):
+        return [FilePrompt(1, f"prompt-{place}", value) for place, value in enumerate(values, start=1)]
+    return [FilePrompt(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
 
 
 def _has_content(found: object) -> bool:
@@ -266,17 +219,16 @@ def _cells(line: str, separator: str) -> list[str]:
 def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
     """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    unused = tuple(name for name in columns if name and name not in COLUMNS)
     line, has_header = 1, False
     try:
         for row in reader:
             if has_header and any(cell.strip() for cell in row):
                 row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
-                cells = dict(zip(columns, row, strict=False))
-                found = {"prompt": ""} | {name: cells[name] for name in COLUMNS if cells.get(name)}
+                cells = {name: cell for name, cell in zip(columns, row, strict=False) if name and cell}
+                found = {"prompt": ""} | cells
                 fits = len(row) == len(columns)
                 problem = "" if fits else say("cells", count=len(row), columns=len(columns))
-                yield FilePrompt(line, f"line-{line}", found, problem=problem, unused=unused)
+                yield FilePrompt(line, f"line-{line}", found, problem=problem)
             has_header = has_header or bool(row)
             line = reader.line_num + 1
     except csv.Error:

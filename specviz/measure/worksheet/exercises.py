@@ -10,7 +10,6 @@ from specviz.core import metrics, theory
 from specviz.core.languages import current_language
 from specviz.core.numbers import localize
 from specviz.core.readable import readable
-from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, Trace
@@ -93,43 +92,24 @@ def _make_costs(trace: Trace) -> Iterator[Exercise]:
         say("costs_answer", costs=costs, checked=checked, terms=terms, step=step),
     )
     measured = metrics.speedup(trace) or 0.0
-    yield _make_speedup(terms, measured)
+    yield Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured))
     yield _make_break_even(terms, metrics.count(trace.rounds).acceptance_rate or 0.0, measured)
-    yield _make_lengths(terms)
-
-
-def _make_speedup(terms: Terms, measured: float) -> Exercise:
-    nearer = abs(terms.speedup - measured) <= abs(terms.ideal - measured)
-    answer = say("speedup_second" if nearer else "speedup_first", terms=terms, measured=measured)
-    return Exercise(say("speedup", terms=terms), answer)
 
 
 def _make_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
     needed = terms.break_even
     if needed is None:
         return Exercise(say("break_even"), say("break_even_none"))
-    share = theory.acceptance_rate_from_alpha(needed, terms.draft_length)
-    above = terms.alpha > needed and rate > share
     answer = say(
-        "break_even_above" if above else "break_even_not_above",
+        "break_even_answer",
         needed=needed,
         terms=terms,
-        share=share,
+        share=theory.acceptance_rate_from_alpha(needed, terms.draft_length),
         alpha=_round_half_up(terms.alpha),
         rate=_round_half_up(rate),
-        refuted=say("refuted", measured=measured) if (measured - 1) * (terms.alpha - needed) < 0 else "",
+        measured=measured,
     )
     return Exercise(say("break_even"), answer)
-
-
-def _make_lengths(terms: Terms) -> Exercise:
-    length, cost, overhead = terms.draft_length, terms.cost_ratio, terms.overhead
-    table = {1: 1.0, length + 1: terms.verification}
-    best = theory.best_draft_length(terms.alpha, cost, table, overhead)
-    other = 2 * length if 2 * length <= MAX_DRAFT_LENGTH else length // 2
-    speedup, there = (theory.realistic_speedup(terms.alpha, n, cost, table, overhead) for n in (best, other))
-    answer = say("lengths_answer", other=other, there=there, terms=terms, best=best, speedup=speedup)
-    return Exercise(say("lengths", other=other, longest=MAX_DRAFT_LENGTH), answer)
 
 
 def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:

@@ -14,7 +14,6 @@ from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -24,6 +23,7 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
 )
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
+from specviz.systems.counts import ServingCounters
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]

@@ -6,12 +6,11 @@ import streamlit as st
 
 from specviz.core.files import BROWSER
 from specviz.core.metrics import Counts, count
-from specviz.core.request import DEFAULT_TARGET
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
 from specviz.game import game
-from specviz.game.game import MODEL, MODES, PROMPTS, ROUNDS, YOU, GamePlan, game_targets, score, sets_of
+from specviz.game.game import MODES, PROMPTS, ROUNDS, YOU, GamePlan, game_targets, score, sets_of
 from specviz.game.messages import ending, verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.models.draft_menu import explain_refusal, is_allowed, model_label
@@ -27,6 +26,7 @@ from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, waiting_line, while_busy
 from specviz.ui.shared.parts import (
+    COLUMNS,
     Options,
     button,
     download,
@@ -55,7 +55,7 @@ def lead(visit: Session) -> None:
         state.plan = plan if named else member.plan if member else GamePlan()
         state.message = "" if is_allowed(state.plan.target) else explain_refusal(state.plan.target)
     with st.container(key="be_the_draft_lead", horizontal=True):
-        heading(SAYS[f"{state.plan.mode}_chat" if state.plan.chats else state.plan.mode])
+        heading(SAYS["heading"])
         choose_game(visit)
         class_chip()
     class_question()
@@ -116,7 +116,7 @@ def _show_input(state: BeTheDraftState, inside: bool) -> None:
     restore_widgets({"be_the_draft_guess": state.typed, "be_the_draft_second": state.second})
     busy = state.slot.busy
     with st.form("be_the_draft_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = SAYS["rest" if inside else "next_answer" if state.plan.chats else "next_text"]
+        asked = SAYS["rest" if inside else "next_text"]
         st.text_input(asked, key="be_the_draft_guess", placeholder=SAYS["guess_empty"], autocomplete="off")
         second: Options = {"placeholder": SAYS["second_empty"], "help": SAYS["second_help"]}
         st.text_input(SAYS["second"], key="be_the_draft_second", autocomplete="off", **second)
@@ -131,7 +131,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
     if not state.offers:
         return
     restore_widgets({"be_the_draft_two": state.two})
-    st.markdown(SAYS["candidates_answer" if state.plan.chats else "candidates_text"])
+    st.markdown(SAYS["candidates_text"])
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
@@ -190,12 +190,14 @@ def _show_score(visit: Session) -> None:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = SAYS["accepted_of"].format(accepted=last.accepted, drafted=last.drafted) if latest else "–"
         named = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
-        figures = {SAYS["column_accepted"]: rate_of(totals[player]), SAYS["column_tokens"]: per_call(totals[player])}
+        figures = {
+            SAYS["column_accepted"]: rate_of(totals[player]),
+            COLUMNS["tokens per target call"]: per_call(totals[player]),
+        }
         rows.append(named | figures)
     st.table(rows, hide_index=True)
     with st.popover(SAYS["how_scored"], type="tertiary", icon=":material/balance:"):
-        show_words(_fair(state.plan), "be_the_draft-fair")
-        show_words(SAYS["figures"], "be_the_draft-figures")
+        show_words(SAYS["fair"].format(model=state.plan.rival), "be_the_draft-fair")
     with st.container(key="be_the_draft_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
             button(SAYS["next"], "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
@@ -203,13 +205,6 @@ def _show_score(visit: Session) -> None:
             button(SAYS["finish"], "be_the_draft_finish", moves.finish, state, type="tertiary")
         elif state.before is not None:
             button(SAYS["back"], "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
-
-
-def _fair(plan: GamePlan) -> str:
-    if plan.target == DEFAULT_TARGET:
-        return SAYS["fair"].format(model=plan.rival)
-    guesses = SAYS["rival_model" if plan.rival == MODEL else "rival_head"].format(model=plan.rival)
-    return SAYS["fair_elsewhere"].format(model=plan.rival, guesses=guesses)
 
 
 def _named(player: str) -> str:
@@ -257,7 +252,7 @@ def choose_game(visit: Session) -> None:
 
 def set_title(name: str) -> str:
     found = find_workload(name)
-    return found.title if found else name
+    return found.here.title if found else name
 
 
 def show_final(visit: Session) -> None:
@@ -273,7 +268,7 @@ def show_final(visit: Session) -> None:
             SAYS["column_accepted"]: str(counts.accepted),
             SAYS["column_rate"]: rate_of(counts),
             SAYS["column_passes"]: str(counts.rounds),
-            SAYS["column_tokens"]: per_call(counts),
+            COLUMNS["tokens per target call"]: per_call(counts),
         }
         for of, turns in (games | {f"**{SAYS['all']}**": state.all_turns}).items()
         for player, counts in score(turns, plan.rival).items()
@@ -287,11 +282,7 @@ def show_final(visit: Session) -> None:
         button(SAYS["other_texts"], "be_the_draft_other", new_game, visit, other)
     st.markdown(SAYS["for_class"])
     with st.container(key="be_the_draft_class", horizontal=True, vertical_alignment="bottom"):
-        more: Options = {"max_chars": MAX_NAME, "key": "be_the_draft_name", "help": SAYS["name_help"]}
+        more: Options = {"max_chars": MAX_NAME, "key": "be_the_draft_name"}
         state.name = st.text_input(SAYS["name"], value=state.name, **more)[:MAX_NAME]
         file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
         download(SAYS["download"], lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
-    if state.name.strip():
-        st.caption(SAYS["named"].format(name=plain(state.name)))
-    st.caption(SAYS["texts_link"])
-    st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)

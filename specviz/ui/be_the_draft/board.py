@@ -171,7 +171,7 @@ def player_name(player: str) -> str:
 
 STYLES = ("stage/stage.css", "be_the_draft/be_the_draft.css", "stage/paper.css")
 # Mounts a `PlayPayload`.
-picture = component("specviz_play", "be_the_draft/be_the_draft.html", STYLES, "be_the_draft/be_the_draft.js")
+picture = component("specviz_play", "be_the_draft/be_the_draft.html", STYLES, "be_the_draft/be_the_draft")
 
 
 @read_once("No recorded example for the game")

@@ -122,7 +122,6 @@ def show_board(state: ClassState) -> None:
         _choose_part(state, room)
         if not room:
             with st.popover("CSV", icon=":material/download:"):
-                st.markdown(SAYS["tables"])
                 tables = (("rounds_csv", "class-rounds", rounds_csv), ("answers_csv", "class-quiz", answers_csv))
                 for label, name, made in tables:
                     download(SAYS[label], partial(table, made), f"{name}.csv", key=name)

@@ -12,7 +12,7 @@ from specviz.data.texts import page_texts
 from specviz.game.game import MODEL, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, QuizTally
 from specviz.service.classes.registry import shown_code
-from specviz.ui.shared.parts import per_call, rate_of
+from specviz.ui.shared.parts import COLUMNS, per_call, rate_of
 
 SAYS = page_texts("classes")
 MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
@@ -91,8 +91,8 @@ def question_html(question: QuizTally, *, show_right: bool) -> str:
 def students_html(board: Board) -> str:
     if not board.scores:
         return scores_html(board)
-    heads = [SAYS[f"column_{name}"] for name in ("student", "name", "rounds", "accepted", "tokens")]
-    heads += [MODEL, SAYS["column_quiz"]]
+    heads = [SAYS[f"column_{name}"] for name in ("student", "name", "rounds", "accepted")]
+    heads += [COLUMNS["tokens per target call"], MODEL, SAYS["column_quiz"]]
     rows = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
     for score in board.scores:
         student, mine = score.student, score.mine
@@ -106,7 +106,7 @@ def students_html(board: Board) -> str:
 def _joined(joined: int, played: int) -> str:
     if not joined:
         return SAYS["nobody"]
-    return fill(SAYS["joined_played" if played else "joined"], {"joined": joined, "played": played})
+    return fill(SAYS["joined_played"], {"joined": joined, "played": played})
 
 
 def _bars(caption: str, rows: Iterable[str]) -> str:

@@ -28,11 +28,6 @@ def show_family(_: LearnState) -> None:
     st.caption(SAYS["family_read"].format(day=READ_ON))
     st.markdown(f"## {SAYS['served_title']}")
     st.html(served_table())
-    for member in family().methods:
-        if member.about:
-            told = {"title": member.title, "about": member.about, "used": member.used}
-            said = {name: plain(text) for name, text in told.items()}
-            st.markdown(SAYS["served_method"].format(**said, paper=plain(member.paper), url=member.url))
 
 
 def family_table(measured: MeasuredMethods | None) -> str:
@@ -93,7 +88,6 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
 
 
 def _source(measured: MeasuredMethods) -> str:
-    trial = SAYS["trial"] if measured.trial else ""
     disturbed = SAYS["disturbed"] if measured.disturbed else ""
     said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-    return " ".join(filter(None, [trial, said, disturbed]))
+    return " ".join(filter(None, [said, disturbed]))

@@ -80,21 +80,15 @@ def show_quiz(state: LearnState) -> None:
     if not given:
         st.markdown(SAYS["quiz"].format(questions=spell_count(len(asked)).capitalize()))
     else:
-        line, comment = SAYS["right_so_far"], ""
-        if given == len(asked):
-            line = SAYS["right_of_all"]
-            comment = SAYS[next(said for share, said in COMMENTS.items() if right / given >= share)]
+        line = SAYS["right_of_all" if given == len(asked) else "right_so_far"]
         with st.container(horizontal=True, vertical_alignment="center", key="score"):
-            st.markdown(f"{line.format(right=right, given=given)} {comment}")
+            st.markdown(line.format(right=right, given=given))
             button(SAYS["quiz_again"], "quiz-try-again", _forget, *asked)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
             st.caption(SAYS["quiz_question"].format(number=number + 1, count=len(asked)))
             show_question(question, key, {}, state)
-
-
-COMMENTS = {1: "score_all", 0.7: "score_most", 0: "score_few"}  # from which share of right answers on
 
 
 def score(state: LearnState) -> tuple[int, int]:
@@ -131,7 +125,6 @@ def asked_questions() -> dict[str, Question]:
 
 def show_faq(_: LearnState) -> None:
     st.markdown(f"## {SAYS['why_title']}")
-    st.caption(SAYS["why_load"])
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import streamlit as st
 
-from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import page_texts
@@ -78,9 +78,9 @@ def roofline_payload() -> RooflinePayload:
         "questions": texts.questions,
         "judged": {
             "neutral": NEUTRAL,
-            "helps": HELPS.capitalize(),
-            "even": EVEN.capitalize(),
-            "hurts": HURTS.capitalize(),
+            "helps": LOOKS[HELPS].said.capitalize(),
+            "even": LOOKS[EVEN].said.capitalize(),
+            "hurts": LOOKS[HURTS].said.capitalize(),
         },
     }
 
@@ -89,4 +89,4 @@ def _html() -> str:
     return f'<section class="stage roofline" aria-label="{escape(SAYS["roofline_label"])}"></section>'
 
 
-_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")
+_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline")

@@ -61,7 +61,7 @@ def _show_way(state: LearnState, step: StoryStep) -> None:
         st.html(f'<div class="progress-dots" role="img" aria-label="{label}">{dots}</div>')
         button(SAYS["to_quiz" if at == number - 1 else "next"], "learn-next", _go, at + 1, shortcut="PageDown")
         address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
-        st.link_button(SAYS["see_live"], address, icon=":material/play_circle:", help=SAYS["see_live_help"])
+        st.link_button(SAYS["see_live"], address, icon=":material/play_circle:")
 
 
 def _go(lesson: int) -> None:

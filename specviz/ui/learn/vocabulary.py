@@ -128,5 +128,5 @@ def _html() -> str:
 
 
 _WORDS = component(
-    "specviz_words", _html, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary.js"
+    "specviz_words", _html, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary"
 )

@@ -45,7 +45,7 @@ def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
     _FOLLOW(key=FOLLOW, data=data, on_moment_change=moved)
 
 
-_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "components/follow.js")
+_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "components/follow")
 
 
 def walk_lesson(page: str) -> None:
@@ -222,8 +222,8 @@ def _draw_plan(plan: LessonPlan) -> None:
         st.link_button(SAYS["open_notes"], link, icon=":material/speaker_notes:")
         button(SAYS["start"], f"lesson_start_{plan.name}", begin, icon="present_to_all", type="primary")
         if plan.name in OWN:
-            file, more = f"{plan.name}.yaml", {"help": SAYS["save_plan_help"]}
-            download(SAYS["save_plan"], lambda: (FOLDER / file).read_bytes(), file, **more)
+            file = f"{plan.name}.yaml"
+            download(SAYS["save_plan"], lambda: (FOLDER / file).read_bytes(), file)
     for at, moment in enumerate(plan.moments, start=1):
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
         line = f"{at}\\. **[{plain(moment.title)}]({link})** · {_minutes(moment)}"

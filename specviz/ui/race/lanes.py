@@ -114,7 +114,7 @@ def flag(verdict: Verdict) -> str:
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")
-_LANES = component("specviz_race", "race/race.html", STYLES, "race/race.js")
+_LANES = component("specviz_race", "race/race.html", STYLES, "race/race")
 
 
 def race_lanes(data: RacePayload, key: str) -> float | None:

@@ -14,14 +14,14 @@ from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
+from specviz.measure.race import MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
 from specviz.ui.race.results import prompt_row, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
-from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace
+from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download, texts
@@ -48,8 +48,8 @@ def race_controls(racing: RaceState) -> RaceEntry:
             names = offered_presets(held("race_target"), held("race_presets"))
             chosen["placeholder"] = SAYS["presets_empty"]
             st.multiselect(SAYS["presets"], names, format_func=preset_label, **chosen)
-            own = bind_value("race_own") | {"placeholder": SAYS["own_empty"], "max_chars": MOST_TYPED}
-            st.text_area(SAYS["own"], height=68, help=SAYS["own_help"].format(most=MAX_PROMPTS), **own)
+            own = bind_value("race_own") | {"max_chars": MOST_TYPED}
+            st.text_area(SAYS["own"], height=68, **own)
         with models:
             CONTROLS.target()
             CONTROLS.draft()
@@ -105,13 +105,10 @@ def race(racing: RaceState) -> None:
 
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
-    tokens = entry.request.settings.max_new_tokens
-    figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens, "all": entry.tokens}
-    if not (pace := known or recorded):
-        return fill(SAYS["size_unknown"], figures | {"limit": limit_sentence()})
-    seconds = entry.tokens * pace.both
-    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-    return fill(SAYS["size_known" if known else "size_recorded"], figures | took)
+    tokens, pace = entry.request.settings.max_new_tokens, known or recorded
+    seconds = entry.tokens * pace.both if pace else None
+    figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens}
+    return fill(SAYS["size"], {**figures, "took": took(seconds, known is not None), "limit": limit_sentence(seconds)})
 
 
 def show_race(racing: RaceState) -> None:
@@ -184,7 +181,7 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     }
     of = fill(SAYS["run_of"], figures)
     if run_id == RECORDED_ID:
-        return SAYS["recorded_of" if racing.laps else "recorded_start"].format(of=of)
+        return SAYS["recorded_of"].format(of=of)
     return SAYS["your_race_of" if racing.raced == racing.entry else "your_race_before"].format(of=of)
 
 

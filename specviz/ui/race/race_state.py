@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import SkipValidation
 
@@ -64,8 +64,6 @@ class RaceEntry:
 
 
 class RaceLink(SettingsLink):
-    LEFT_OUT: ClassVar[str] = "left_out_of_race"
-
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
     prompt: SkipValidation[str] = ""  # one a line; `RaceEntry.problem` says what is wrong with it
     repeats: Annotated[
@@ -137,8 +135,8 @@ class RaceState:
         laps = list(self.so_far)
         self.message = slot.message if slot.state == "failed" else self.message
         if slot.state in ("failed", "cancelled", "lost"):
-            ended = SAYS[f"{slot.state}_some" if laps else f"{slot.state}_none"]
-            self.finished = ended.format(done=len(laps), total=len(asked.prompts))
+            shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
+            self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
         if laps:
             self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
             self.in_lanes, self.places = "", {}

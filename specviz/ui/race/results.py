@@ -33,18 +33,12 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     figures = {"name": name, "where": f":gray[({plain(where)})]"}
     if verdict.certain or not race.clearly_differ(kinds):
         said = {"headline": parts.headline(verdict), "reason": verdict.reason}
-        st.markdown(_describe_all(laps, verdict, "outcome", **said, **figures))
+        outcome = SAYS["outcome_one" if len(laps) == 1 else "outcome_all"]
+        st.markdown(outcome.format(count=len(laps), between=_between(verdict), **said, **figures))
     else:
         st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
     if busy := sum(not lap.trusted for lap in laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
-
-
-def _describe_all(laps: Sequence[Comparison], verdict: Verdict, said: str, **figures: object) -> str:
-    """A sentence about all prompts, with the interval over them where there is one."""
-    low, high = verdict.interval or (0.0, 0.0)
-    name = f"{said}_one" if len(laps) == 1 else f"{said}_between" if verdict.interval else f"{said}_several"
-    return SAYS[name].format(count=len(laps), low=low, high=high, **figures)
 
 
 def describe_kinds(kinds: Sequence[RaceKind]) -> str:
@@ -66,8 +60,7 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
         st.caption(SAYS["plot"])
         if verdict and race.clearly_differ(kinds):
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            mean = {"speedup": verdict.speedup, "kinds": SAYS["kinds"]}
-            st.caption(SAYS["kinds"] if verdict.certain else _describe_all(laps, verdict, "mean", **mean))
+            st.caption(SAYS["kinds"])
     parts.data_table(rows(laps), "race_table", columns=_columns())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
@@ -77,10 +70,16 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
 
 
 def kind_line(kind: RaceKind) -> str:
-    """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
-    low, high = kind.verdict.interval or (0.0, 0.0)
-    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "low": low, "high": high}
-    return fill(SAYS["kind_between" if kind.verdict.interval else "kind"], {"title": kind.title, **figures})
+    """ "Code (1 prompt): Helps, 1.46× (95 % interval 1.40 to 1.52×)", as Markdown."""
+    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "between": _between(kind.verdict)}
+    return fill(SAYS["kind"], {"title": kind.title, **figures})
+
+
+def _between(verdict: Verdict) -> str:
+    if verdict.interval is None:
+        return ""
+    low, high = verdict.interval
+    return SAYS["between"].format(low=low, high=high)
 
 
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
@@ -134,9 +133,7 @@ def _columns() -> dict[str, Any]:
         # each with its range
         **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
         SAYS["column_quality"]: st.column_config.TextColumn(width="medium"),
-        **parts.numbers("%d", SAYS["column_accepted"], SAYS["column_rejected"]),
-        **parts.numbers("%d", SAYS["column_discarded"], explanation=SAYS["discarded"]),
-        **parts.numbers("%d", SAYS["column_passes"], explanation=SAYS["passes_help"]),
+        **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }
 
@@ -175,7 +172,7 @@ def show_quality(laps: Sequence[Comparison]) -> None:
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options: parts.Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
+            options: parts.Options = {"key": f"race_offline_{lap.name}"}
             icon, file = ":material/download:", f"specviz-{lap.name}.html"
             parts.download(SAYS["offline"], made, file, icon=icon, **options)
 
@@ -195,8 +192,8 @@ def quality_sentence(lap: Comparison) -> str:
     ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
-    parted = SAYS["parted_after" if before else "parted"]
-    return parted.format(place=at + 1, before=before, ours=ours, theirs=theirs, why=why)
+    after = SAYS["after"].format(before=before) if before else ""
+    return SAYS["parted"].format(place=at + 1, after=after, ours=ours, theirs=theirs, why=why)
 
 
 def log_probability(found: LogProbability) -> str:

@@ -9,7 +9,7 @@ from specviz.core.drafters import spoken
 from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
-from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, InterimLook, looks, place_looks
+from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
@@ -34,6 +34,7 @@ from specviz.ui.shared.parts import button, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
+SHARED = page_texts("shared")
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
 
@@ -53,8 +54,8 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
 
     shown = [
         bars(x=places, y=expected, marker=HATCHED, **label(SAYS["own_probabilities"])),
-        bars(x=places, y=speculative, marker={"color": BLUE}, **label(SAYS["speculative_wrote"])),
-        scatter(x=places, y=plain, mode="markers", marker=ring, **label(SAYS["target_wrote"])),
+        bars(x=places, y=speculative, marker={"color": BLUE}, **label(SHARED["speculative_wrote"])),
+        scatter(x=places, y=plain, mode="markers", marker=ring, **label(SHARED["target_wrote"])),
     ]
     x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
     return figure(shown, HEIGHT, x=x, y=_shares_axis(), bargap=0.25, bargroupgap=0.05)
@@ -166,12 +167,12 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in ("cancelled", "lost"):
-        st.info(SAYS[slot.state], icon=":material/info:")
+        st.info(SHARED[slot.state], icon=":material/info:")
 
 
 def _step(progress: JobProgress) -> str:
     if progress.phase == "drawing":
-        return SAYS["step_drawing_more" if progress.done else "step_drawing"].format(progress=progress)
+        return SAYS["step_drawing"].format(progress=progress)
     return SAYS["step_prompt"].format(progress=progress, prompt=progress.done + 1)
 
 
@@ -182,11 +183,11 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander(SAYS["statistics"], key=f"{key}_statistics"):
-        found = list(_statistics(outcome))
-        cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value, _ in found]
+        found = dict(_statistics(outcome))
+        cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value in found.items()]
         row = f'<tr role="row">{"".join(cells)}</tr>'
-        st.html(role_table("statistics", [title for title, _, _ in found], [row]))
-        st.caption("\n".join(f"- **{title}**: {meaning}" for title, _, meaning in found))
+        st.html(role_table("statistics", found, [row]))
+        st.caption(SAYS["statistics_mean"].format(batches=BATCHES, limit=LIMIT))
     drawn = {"bars": distribution_figure(outcome.batches)}
     drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
     if outcome.place_looks:
@@ -196,17 +197,11 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
     for column, (name, shown) in zip(columns, drawn.items(), strict=False):
         with column:
             chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
-    tokens = [*outcome.batches[0].tokens[:-1], SAYS["any_other"]]  # the last bin, in the visitor's language
-    bins = ", ".join(token.replace("\n", "⏎") for token in tokens)
-    st.caption(plain(SAYS["bins"].format(bins=bins, shown=SHOWN)))
 
 
 def _what(outcome: Outcome) -> str:
-    texts = sum(batch.texts for batch in outcome.batches)
     place, of, draws = POSITIONS[outcome.position], describe_request(outcome.request), outcome.looks[-1].draws
-    return SAYS["what_first" if outcome.position == "first" else "what"].format(
-        place=place, of=of, draws=draws, texts=texts
-    )
+    return SAYS["what"].format(place=place, of=of, draws=draws)
 
 
 def describe_request(request: RunRequest) -> str:
@@ -224,25 +219,23 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     return f":material/pending: {found.sentence}"
 
 
-def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
-    """Each with its title, its value and what it means."""
+def _statistics(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Each with its title and its value."""
 
     def p(look: InterimLook) -> str:
         value = look.p_value
         return localize(value, ".3f") if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
     last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
-    yield (SAYS["axis_draws"], localize(last.draws, ","), SAYS["drawn"])
-    yield (SAYS["axis_distance"], localize(last.distance, ".3f"), SAYS["distance"])
-    yield (SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance), SAYS["chance"])
-    yield (SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f"), SAYS["chi_squared"])
-    meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
-    yield (SAYS["p_counts"], p(last), meaning)
-    yield (SAYS["p_counts_alone"], p(alone), SAYS["control"])
+    yield SAYS["axis_draws"], localize(last.draws, ",")
+    yield SAYS["axis_distance"], localize(last.distance, ".3f")
+    yield SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance)
+    yield SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f")
+    yield SAYS["p_counts"], p(last)
+    yield SAYS["p_counts_alone"], p(alone)
     if outcome.place_looks:  # an older recording has none
-        yield (SAYS["p_places"], p(outcome.place_looks[-1]), SAYS["places"])
-        control = place_looks(outcome.batches, "plain")[-1]
-        yield (SAYS["p_places_alone"], p(control), SAYS["control"])
+        yield SAYS["p_places"], p(outcome.place_looks[-1])
+        yield SAYS["p_places_alone"], p(place_looks(outcome.batches, "plain")[-1])
 
 
 def badge(source: ProofSource) -> str:

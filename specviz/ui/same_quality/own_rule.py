@@ -99,7 +99,7 @@ def show_student(state: SameQualityState) -> None:
         if not student.outcomes:
             return
         if says := lab_words()["judge"].kinds.get(student.kind):
-            st.markdown(f":material/arrow_forward: {plain(SAYS['student_kind'].format(says=says))}")
+            st.markdown(f":material/arrow_forward: {plain(says)}")
         failed = (position for position, each in student.outcomes.items() if each.finding.state == "fails")
         options = list(student.outcomes)
         chosen: dict[str, Any] = {"default": next(failed, options[0]), "format_func": POSITIONS.__getitem__}

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from math import floor, log2
 from typing import Any, Literal
 
 import streamlit as st
@@ -18,7 +17,7 @@ from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
-from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
+from specviz.measure.proof.findings import FALSE_ALARM
 from specviz.ui.same_quality import same_quality_state
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.same_quality.own_rule import choose_pieces, held_pieces, show_enumerated, show_student
@@ -69,7 +68,7 @@ def controls(proof: SameQualityState) -> None:
             CONTROLS.target()
             CONTROLS.draft()
         with numbers:
-            CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0), help=SAYS["temperature_help"])
+            CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0))
             CONTROLS.draw("draft_length")
         with st.expander(SAYS["more_settings"]):
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
@@ -116,7 +115,7 @@ def _sampling(state: SameQualityState) -> None:
     position, draws = st.columns([3, 2], gap="medium")
     chosen = bind_index("same_quality_position", records.POSITIONS) | {"format_func": POSITIONS.__getitem__}
     position.radio(SAYS["which_token"], records.POSITIONS, horizontal=True, **chosen)
-    more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: localize(n, ",")}
+    more = bind_value("same_quality_draws") | {"format_func": lambda n: localize(n, ",")}
     # the other section's button says it too
     draws.select_slider(SAYS["how_often"], same_quality_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
@@ -126,9 +125,7 @@ def _sampling(state: SameQualityState) -> None:
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "same_quality_lossless")
     with st.expander(SAYS["method_title"]):
-        st.markdown(
-            SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
-        )
+        st.markdown(SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, false_alarm=FALSE_ALARM))
 
 
 def _button(
@@ -162,7 +159,6 @@ def _switches(state: SameQualityState) -> None:
         remember(state)
     with right:
         _switch(state, rules[chosen])
-    _acceptance(state)
 
 
 def _yours(state: SameQualityState) -> None:
@@ -195,15 +191,14 @@ def _caption(state: SameQualityState, rule: records.RuleText) -> str:
             return SAYS["not_compared"]
         said = "row_fails" if _state(row) == "fails" else "row_same"
         figures: dict[str, object] = {"token": row.same + 1, "same": row.same, "tokens": row.tokens}
-        source = state.source("switch")
     else:
         outcome = state.outcomes.get(rule.name)
         if outcome is None or not outcome.batches:
             return SAYS["not_drawn"]
-        found, source = outcome.finding, outcome.source
+        found = outcome.finding
         said = {"fails": "draws_fail", "passes": "draws_pass"}.get(found.state, "draws_so_far")
         figures = {"failed": found.failed_at or 0, "draws": outcome.looks[-1].draws}
-    return SAYS[f"{said}_{'recorded' if source == 'recorded' else 'here'}"].format(**figures)
+    return SAYS[said].format(**figures)
 
 
 def _switch(state: SameQualityState, rule: records.RuleText) -> None:
@@ -224,28 +219,6 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
         show_difference(state.forgotten_row, state.source("switch"), "same_quality_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "same_quality_switch", narrow=True)
-
-
-def _acceptance(state: SameQualityState) -> None:
-    real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
-    if real is None or match is None or not real.batches or not match.batches:
-        return
-    st.markdown(SAYS["acceptance"])
-
-    def row(rule: str, outcome: same_quality_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
-        drawn, exact = (
-            SAYS["none_drafted"] if share is None else localize(share, ".1%")
-            for share in (outcome.accepted_share, computed)
-        )
-        source = SAYS["from_recorded" if outcome.source == "recorded" else "from_here"]
-        cells = {"rule": SAYS[f"rule_{rule}"], "computed": exact, "counted": counted or drawn, "from": source}
-        return {COLUMNS[name]: cell for name, cell in cells.items()}
-
-    first = real.batches[0]
-    rows = [row("real", real, first.sum_of_minima), row("match", match, match.batches[0].sum_of_products)]
-    if first.most_probable is not None:
-        rows.append(row("argmax", real, first.most_probable, SAYS["never_drawn"]))
-    st.table(rows, hide_index=True)
 
 
 ProofCells = dict[str, str | int]  # of a row of the table
@@ -274,7 +247,7 @@ def show_greedy(state: SameQualityState) -> None:
         with right:
             st.markdown(SAYS["near_tie_title"])
             show_difference(row, state.source("greedy" if parted else "near-tie"), "same_quality_tie_figure")
-            _button(state, SAYS["near_tie_here"], "same_quality_tie", tried, can, help=SAYS["near_tie_help"])
+            _button(state, SAYS["near_tie_here"], "same_quality_tie", tried, can)
             show_status(state, "near-tie")
 
 
@@ -282,7 +255,9 @@ def _greedy_rows(state: SameQualityState) -> None:
     if rows := state.greedy:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         worst = max(map(_state, rows), key=list(ICONS).index)
-        verdict = SAYS[f"greedy_{worst}"].format(same=same, tokens=tokens)
+        verdict = SAYS["greedy_same"].format(same=same, tokens=tokens)
+        if worst != "identical":
+            verdict = f"{verdict} {SAYS[f'greedy_{worst}']}"
         st.markdown(f"{badge(state.source('greedy'))} :material/{ICONS[worst]}: **{verdict}**")
         cells: list[ProofCells] = [
             {
@@ -326,7 +301,7 @@ def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> No
     sentence = judged.sentence[0].upper() + judged.sentence[1:]
     mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
     figures = {"target": plain(short_name(row.target)), "dtype": row.dtype, "place": tie.position + 1}
-    where = SAYS["parted" if row.preset else "parted_own"].format(**figures, prompt=plain(row.preset or ""))
+    where = SAYS["parted"].format(**figures, prompt=plain(row.preset or SAYS["own_prompt"]))
     st.markdown(f"{badge(source)} {where}  \n{mark}[**{plain(sentence)}.**]")
     before, plain_token, speculative = " ".join(tie.text.split()), repr(tie.plain_token), repr(tie.speculative_token)
     st.text(SAYS["either_token"].format(before=before, plain=plain_token, speculative=speculative))
@@ -335,19 +310,5 @@ def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> No
 
 
 def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:
-    one, batched, exact = tie.ways
-    figures = {"one": one.gap, "batched": batched.gap, "exact": exact.gap, "batch": tie.batch, "change": tie.change}
-    said = [SAYS["tie_equal" if batched.gap == 0 else "tie_leads"].format(**figures)]
-    said.append(SAYS["tie_one_token" if exact.gap >= 0 else "tie_batched"].format(**figures))
-    if _state(row) == "fails":
-        said.append(SAYS["tie_fails"])
-    elif _state(row) != "unknown":
-        steps = SAYS["tie_steps"].format(near=one.plain, step=bfloat16_step(one.plain))
-        why = SAYS["tie_order"].format(batch=tie.batch)
-        said = [*[steps] * (row.dtype == "bfloat16"), why, *said, SAYS["tie_neither"]]
-    return " ".join(said)
-
-
-def bfloat16_step(value: float) -> float:
-    """The distance between neighbouring bfloat16 numbers near `value`."""
-    return 2.0 ** (floor(log2(abs(value))) - 7) if value else 0.0
+    said = {"fails": "tie_fails", "unknown": ""}.get(_state(row), "tie_order")
+    return SAYS[said].format(batch=tie.batch) if said else ""

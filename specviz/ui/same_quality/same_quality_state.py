@@ -55,12 +55,6 @@ class Outcome:
     def finding(self) -> Finding:
         return finding(self.batches)
 
-    @property
-    def accepted_share(self) -> float | None:
-        """Share of runs whose first drafted token was accepted; None if nothing was drafted."""
-        proposed = sum(batch.proposed for batch in self.batches)
-        return sum(batch.accepted for batch in self.batches) / proposed if proposed else None
-
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
@@ -185,12 +179,12 @@ class ProofRequest:
 
 
 class ProofLink(RunLink):
-    position: Annotated[Position, expecting(lambda: LINKS["a_position"])] = "first"
+    position: Annotated[Position, expecting(lambda: LINKS["known"])] = "first"
     draws: Annotated[int, DIGITS, one_of(DRAWS), expecting_one_of(DRAWS)] = 2000
-    rule: Annotated[RuleName, one_of(SWITCHES), expecting(lambda: LINKS["a_rule"])] = FIRST_SWITCH
-    accept: Annotated[AcceptName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.accept
-    replace: Annotated[ReplaceName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.replace
-    bonus: Annotated[BonusName, expecting(lambda: LINKS["a_piece"])] = FIRST_PIECES.bonus
+    rule: Annotated[RuleName, one_of(SWITCHES), expecting(lambda: LINKS["known"])] = FIRST_SWITCH
+    accept: Annotated[AcceptName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.accept
+    replace: Annotated[ReplaceName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.replace
+    bonus: Annotated[BonusName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.bonus
 
     @property
     def pieces(self) -> Pieces:

@@ -9,31 +9,31 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.files import APP_FOLDER, BROWSER, write_whole
+from specviz.core.files import APP_FOLDER, write_whole
 from specviz.core.languages import ENGLISH, current_language
 from specviz.core.once import cache_once
 from specviz.data.texts import asset
-from specviz.player.html_file import bundle
+from specviz.player.html_file import program
 from specviz.ui.shared.below_streamlit import main_script
 
 LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its own
 STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.toml
 
 
-def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...], script: str) -> Callable[..., Any]:
+def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...], part: str) -> Callable[..., Any]:
     """A component; call what is returned to mount it, with its payload as `data`. It is registered then, once.
 
-    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.js reads. In
+    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.ts reads. In
     anything else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text
     without an error. Bytes are such a text already.
 
-    `html` is HTML, a function that makes it where it has texts, or a file in assets/browser/. So are `styles`, and
-    `script`: the entry module.
+    `html` is HTML, a function that makes it where it has texts, or a file in assets/browser/. So are `styles`.
+    `part` is a built program.
     """
 
     @cache_once
     def registered(language: str) -> Any:
-        code = bundle(BROWSER / script)
+        code = program(part)
         text = html() if callable(html) else asset(html) if html.endswith(".html") else html
         css = "\n".join(map(asset, styles))
         called = name if language == ENGLISH else f"{name}_{language.replace('-', '_')}"
@@ -47,7 +47,7 @@ def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...],
 
 def _link_script(name: str, code: str) -> str | None:
     """A script that loads this one from the server's static files: Streamlit sends a component's script with each
-    drawing of it, and the stage's has 140 kB. None for a short one, and where the file cannot be written: then the
+    drawing of it, and the stage's has 150 kB. None for a short one, and where the file cannot be written: then the
     code itself is sent.
     """
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
@@ -84,9 +84,9 @@ def ignore_change() -> None:
     """A callback that does nothing: Streamlit keeps a component's state only where one is given."""
 
 
-_MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "components/memory.js")
-_KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "components/keep.js")
-_SECRET = component("specviz_secret", '<div class="secret" hidden></div>', (), "components/secret.js")
+_MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "components/memory")
+_KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "components/keep")
+_SECRET = component("specviz_secret", '<div class="secret" hidden></div>', (), "components/secret")
 YEAR = 31_536_000  # seconds
 
 

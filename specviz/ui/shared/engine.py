@@ -14,7 +14,7 @@ from specviz.core.request import RunRequest
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.texts import page_texts
-from specviz.measure.paired import Pace, pace_of_costs
+from specviz.measure.paired import Pace, pace_of_costs, show_duration
 from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import Calibrate
@@ -96,6 +96,13 @@ def quiet_pace(request: RunRequest) -> Pace | None:
     machines = [each.drafts for each in quiet_costs().machines if each.target == request.target]
     paces = [pace_of_costs(drafts[request.draft]) for drafts in machines if request.draft in drafts]
     return max(paces, key=lambda pace: pace.both, default=None)
+
+
+def took(seconds: float | None, known: bool) -> str:
+    """How long a job takes and how that is known: by what was measured here, or elsewhere."""
+    if seconds is None:
+        return SAYS["took_unknown"]
+    return SAYS["took_known" if known else "took_recorded"].format(duration=show_duration(seconds))
 
 
 def limit_sentence(seconds: float | None = None) -> str:

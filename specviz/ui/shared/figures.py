@@ -9,7 +9,7 @@ from specviz.data.texts import page_texts
 from specviz.ui.shared.components import component
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
-# Of the theme: the browser puts its own colour there (assets/browser/chart/layout.js).
+# Of the theme: the browser puts its own colour there (assets/browser/chart/layout.ts).
 INK, PALE, GROUND = "var(--ink)", "var(--line)", "var(--background)"
 # Several lines: each colour has a symbol and a dash, so that colour never stands alone.
 COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY, "#b58900")
@@ -90,7 +90,7 @@ class ChartPayload(TypedDict):
     alt: str
 
 
-_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart.js")
+_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart")
 
 
 def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
@@ -104,9 +104,8 @@ def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
 
 
 def two_charts(*shown: tuple[Figure, str, str]) -> None:
-    """Charts beside each other: a figure, its key, and the caption above it; an empty one is left out."""
+    """Charts beside each other: a figure, its key, and the caption above it."""
     for column, (drawn, key, caption) in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with column:
-            if caption:
-                st.caption(caption)
-            chart(drawn, key)
+            st.caption(caption)
+            chart(drawn, key, alt=caption)

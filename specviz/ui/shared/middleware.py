@@ -73,7 +73,7 @@ def _look() -> bytes:
 def add_look(html: bytes) -> bytes:
     """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
 
-    The page brings the same again, before the styles of its view; then assets/browser/components/frame.js takes this
+    The page brings the same again, before the styles of its view; then assets/browser/components/frame.ts takes this
     away.
     """
     return html.replace(BODY_END, _look() + BODY_END, 1)

@@ -183,9 +183,9 @@ LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the
 TableRow = Mapping[str, Any]
 
 
-def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:
-    """One number column for each name, with this format; `explanation` appears on hover."""
-    return {name: st.column_config.NumberColumn(format=number_format, help=explanation) for name in names}
+def numbers(number_format: str, *names: str) -> dict[str, Any]:
+    """One number column for each name, with this format."""
+    return {name: st.column_config.NumberColumn(format=number_format) for name in names}
 
 
 def texts(*names: str) -> dict[str, Any]:
@@ -197,9 +197,8 @@ def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **
     """A data frame on screen, and a plain table on paper.
 
     `rows` is a pandas data frame, a list of rows, or a dictionary of columns; `columns` are their formats, as
-    `st.dataframe` takes them. What the table shows, for a screen reader, pages.yaml says of this key.
+    `st.dataframe` takes them. A screen reader is told the columns.
     """
-    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": page_texts("shown")[key]}
     shown, formats = rows, columns or {}
     if isinstance(rows, Mapping):
         rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
@@ -207,6 +206,8 @@ def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **
     names = list(rows[0]) if rows else []
     config: dict[str, Any] = {name: {**formats.get(name, {}), "label": COLUMNS.get(name, name)} for name in names}
     shown, written = localized_table(shown, config)
+    alt = SAYS["table"].format(columns=", ".join(COLUMNS.get(name, name) for name in names))
+    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": alt}
     st.dataframe(shown, key=key, column_config=written, **(usual | options))
     st.html(f'<div class="on-paper">{html_table(rows, formats)}</div>')
 

@@ -49,7 +49,7 @@ def open_wanted_page(page: str) -> None:
     visit.wanted_page = ""
 
 
-_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame.js")
+_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame")
 
 
 def frame_script() -> None:

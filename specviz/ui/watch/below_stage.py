@@ -75,7 +75,6 @@ def _task_link(watching: WatchState) -> None:
 
 
 def _draw_choice(watching: WatchState) -> None:
-    st.markdown(SAYS["task_about"])
     st.caption(SAYS["task_choose"])
     view = st.radio(SAYS["task_view"], list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
     columns = st.columns(2)

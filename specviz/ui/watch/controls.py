@@ -13,7 +13,7 @@ from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.links.permalink import link_of, request_from_link
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS, OWN_TEXT
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.models.draft_menu import explain_refusal, is_allowed, is_offered
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
@@ -133,7 +133,7 @@ def _read_link_once(watching: WatchState) -> None:
         if strangers := [name for name in models if not is_offered(name)]:
             came.acted = False  # a link alone loads nothing that is in no menu
             refused = [explain_refusal(name) for name in strangers if not is_allowed(name)]
-            came.notes += refused or [SAYS[f"unknown_model_{len(strangers)}"].format(*strangers)]
+            came.notes += refused or [SAYS["unknown_models"].format(names=join_choices(strangers, "and"))]
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)

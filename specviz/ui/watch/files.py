@@ -17,12 +17,12 @@ from specviz.core.languages import cache_by_language
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
-from specviz.data.systems.importers import RecordOptions, open_run, system_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
 from specviz.models.record_tokenizer import list_tokenizers
 from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
 from specviz.player.offline import offline_page
+from specviz.systems import RecordOptions, open_run, system_of
 from specviz.ui.shared.address import only_here, own_address
 from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded
@@ -70,7 +70,7 @@ def _open(watching: WatchState) -> None:
     try:
         trace = open_run(content, _given())
     except InputError as error:
-        watching.file_problem = SAYS["file_refused"].format(problem=error)
+        watching.file_problem = page_texts("shared")["file_refused"].format(problem=error)
         return
     asked = fill_in_trace(watching.form, trace)
     watching.open_trace(trace, f"file-{file.file_id}-{watching.past.count}", linked=asked is not None)
@@ -93,9 +93,9 @@ def describe_run(watching: WatchState) -> str | None:
     if shown is None or shown.linked:
         return None
     pair, imported = pair_name(shown.trace), shown.trace.imported
-    if imported is None:
-        return SAYS["file_run"].format(pair=pair)
-    return SAYS["file_run_imported"].format(pair=pair, system=imported.system)
+    if imported:
+        pair = SAYS["imported"].format(pair=pair, system=imported.system)
+    return SAYS["file_run"].format(pair=pair)
 
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -
         with save:
             able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
             download(SAYS["save_trace"], partial(dump_trace, shown.trace), "specviz-trace.json", **able)
-            download(SAYS["save_offline"], page, "specviz-run.html", help=SAYS["offline_help"], **able)
+            download(SAYS["save_offline"], page, "specviz-run.html", **able)
             offer_live_file(watching)
         with right:
             open_one(watching)
@@ -120,12 +120,12 @@ def _address(link: Mapping[str, str]) -> str | None:
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
 
 
-_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
+_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take")
 
 
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
-    """See `Parts` in assets/browser/live/take.js; None where static files cannot be written."""
+    """See `Parts` in assets/browser/live/take.ts; None where static files cannot be written."""
     page = live_file_with("").encode()
     stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
     weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}

@@ -24,10 +24,9 @@ def reply_field(watching: WatchState) -> None:
     if request is None:
         return
     key = f"reply-{shown.run_id}"
-    says = SAYS["reply_cut" if shown.trace.output.stopped_by == "length" else "reply"]
     send: Options = {"on_submit": _send, "args": (watching, request, shown.trace, key)}
     with st.container(key="reply"):  # so that it stands here, not at the bottom of the window
-        st.chat_input(says, key=key, max_chars=MAX_PROMPT_CHARACTERS, **send)
+        st.chat_input(SAYS["reply"], key=key, max_chars=MAX_PROMPT_CHARACTERS, **send)
 
 
 def is_answer(trace: Trace) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -19,11 +19,11 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
 from specviz.data.texts import join_choices, page_texts
-from specviz.measure.paired import calibration_seconds, show_duration, show_rest
+from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.ui.shared.engine import engine, limit_sentence
+from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     COLORS,
@@ -39,7 +39,7 @@ from specviz.ui.shared.figures import (
     two_charts,
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
+from specviz.ui.shared.parts import COLUMNS, PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import offered_presets
 from specviz.ui.when_it_helps.figures import describe_range
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
@@ -116,7 +116,7 @@ def _lengths_axis() -> FigurePart:
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     lines = [_line(points, "per_call", number, SAYS["hover_counted"]) for number, points in enumerate(drafts)]
-    y = axis(SAYS["axis_tokens"], rangemode="tozero")
+    y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
     return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True)
 
 
@@ -150,7 +150,6 @@ def _line(points: Sequence[Point], what: str, number: int, hover: str) -> Figure
 
 PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
-MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
 def show_by_draft(state: ByDraft) -> None:
@@ -200,13 +199,10 @@ def _start(state: ByDraft, prompt: str) -> None:
 
 
 def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
-    """What a comparison does and how long that takes, by what pairs cost: known of this server, or recorded."""
-    work = {"target": DEFAULT_TARGET, "tokens": NEW_TOKENS}
-    if not (costs := known or recorded):
-        return SAYS["drafts_unknown"].format(**work, limit=limit_sentence())
-    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
-    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-    return SAYS["drafts_known" if known else "drafts_recorded"].format(**work, **took)
+    """How long a comparison takes, by what pairs cost: known of this server, or recorded."""
+    costs = known or recorded
+    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs)) if costs else None
+    return SAYS["drafts_size"].format(took=took(seconds, bool(known)), limit=limit_sentence(seconds))
 
 
 def _draw(state: ByDraft) -> None:
@@ -219,11 +215,13 @@ def _draw(state: ByDraft) -> None:
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
-    exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
-    st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
-    counted, modelled = SAYS["replayed_exactly" if exact else "replayed"], _modelled_with(state.prospects)
-    two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
+    if not state.slot.busy:
+        st.markdown(f"**{reading(drafts)}**")
+    modelled = _modelled_with(state.prospects)
+    two_charts(
+        (tokens_figure(drafts), "fs_tokens", SAYS["replayed"]), (prospects_figure(drafts), "fs_speedups", modelled)
+    )
     rows = [
         {
             "draft": spoken(prospect.draft),
@@ -233,8 +231,7 @@ def _draw(state: ByDraft) -> None:
             "95 %": span(best.interval) if best.interval else SAYS["not_known"],
             "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
-            "c": prospect.costs.cost_ratio,
-            "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else SAYS["not_known"],
+            "c, a draft step": prospect.costs.cost_ratio,
             "its guesses took": 1000 * prospect.draft_guesses.seconds,
         }
         for prospect, points in zip(state.prospects, drafts, strict=True)
@@ -242,7 +239,6 @@ def _draw(state: ByDraft) -> None:
         for matches in [prospect.draft_guesses.matches()]
     ]
     data_table(rows, "fs_table", columns=_columns())
-    _strips(state.prospects)
 
 
 def _modelled_with(prospects: Sequence[Prospect]) -> str:
@@ -264,26 +260,26 @@ def _progress_line(state: ByDraft, view: JobView) -> str:
     return SAYS["progress_drafts"].format(progress=progress, left=left, draft=spoken(progress.draft))
 
 
-def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
-    """Which draft would pay most on this text, and at which draft lengths; `complete` once every draft was compared.
+def reading(drafts: Sequence[Sequence[Point]]) -> str:
+    """Which draft would pay most on this text, and at which draft lengths.
 
     Drafts within 5 % of it, and those whose intervals meet its own, are as fast for all that these costs can tell.
     """
     winner, *others = sorted(drafts, key=lambda points: -best_of(points).speedup)
     best = best_of(winner)
     figures = {"draft": spoken(best.draft), "best": best}
+    reach = SAYS["drafts_reach"].format(**figures)
     if best.interval is None:
-        return SAYS["drafts_unsure"].format(**figures)
+        return f"{SAYS['drafts_unsure']} {reach}"
     if best.interval[0] <= 1 < best.interval[1]:
-        return SAYS["drafts_untold"].format(**figures)
+        return f"{SAYS['drafts_untold']} {reach}"
     if judge(best.speedup, None, modelled=True).label != "helps":
-        return SAYS["drafts_none" if complete else "drafts_none_so_far"].format(**figures)
+        return f"{SAYS['drafts_none']} {reach}"
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
         lengths = SAYS["about_the_same"].format(lengths=lengths)
-    said = SAYS["drafts_best" if complete else "drafts_best_so_far"]
-    helps = said.format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
+    helps = SAYS["drafts_best"].format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
     return f"{helps} {SAYS['too_close'].format(names=', '.join(near))}" if near else helps
 
 
@@ -299,41 +295,6 @@ def _columns() -> dict[str, Any]:
         **texts("95 %"),
         **numbers("%.2f", "tokens per target call (exact)"),
         **numbers(PERCENT, "accepted / drafted"),
-        **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
-        **texts("c, 95 %"),
+        **numbers("%.2f", "c, a draft step"),
         **numbers("%.0f ms", "its guesses took"),
     }
-
-
-def _strips(prospects: Sequence[Prospect]) -> None:
-    """A mark for each place in the output; the text of a token never goes into Markdown."""
-    st.markdown(SAYS["places_title"])
-    with st.container(key="helps_places"):
-        for prospect in prospects:
-            runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
-            marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
-            st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
-    st.caption(SAYS["places_marks"])
-    if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
-        st.caption(SAYS["not_exact"].format(drafts=", ".join(nearly)))
-
-    def shown(pieces: dict[int, str], token_id: int) -> str:
-        return (
-            pieces.get(token_id, SAYS["token"].format(token=token_id))
-            .replace(" ", "␣")
-            .replace("\n", "↵")
-            .replace("\t", "⇥")
-        )
-
-    # The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text.
-    first = prospects[0].draft_guesses
-    columns: dict[str, list[str]] = {"target wrote": [shown(first.pieces, one) for one in first.token_ids]}
-    for prospect in prospects:
-        its = prospect.draft_guesses
-        guesses = [its.proposal(place, 1) for place in range(len(its.token_ids))]
-        columns[spoken(prospect.draft)] = [
-            f"{MARKS[match][1]} {shown(its.pieces, guess[0])}" if guess and guess[0] is not None else "·"
-            for guess, match in zip(guesses, its.matches(), strict=True)
-        ]
-    with st.expander(SAYS["every_guess"]):
-        data_table(columns, "fs_guesses", height=320, hide_index=None)

@@ -1,4 +1,4 @@
-"""By method: all drafting methods on the same prompts, as they were measured for everyone; and what a GPU changes."""
+"""By method: all drafting methods on the same prompts, as they were measured for everyone."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,23 +7,21 @@ import streamlit as st
 
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
-from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
+from specviz.core.judge import HELPS
 from specviz.core.numbers import localize
 from specviz.core.texts import spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
-    POSITIONS_AT,
     MeasuredMethods,
     TemperatureFigures,
     stored_methods,
 )
 from specviz.data.measured.measured_methods import MeasuredMethod as Method
-from specviz.data.published import PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
+from specviz.ui.shared.parts import COLUMNS, TIMES, Options, data_table, note, numbers
 from specviz.ui.when_it_helps.figures import BARS, LEGEND
 
 SAYS = page_texts("when_it_helps")
@@ -64,7 +62,7 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     costs = [step for part in parts for step in part["x"]]
     tokens = [each for part in parts for each in part["y"]]
     x = plot.axis(SAYS["axis_cost"], range=_around([0, *costs]))  # a mark at 0 is whole
-    y = plot.axis(SAYS["axis_tokens"], range=_around([1, *tokens]))  # there is never less than one
+    y = plot.axis(COLUMNS["tokens per target call"], range=_around([1, *tokens]))  # there is never less than one
     return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
 
 
@@ -95,25 +93,7 @@ def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def positions_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
-    parts: list[plot.FigurePart] = []
-    for number, method in enumerate(methods):
-        at = method.kinds[kind].at(POSITIONS_AT)
-        every = enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1) if at else []
-        shown = [(at, rate, *ends, judged) for at, (rate, ends, judged) in every if rate is not None and ends]
-        if shown:
-            positions, rates, low, high, judged = map(list, zip(*shown, strict=True))
-            said, how = SAYS["hover_position"], plot.look(number, 9)
-            how |= {"error_y": plot.interval(rates, low, high, how["line"]["color"]), "customdata": judged}
-            parts.append(plot.scatter(figure_text(method.title), positions, rates, said, **how))
-    x = plot.axis(SAYS["axis_position"], tickvals=list(range(1, POSITIONS_AT + 1)))
-    y = plot.axis(SAYS["axis_judged"], range=[0, 1], tickformat=".0%")
-    return plot.figure(parts, 300, x=x, y=y, showlegend=True)
-
-
-COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
 KINDS = page_texts("method_kinds")
-ON_A_GPU = page_texts("on_a_gpu")  # why a GPU changes a method, by family
 
 
 def show_by_method() -> None:
@@ -122,8 +102,6 @@ def show_by_method() -> None:
         st.info(SAYS["no_methods"])
         return
     st.caption(where(measured))
-    if measured.trial:
-        st.info(SAYS["trial"], icon=":material/info:")
     parts = {localize(part.temperature, "g"): part for part in measured.temperatures}
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
@@ -141,26 +119,6 @@ def show_by_method() -> None:
     rows = [_row(number, method, kind) for number, method in enumerate(part.methods, start=1)]
     data_table(rows, "methods_table", columns=FORMATS)
     note(SAYS["methods"], "methods")
-    compared = [method for name in COMPARED if (method := part.find(name))]
-    if len(compared) >= 2:
-        st.markdown(SAYS["heads_title"])
-        left, right = st.columns(2, gap="medium")
-        with left:
-            plot.chart(positions_figure(compared, kind), "methods_positions")
-        with right:
-            st.markdown(plain(heads_sentence(compared, kind)))
-            note(SAYS["heads"], "heads")
-    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
-    families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
-    if families:
-        st.markdown(SAYS["gpu_title"])
-        st.caption(SAYS["gpu"])
-    for family in families:
-        names = ", ".join(method.title for method in losing if method.family == family)
-        published = PUBLISHED_METHODS[family]
-        reports = " ".join(f"{plain(each.said)} ([{plain(each.source)}]({each.url}))" for each in published)
-        about = {"methods": plain(names), "about": plain(ON_A_GPU[family]), "reports": reports}
-        st.markdown(f"- {SAYS['gpu_method'].format(**about)}")
 
 
 FORMATS = {
@@ -201,17 +159,13 @@ def where(measured: MeasuredMethods) -> str:
 
 def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
-    outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     best = ranked[0].kinds[kind].best
     said = [SAYS["highest"].format(method=ranked[0].title, best=best)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
         said.append(SAYS["too_close"].format(names=", ".join(near)))
-    helping = sum(word == HELPS for word in outcomes.values())
+    helping = sum(method.kinds[kind].best.outcome == HELPS for method in ranked)
     counted = spell_count(helping).capitalize()
     said.append(SAYS["methods_help" if helping else "no_method"].format(count=helping, counted=counted))
-    for word, name in ((HURTS, "methods_hurt"), (EVEN, "methods_even"), (UNTOLD, "methods_untold")):
-        if its := [title for title, outcome in outcomes.items() if outcome == word]:
-            said.append(SAYS[name].format(names=", ".join(its)))
     return " ".join(said)
 
 
@@ -232,16 +186,3 @@ def rivals(methods: Sequence[Method], kind: str) -> list[Method]:
         return gap > rivals_t(freedom, len(methods)) * halves / student_t(freedom)
 
     return [method for method in methods if method is not first and not behind(method)]
-
-
-def heads_sentence(methods: Sequence[Method], kind: str) -> str:
-    said = []
-    for method in methods:
-        at = method.kinds[kind].at(POSITIONS_AT)
-        if at is None or at.costs.draft is None:
-            continue
-        rates = [rate for rate in at.by_position if rate is not None]
-        first, last = (rates[0], rates[-1]) if rates else (0.0, 0.0)
-        figures = {"method": method.title, "steps": at.costs.draft, "first": first, "last": last}
-        said.append(SAYS["head_falls" if rates else "head"].format(**figures))
-    return SAYS["head_costs"].format(guesses=POSITIONS_AT, heads=" ".join(said))

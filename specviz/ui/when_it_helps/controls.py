@@ -10,13 +10,12 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.links.permalink import VARIED
 from specviz.data.prompts.workloads import ALL_WORKLOADS, find_workload
 from specviz.data.texts import page_texts
-from specviz.measure.paired import show_duration
 from specviz.measure.sweep.plan import plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, model_label, offered_drafts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
-from specviz.ui.shared.engine import limit_sentence, pace_here
+from specviz.ui.shared.engine import limit_sentence, pace_here, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
@@ -54,7 +53,6 @@ def next_measurement() -> None:
     sweeps.came.notes = []
     sweeps.unfolded |= sweeps.choice != SweepChoice()
     with st.expander(SAYS["next"], expanded=sweeps.unfolded):
-        st.caption(SAYS["next_help"])
         for column, draw in zip(st.columns(3, gap="large"), (_what, _draw_choices, _how), strict=True):
             with column:
                 draw(sweeps)
@@ -101,10 +99,8 @@ def _size_sentence(sweeps: WhenItHelpsState) -> str:
         sweeps.rows_of(HERE),
         lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
     )
-    if (seconds := estimated_seconds(cells, paces)) is not None:
-        took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
-        return SAYS["size_known" if is_known else "size_recorded"].format(**runs, **took)
-    return SAYS["size_unknown"].format(**runs, limit=limit_sentence())
+    seconds = estimated_seconds(cells, paces)
+    return SAYS["size"].format(**runs, took=took(seconds, is_known), limit=limit_sentence(seconds))
 
 
 SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
@@ -141,9 +137,7 @@ def _draw_choices(sweeps: WhenItHelpsState) -> None:
     chosen = bind_default("when_it_helps_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect(SAYS["tab_drafts"], drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills(
-        SAYS["draft_lengths"], lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("when_it_helps_lengths")
-    )
+    st.pills(SAYS["draft_lengths"], lengths, **SEVERAL, **bind_default("when_it_helps_lengths"))
 
 
 def _how(_: WhenItHelpsState) -> None:

@@ -14,6 +14,7 @@ from specviz.measure.sweep.study import best_points, break_even_line, round_step
 from specviz.measure.sweep.table import iterate_rows
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
+from specviz.ui.shared.parts import COLUMNS
 
 OVERLAID = {**plot.HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
 HOLLOW: plot.FigurePart = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
@@ -147,7 +148,7 @@ def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     line = _break_even_line(pooled["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
     measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
     x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
-    y = plot.axis(SAYS["axis_tokens"], rangemode="tozero")
+    y = plot.axis(COLUMNS["tokens per target call"], rangemode="tozero")
     return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 

@@ -68,8 +68,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
     length = str(progress.draft_length)
     if progress.schedule != "fixed":
         length = SAYS["scheduled"].format(length=length, schedule=SCHEDULES[progress.schedule])
-    said = SAYS["progress_constrained" if progress.constrained else "progress"]
-    return said.format(progress=progress, left=left, length=length, draft=spoken(progress.draft))
+    return SAYS["progress"].format(progress=progress, left=left, length=length, draft=spoken(progress.draft))
 
 
 def _figures(sweeps: WhenItHelpsState) -> None:
@@ -134,8 +133,9 @@ def _title(source: str) -> str:
 def _where(source: str, series: SweepSeries, runs: int) -> str:
     known = {HERE: (":material/bolt:", "where_here"), RECORDED: (":material/history:", "where_recorded")}
     icon, name = known.get(source, (":material/upload_file:", "where_loaded"))
-    figures = {"machine": plain(series.machine), "threads": series.threads, "source": plain(source)}
-    return f"{icon} {SAYS[name].format(**figures, series=plain(series.label), runs=runs)}"
+    figures = {"machine": plain(series.machine), "threads": series.threads, "series": plain(series.label)}
+    where = SAYS[name].format(source=plain(source))
+    return f"{icon} {SAYS['where'].format(source=where, **figures, runs=runs)}"
 
 
 def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
@@ -180,6 +180,7 @@ def draw_workloads(study: Study, source: str) -> None:
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
+    note(SAYS["workloads"], "sweep-workload")
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
@@ -188,7 +189,6 @@ def draw_workloads(study: Study, source: str) -> None:
         data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
         st.caption(SAYS["temperatures"])
     chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
-    note(SAYS["workloads"], "sweep-workload")
 
 
 def draw_lengths(study: Study, source: str) -> None:
@@ -244,7 +244,6 @@ def draw_schedules(study: Study, source: str) -> None:
     )
     formats = numbers(TIMES, "speedup at it", *map(SCHEDULES.__getitem__, ADAPTIVE))
     data_table(table, "sweep_adaptive_table", columns=formats)
-    st.caption(SAYS["schedules"])
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:

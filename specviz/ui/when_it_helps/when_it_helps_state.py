@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from specviz.measure.sweep.study import Study
 
 SAYS = page_texts("when_it_helps")
+SHARED = page_texts("shared")
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
@@ -44,6 +45,13 @@ WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 
 USUAL_LENGTHS = (1, 2, 4, 8)
+CHOICES = {  # what must have a value, and its label
+    "workloads": "workloads_label",
+    "drafts": "tab_drafts",
+    "draft_lengths": "draft_lengths",
+    "temperatures": "temperatures_label",
+    "schedules": "schedules_label",
+}
 
 WorkloadName = Annotated[str, one_of([workload.name for workload in ALL_WORKLOADS])]
 SweptLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
@@ -105,9 +113,9 @@ class SweepChoice(FixedLink):
         return None if self.schedules == ("fixed",) else SAYS["tree_is_fixed"]
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        for name in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
+        for name, label in CHOICES.items():
             if not getattr(self, name) and not (name == "workloads" and own):
-                return SAYS[f"choose_{name}"]
+                return SAYS["choose"].format(what=SAYS[label])
         if problem := self._problem_of_tree:
             return problem
         cells = len(self.plan(own).cells())
@@ -164,8 +172,8 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def _how_it_ended(work: str, slot: JobSlot[Any]) -> str:
-    return SAYS[f"{work}_{slot.state}"] if slot.state in ("cancelled", "lost") else slot.message
+def _how_it_ended(slot: JobSlot[Any]) -> str:
+    return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
 
 
 @dataclass(slots=True)
@@ -186,7 +194,7 @@ class ByDraft:
         if self.prospects and not before:
             self.began = monotonic()
         if ended:
-            self.message = _how_it_ended("drafts", self.slot)
+            self.message = _how_it_ended(self.slot)
         return len(self.prospects) > before
 
 
@@ -232,7 +240,7 @@ class WhenItHelpsState:
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
-            self.outcome = _how_it_ended("sweep", self.slot)
+            self.outcome = _how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
@@ -255,7 +263,7 @@ class WhenItHelpsState:
         try:
             rows = read_frame(content, name)
         except InputError as error:
-            raise InputError(SAYS["not_shown"].format(problem=error)) from None
+            raise InputError(SHARED["file_refused"].format(problem=error)) from None
         source = SAYS["from_file"].format(name=name[:60])
         self.rows.pop(source, None)
         self.rows[source], self.shown = rows, source

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.names import first_words, short_name
-from specviz.data.systems.bench_words import bench_words
+from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.next_steps import measure_next
@@ -21,7 +21,7 @@ from specviz.measure.endpoints.warnings import NAMES, bench_warnings
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.figures import chart, two_charts
+from specviz.ui.shared.figures import two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers
 from specviz.ui.when_it_helps.your_server_figures import (
     acceptance_figure,
@@ -109,8 +109,9 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
     named = (short_name(result.with_.model), result.with_.drafts, result.client, result.imported, result.created[:10])
     texts = [plain(first_words(each, LONGEST)) for each in named]
     figures = dict(zip(("model", "drafts", "client", "tool", "day"), texts, strict=True))
-    asked = SAYS[f"bench_{'drafts' if result.with_.drafts else 'model'}{'_with' * bool(result.imported)}"]
-    return f"{icon} {opened} {plain(findings_in_words(found)[0])} {asked.format(**figures)}"
+    known = ["bench_model", *["bench_drafts"] * bool(result.with_.drafts), *["bench_tool"] * bool(result.imported)]
+    asked = " ".join(SAYS[name].format(**figures) for name in known)
+    return f"{icon} {opened} {plain(findings_in_words(found)[0])} {asked}"
 
 
 def _headline(found: BenchFindings) -> None:
@@ -146,11 +147,8 @@ def _charts(found: BenchFindings, name: str) -> None:
     drawn = [(throughput_figure(found.loads, sides), "server-throughput", SAYS["server_throughput"])]
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
-    if len(drawn) > 1:
+    if found.loads or len(drawn) > 1:
         two_charts(*drawn)
-    elif found.loads:
-        st.caption(drawn[0][2])
-        chart(*drawn[0][:2])
 
 
 def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
@@ -170,7 +168,7 @@ def _load_columns() -> dict[str, Any]:
         **numbers("%.1f", *RATES[:2]),
         **numbers("%.2f", RATES[2]),
         **numbers("%.0f", "first token, ms"),
-        **numbers(TIMES, "speedup", "95 % from", "to", explanation=SAYS["one_users"]),
+        **numbers(TIMES, "speedup", "95 % from", "to"),
     }
 
 
@@ -190,8 +188,7 @@ def _loads_table(found: BenchFindings) -> None:
 
 def _columns() -> dict[str, Any]:
     return {
-        **numbers(TIMES, "speedup"),
-        **numbers(TIMES, "low", "high", explanation=SAYS["server_interval"]),
+        **numbers(TIMES, "speedup", "low", "high"),
         **numbers("%.1f", *(f"tokens / s {side}" for side in SIDES)),
         **numbers(PERCENT, "accepted"),
         **numbers("%.2f", "tokens per target call"),

@@ -61,7 +61,7 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
         set_widgets(_within(verification=before.steps(now.draft_length + 1)))
 
     _fine(st, "alpha", format="percent")
-    more = bind_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
+    more = bind_value("worksheet_gamma") | {"on_change": other_length}
     st.slider(SAYS["gamma"], 1, MAX_DRAFT_LENGTH, **more)
     _fine(st, "cost")
     _fine(st, "verification")
@@ -83,7 +83,7 @@ def more_controls() -> None:
             state.update(_within(alpha=alpha))
 
     for place, name in zip(_side_by_side("worksheet_drafted_accepted"), ("drafted", "accepted"), strict=True):
-        more = bind_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS[f"{name}_help"]}
+        more = bind_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS["drafted_help"]}
         place.number_input(SAYS[name], 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     _fine(overhead, "overhead")
@@ -191,7 +191,7 @@ def changes(start: WorksheetStart) -> list[str]:
     """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
     loaded = _filled(start)
     return [
-        SAYS[f"changed_{term}"].format(now=said(st.session_state[key]), loaded=said(loaded[key]))
+        SAYS["changed"].format(what=SAYS[term], now=said(st.session_state[key]), loaded=said(loaded[key]))
         for term, said in WRITTEN.items()
         if (key := f"worksheet_{term}") in loaded and not _is_near(key, loaded[key])
     ]

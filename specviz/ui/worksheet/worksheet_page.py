@@ -114,12 +114,11 @@ def tab_names() -> list[str]:
 
 def show_gaps(known: KnownFigures) -> None:
     if not known.measured:
-        return notices([SAYS["no_gaps"]], "info")
+        return notices([SAYS["no_run"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
         _show_gap([each for each in known.measured if each.gap])
     with right:
-        st.markdown(SAYS["gaps_title"])
         rows = [
             {
                 "γ": each.terms.draft_length,
@@ -135,12 +134,11 @@ def show_gaps(known: KnownFigures) -> None:
         ]
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         data_table(rows, "worksheet_gaps", columns=numbers("%d", "γ") | numbers("%.2f", "α") | speedups)
-        st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[MeasuredRun]) -> None:
     if not split:
-        return notices([SAYS["no_positions"]], "info")
+        return notices([SAYS["no_run"]], "info")
     names = [SAYS["gap_of"].format(run=each) for each in split]
     places = range(len(split))
     chosen = split[st.selectbox(SAYS["run_to_explain"], places, format_func=names.__getitem__, key="worksheet_gap_of")]
@@ -153,7 +151,7 @@ def _show_gap(split: Sequence[MeasuredRun]) -> None:
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices([SAYS["no_exercises"]], "info")
+        return notices([SAYS["no_run"]], "info")
     about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
     st.markdown(SAYS["exercises"].format(**about))
     with st.container(horizontal=True, key="worksheet_downloads"):
@@ -188,8 +186,6 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        costs = plain(sliders.costs_named(start).name)
-        st.caption(SAYS["map_alone" if alone else "map"].format(costs=costs))
     with st.expander(SAYS["all_terms"]):
         _all_terms(model, start)
 
@@ -207,15 +203,15 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         )
         even = model.terms.break_even
         shown = [
-            ("speedup", times(model.terms.speedup), "speedup_help"),
+            ("speedup", times(model.terms.speedup), ""),
             ("pays_above", SAYS["no_rate"] if even is None else percent(even), "needed_help"),
-            ("best_length", f"{model.best} ({times(model.best_speedup)})", "best_help"),
+            ("best_length", f"{model.best} ({times(model.best_speedup)})", ""),
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     show_words(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
-            st.metric(SAYS[f"figure_{label}"], value, help=SAYS[explanation], width="content")
+            st.metric(SAYS[f"figure_{label}"], value, help=SAYS.get(explanation), width="content")
 
 
 def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
@@ -226,7 +222,7 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
         most = ("at_most", times(found.ceiling), "most_help")
         return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
     below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
-    shown = [speeds, below, ("best_length", ahead.lengths, "lengths_help")]
+    shown = [speeds, below, ("best_length", ahead.lengths, "range_help")]
     return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
 
 
@@ -238,7 +234,6 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
         if said := _batch(model, start) if model.batch == 1 else "":
             st.caption(said)
         st.caption(plain(terms.batch_shape(model)))
-        st.caption(SAYS["batch_lesson"])
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
         show_words(terms.counts_sentence(*counts), "worksheet-counts")
@@ -335,12 +330,12 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
-    read = worksheet.read(state.worksheet_paste, current_language())
-    if isinstance(read, str):
-        raise InputError(read)
+    counters = worksheet.read(state.worksheet_paste, current_language())
+    if isinstance(counters, str):
+        raise InputError(counters)
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = serving.measured_speedup(given, without, speculative, read.latency)
-    return serving.production(read, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
+    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
@@ -363,7 +358,6 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
-        st.caption(SAYS["per_judgement_counts"])
     start = serving.production_start(found, costs)
     if found.share < 1:
         st.caption(SAYS["not_for_map"])

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Self
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -20,6 +19,7 @@ from specviz.measure.worksheet.model import (
 )
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import WorksheetStart
+from specviz.systems import ServingCounters, read_counters
 from specviz.ui.shared.arrival import Arrival
 
 

@@ -1,0 +1,113 @@
+/**
+ * Turns the numbers of a round into the plain values of a trace. The time this takes is not part of the round.
+ * The same as `specviz/decoding/recording.py`, for chains.
+ */
+import type { Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status } from "../shared/payloads.js";
+import type { Row, Sampler } from "./sampler.js";
+import type { Tokenizer } from "./tokenizer.js";
+import type { Draft, Verification } from "./verification.js";
+
+const TOP = 5; // candidates stored from each model's distribution
+
+export type Seconds = { draft: number, verify: number, overhead: number };
+
+export type Place = { p: Row, q: Row | null, candidates: Candidate[] }; // What the trace stores of one place: p and q of each token that is named there.
+
+export class Recorder {
+  _tokenizer;
+  _sampler;
+
+  constructor(tokenizer: Tokenizer, sampler: Sampler) {
+    this._tokenizer = tokenizer;
+    this._sampler = sampler;
+  }
+
+  /** One round; `emitted` is what it added to the text, cut after an end-of-text token. */
+  round(index: number, seconds: Seconds, draft: Draft, targetScores: Row[], verification: Verification, emitted: number[]): Round {
+    const ended = emitted.length <= verification.accepted; // an accepted end of text: the target adds no token
+    const accepted = ended ? emitted.length : verification.accepted;
+    const places = this._places(draft, targetScores, verification);
+    const statuses = statusesOf(draft, verification, accepted, ended);
+    return {
+      index,
+      draft_seconds: seconds.draft,
+      verify_seconds: seconds.verify,
+      overhead_seconds: seconds.overhead,
+      drafted: draft.tokenIds.map((id, i) => this._drafted(id, i, statuses[i], places[i], verification)),
+      emitted: ended ? NOTHING : this._emitted(draft, verification, places[verification.accepted]),
+    };
+  }
+
+  _drafted(id: number, i: number, status: Status, { p, q, candidates }: Place, { acceptProbs, drawn }: Verification): DraftedToken {
+    const judged = status !== "discarded";
+    return {
+      id,
+      text: this._tokenizer.shown(id),
+      status,
+      target_prob: p[id],
+      draft_prob: q ? q[id] : null,
+      accept_prob: judged ? acceptProbs[i] : null,
+      u: judged && drawn ? drawn[i] : null,
+      candidates,
+    };
+  }
+
+  _emitted(draft: Draft, { accepted, tokenId, residual }: Verification, { p, candidates }: Place): EmittedToken {
+    const text = this._tokenizer.shown(tokenId);
+    if (accepted === draft.tokenIds.length) {
+      return { kind: "bonus", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: [] };
+    }
+    // greedy: all of (p - q)+ lies on the target's most probable token
+    const left = residual ? this._residualTop(residual) : ([[tokenId, text, 1]] as ResidualCandidate[]);
+    return { kind: "correction", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: left };
+  }
+
+  _residualTop(residual: Row): ResidualCandidate[] {
+    return top(residual).map((id) => [id, this._tokenizer.shown(id), residual[id]]);
+  }
+
+  /** The probabilities at each drafted token, and at the one after them. */
+  _places({ tokenIds, draftScores }: Draft, targetScores: Row[], { accepted, tokenId }: Verification): Place[] {
+    const ps = this._sampler.probabilities(targetScores);
+    const qs = draftScores ? this._sampler.probabilities(draftScores) : tokenIds.map((id, i) => pointMass(id, ps[i].length));
+    return ps.map((p, i) => {
+      const q = qs[i] ?? null; // the bonus has no draft
+      const named = [...tokenIds.slice(i, i + 1), ...(i === accepted ? [tokenId] : [])];
+      return { p, q, candidates: this._candidates([...named, ...top(p), ...(q ? top(q) : [])], p, q) };
+    });
+  }
+
+  /** Each token once, by p and then by q. */
+  _candidates(ids: number[], p: Row, q: Row | null): Candidate[] {
+    const ordered = [...new Set(ids)].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
+    return ordered.map((id) => [id, this._tokenizer.shown(id), p[id], q ? q[id] : null]);
+  }
+}
+
+const NOTHING: EmittedToken = { kind: "none", id: null, text: "", target_prob: null, candidates: [], residual_top: [] };
+
+/** The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it. */
+function statusesOf({ tokenIds }: Draft, { acceptProbs }: Verification, accepted: number, ended: boolean): Status[] {
+  return tokenIds.map((_, i) => {
+    if (i < accepted) return "accepted";
+    return i === accepted && !ended && i < acceptProbs.length ? "rejected" : "discarded";
+  });
+}
+
+/** The most probable tokens of those that are possible. */
+function top(probabilities: Row) {
+  const best: number[] = [];
+  for (let id = 0; id < probabilities.length; id += 1) {
+    const place = best.findIndex((other) => probabilities[id] > probabilities[other]);
+    if (place < 0 && best.length === TOP) continue;
+    if (probabilities[id] > 0) best.splice(place < 0 ? best.length : place, 0, id);
+    best.length = Math.min(best.length, TOP);
+  }
+  return best;
+}
+
+function pointMass(id: number, size: number) {
+  const row = new Float64Array(size);
+  row[id] = 1;
+  return row;
+}

@@ -1,0 +1,26 @@
+/** How often a growing run is drawn: after a drawing, three times as long is left to decoding. */
+
+const REST = 3;
+
+export class Pace {
+  _now;
+  _rested = 0; // when the next drawing may begin
+
+  constructor(now = () => performance.now()) {
+    this._now = now;
+  }
+
+  /** A new run: its first drawing waits for nothing. */
+  begin() {
+    this._rested = 0;
+  }
+
+  /** `last`: of the run: it is always drawn */
+  take(last: boolean, draw: () => void) {
+    const began = this._now();
+    if (began < this._rested && !last) return; // a later trace has all of this one
+    draw();
+    const ended = this._now();
+    this._rested = ended + REST * (ended - began);
+  }
+}

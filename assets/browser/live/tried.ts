@@ -1,0 +1,116 @@
+/** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
+
+import { element } from "../shared/dom.js";
+import { fixed, localize } from "../shared/localize.js";
+import { UNKNOWN, percent, times } from "../shared/numbers.js";
+import { draftName, shortName } from "../trace/names.js";
+import { csvOf, type Cell } from "./csv.js";
+import { countsOf, firstWords } from "./outcome.js";
+import { timedOf, type Timed } from "./timing.js";
+import { say } from "./words.js";
+import type { Trace } from "../shared/payloads.js";
+import type { Shown } from "./sent.js";
+
+export type Try = { number: number, shown: Shown, row: HTMLElement, compare: HTMLButtonElement };
+
+const MOST = 50; // rows
+const [SHORT, LONG] = [24, 40]; // characters of a prompt: in the table and in the file
+/** The columns of Watch's file, of which this page has no calibrated costs: `COLUMNS` in specviz/ui/watch/tried.py. */
+export const COLUMNS = [
+  "run", "draft", "draft length", "tokens a round", "accepted %", "speedup", "95 % from", "95 % to", "time trusted",
+  "prompt", "temperature", "target",
+];
+
+export class Tried {
+  tries: Try[] = []; // newest first
+  count = 0;
+  pinned: string | null = null; // the id of the run that others are compared with
+
+  /** `body`: of the table. `compare`: null: no longer */
+  constructor(public body: HTMLElement, public bringBack: (shown: Shown) => void, public compare: (shown: Shown | null) => void) {}
+
+  /** `shown`: a run that is over */
+  add(shown: Shown) {
+    const { settings, prompt } = shown.trace;
+    const number = this.count++;
+    const { timed, acceptance, tokens } = figuresOf(shown.trace);
+    const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
+    const cells = [
+      numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
+      firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed ?? UNKNOWN,
+    ];
+    const row = element("tr");
+    const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
+    const last = element("td");
+    last.append(button(say("show_again"), () => this.bringBack(shown)), compare);
+    row.append(...cells.map((text) => element("td", "", text)), last);
+    this.body.prepend(row);
+    this.tries.unshift({ number, shown, row, compare });
+    if (this.tries.length > MOST) this._forgetOldest();
+    this._name();
+  }
+
+  /** `shown`: the run that takes the place of the run before, in every plot */
+  pin(shown: Shown | null) {
+    this.pinned = shown?.id ?? null;
+    this._name();
+    this.compare(shown);
+  }
+
+  /** Whether this page has decoded one of them. */
+  get anyHere() {
+    return this.tries.some(({ shown }) => shown.here);
+  }
+
+  csv(linkOf: (trace: Trace) => string) {
+    return csvOf([[...COLUMNS, "link"], ...this.tries.toReversed().map((each) => [...cellsOf(each), linkOf(each.shown.trace)])]);
+  }
+
+  /** The run that is compared with stays. */
+  _forgetOldest() {
+    const at = this.tries.findLastIndex(({ shown }) => shown.id !== this.pinned);
+    const [oldest] = this.tries.splice(at, 1);
+    oldest.row.remove();
+  }
+
+  _name() {
+    for (const { shown, row, compare } of this.tries) {
+      const pinned = shown.id === this.pinned;
+      compare.textContent = say(pinned ? "stop_comparing" : "compare");
+      row.classList.toggle("pinned", pinned);
+    }
+  }
+}
+
+/** A run's line of the file, without its link. */
+export function cellsOf(run: { number: number, shown: Pick<Shown, "trace" | "here"> }): Cell[] {
+  const { settings, prompt, target } = run.shown.trace;
+  const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
+  return [
+    numberOf(run), draftName(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
+    timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
+    firstWords(prompt.text, LONG), settings.temperature, shortName(target.name),
+  ];
+}
+
+function figuresOf(trace: Trace) {
+  const { acceptance, rounds, emitted } = countsOf(trace);
+  return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null };
+}
+
+function withInterval({ speedup, interval }: Timed) {
+  const [low, high] = (interval ?? []).map((end) => fixed(end, 2));
+  return interval ? say("speedup_interval", { speedup: times(speedup), low, high }) : times(speedup);
+}
+
+/** Its number, and that it was not measured here where that is so. */
+function numberOf({ number, shown: { here } }: { number: number, shown: Pick<Shown, "here"> }) {
+  return here ? String(number) : say("recorded_number", { number });
+}
+
+function button(label: string, pressed: () => void) {
+  const made = element("button", "", label);
+  made.type = "button";
+  made.addEventListener("click", pressed);
+  return made;
+}

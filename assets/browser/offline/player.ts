@@ -1,0 +1,15 @@
+// Plays the run that the page holds. Nothing is asked of any server.
+
+import { Stage } from "../stage/stage.js";
+import { find } from "../shared/dom.js";
+import type { SentStage } from "../shared/payloads.js";
+
+function play() {
+  const data: SentStage = JSON.parse(find(document, "#run").textContent ?? "");
+  const stage = new Stage(find(document, "main"));
+  stage.put(data);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.put(data));
+  return stage;
+}
+
+export default play();

@@ -1,0 +1,137 @@
+// The component: one Race a mount. All lanes of all prompts follow one clock.
+
+import { element, find } from "../shared/dom.js";
+import { listenForKeys } from "../shared/keys.js";
+import { mount, type Loaded } from "../shared/mounting.js";
+import { seconds } from "../shared/numbers.js";
+import { Reporter } from "../shared/reporting.js";
+import { applyScheme } from "../shared/theme.js";
+import { RaceClock } from "./clock.js";
+import { LANES, Lane } from "./lane.js";
+import { say } from "./words.js";
+import type { LapPayload, RacePayload } from "../shared/payloads.js";
+
+export type Move = "toggle" | "back" | "forward" | "restart" | "end";
+
+const KEYS: Record<string, Move> = { " ": "toggle", ArrowLeft: "back", ArrowRight: "forward", Home: "restart", End: "end" };
+
+class Race {
+  node;
+  data: RacePayload | null = null;
+  lanes: Lane[] = [];
+  shownState: string | null = null;
+  reporter = new Reporter(() => (this.clock.playing ? null : Math.round(this.clock.at * 1000) / 1000));
+  clock = new RaceClock(() => this.show(), () => this.reporter.report());
+  scrubber: HTMLInputElement;
+  speed: HTMLSelectElement;
+  play;
+  time;
+  stopKeys;
+
+  constructor(root: ParentNode) {
+    this.node = find(root, ".race");
+    this.scrubber = find(this.node, ".scrubber");
+    this.speed = find(this.node, ".speed");
+    this.play = find(this.node, ".play");
+    this.time = find(this.node, ".clock");
+    this.stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
+    this.#listen();
+  }
+
+  #listen() {
+    this.play.addEventListener("click", () => this.clock.toggle());
+    find(this.node, ".restart").addEventListener("click", () => this.clock.restart());
+    const scale = () => Number(this.scrubber.value) / Number(this.scrubber.max);
+    this.scrubber.addEventListener("input", () => this.clock.seek(scale() * this.clock.end));
+    this.scrubber.addEventListener("change", () => this.reporter.report());
+    this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
+  }
+
+  /** Called by Streamlit for every change of data or theme. */
+  load({ data, setStateValue }: Loaded<RacePayload>) {
+    this.reporter.send = (place) => setStateValue("place", place);
+    applyScheme(this.node);
+    if (data.run_id === this.data?.run_id) return;
+    this.data = data;
+    const badge = find(this.node, ".badge");
+    badge.textContent = badge.title = data.badge;
+    this.node.dataset.run = data.run_id;
+    this.speed.replaceChildren(...data.choices.map((factor) => speedOption(factor, data.slower)));
+    this.#build(data.laps);
+    this.clock.load(data);
+  }
+
+  #build(laps: LapPayload[]) {
+    this.lanes = [];
+    const nodes = laps.map((lap) => {
+      const node = element("article", "lap");
+      const head = element("h2", "lap-head");
+      head.append(element("b", "", lap.name), " ", element("bdi", "", lap.prompt));
+      const lanes = lap.lanes.map((lane) => new Lane(lane));
+      this.lanes.push(...lanes);
+      node.append(head, ...lanes.map((lane) => lane.node), element("p", "spoken", inWords(lap)));
+      return node;
+    });
+    find(this.node, ".laps").replaceChildren(...nodes);
+  }
+
+  show() {
+    if (!this.data) return;
+    const { at, end, finished } = this.clock;
+    for (const lane of this.lanes) lane.show(at);
+    const share = end ? at / end : 0;
+    const time = say("time", { at: seconds(at), end: seconds(end) });
+    this.scrubber.value = String(Math.round(share * Number(this.scrubber.max)));
+    this.scrubber.style.setProperty("--filled", `${100 * share}%`);
+    if (!this.clock.playing) this.scrubber.setAttribute("aria-valuetext", time); // it would be spoken at each frame
+    this.time.textContent = time;
+    this.node.toggleAttribute("data-done", finished);
+    this.#showState(this.data.laps);
+  }
+
+  #showState(laps: LapPayload[]) {
+    const { playing, finished, slower } = this.clock;
+    const state = `${playing} ${finished}`;
+    if (state === this.shownState) return;
+    this.shownState = state;
+    this.play.classList.toggle("playing", playing);
+    this.play.setAttribute("aria-label", say(playing ? "pause" : "play"));
+    const results = laps.map((lap) => `${lap.name}: ${lap.result}`).join(" · ");
+    find(this.node, ".sentence").textContent = finished ? results : "";
+    const spoken = finished ? say("over", { results }) : say(playing ? "playing" : "paused", { slower });
+    find(this.node, ".spoken[role=status]").textContent = spoken;
+  }
+
+  #move(name: Move) {
+    const { clock } = this;
+    const moves = {
+      toggle: () => clock.toggle(),
+      back: () => clock.nudge(-1),
+      forward: () => clock.nudge(1),
+      restart: () => clock.restart(),
+      end: () => (clock.seek(clock.end), this.reporter.report()),
+    };
+    moves[name]();
+  }
+
+  stop() {
+    this.reporter.stop();
+    this.clock.stop();
+    this.stopKeys();
+  }
+}
+
+function speedOption(factor: number, chosen: number) {
+  const option = element("option", "", say(factor === 1 ? "real_speed" : "slower_speed", { factor }));
+  option.value = String(factor);
+  option.selected = factor === chosen;
+  return option;
+}
+
+/** A lap for a screen reader. */
+function inWords(lap: LapPayload) {
+  const lanes = lap.lanes.map(({ name, tokens, end, steps }) => say("lane", { name: LANES[name], tokens, time: seconds(end), steps: steps.length }));
+  return `${lanes.join("; ")}. ${lap.result}.`;
+}
+
+export default mount(".race", (root) => new Race(root));

@@ -1,0 +1,41 @@
+// Keys for a component on a page that has other controls.
+
+const EDITABLE = "input:not([type=range]), textarea, select, [contenteditable]:not([contenteditable=false])";
+const TAKES_KEYS = `${EDITABLE}, input, button, a[href], summary, [role], [tabindex]`;
+const PAGE_ITSELF = "body, html, h1, h2, h3, [data-testid=stMain], [data-testid=stApp]";
+const EDGE = 80; // pixels of the window's top and bottom that do not count as in sight
+
+/**
+ * Call `act` with the name of each key of `names` that is pressed for this component. `names`: of keys, "shift+" before
+ * those with shift. Returns ends it
+ */
+export function listenForKeys<Name extends string>(node: HTMLElement, names: Record<string, Name>, act: (name: Name) => void): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const name = names[(event.shiftKey ? "shift+" : "") + event.key];
+    if (!name || !isMeantFor(node, event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(name);
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+/** Whether keys write text there. */
+export function isEditable(target: EventTarget) {
+  return target instanceof Element && target.closest(EDITABLE) !== null;
+}
+
+/** Keys count inside the component, and on the page while nothing that uses keys has the focus. */
+function isMeantFor(node: HTMLElement, event: KeyboardEvent) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof Element)) return true;
+  if (node.contains(target)) return !isEditable(target) && !(event.key === " " && target.closest("button"));
+  return (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS)) && isInSight(node);
+}
+
+function isInSight(node: HTMLElement) {
+  const box = node.getBoundingClientRect();
+  return box.bottom > EDGE && box.top < innerHeight - EDGE;
+}

@@ -1,0 +1,45 @@
+// A component that stays: Streamlit calls its function for every change of data or theme.
+
+/** what Streamlit gives; `data` is missing until the first payload is here */
+export interface Component<Data> {
+  data: Uint8Array | null | undefined; // a `Data` as JSON, for `payloadOf`
+  parentElement: ParentNode & Node;
+  setStateValue: (name: string, value: unknown) => void;
+  setTriggerValue: (name: string, value: unknown) => void;
+}
+
+export type Loaded<Data> = Omit<Component<Data>, "data"> & { data: Data }; // a component that has its data
+
+/** one component on the page */
+export interface Mounted<Data> {
+  node: HTMLElement;
+  load: (component: Loaded<Data>) => void;
+  stop: () => void;
+}
+
+/** What the server sent, if it has. */
+export function payloadOf<Data>({ data }: Component<Data>): Data | null {
+  return data ? JSON.parse(new TextDecoder().decode(data)) : null;
+}
+
+/** The function Streamlit calls: it makes one object for each mount and hands it every payload. `selector`: of the component's outer element */
+export function mount<Data>(selector: string, make: (root: ParentNode & Node) => Mounted<Data>) {
+  const mounted: WeakMap<Node, Mounted<Data>> = new WeakMap();
+  return (component: Component<Data>) => {
+    const root = component.parentElement;
+    const node = root.querySelector(selector);
+    const before = mounted.get(root);
+    const stays = before?.node === node;
+    if (!stays) before?.stop();
+    const current = before && stays ? before : make(root);
+    mounted.set(root, current);
+    const data = payloadOf(component);
+    if (data) current.load({ ...component, data });
+    // Streamlit also calls this after an outdated update of a component that stays: then nothing ends.
+    return () => {
+      if (root.isConnected && node?.isConnected) return;
+      current.stop();
+      mounted.delete(root);
+    };
+  };
+}

@@ -1,0 +1,48 @@
+// The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
+
+import { element, find, quoting } from "../shared/dom.js";
+import { say } from "./words.js";
+import type { StagePayload } from "../shared/payloads.js";
+import type { Playhead } from "./playhead.js";
+import type { Replay } from "./replay.js";
+
+export class Headline {
+  number = find(this.stage, ".round-number");
+  sentence = find(this.stage, ".sentence");
+  notice = find(this.stage, ".notice");
+  badge = find(this.stage, ".badge");
+  spoken = find(this.stage, ".spoken");
+  said = ""; // in the language that a browser may have translated
+
+  constructor(public stage: HTMLElement, public playhead: Playhead, public replay: Replay) {}
+
+  /** The sentence of the playhead's place, or of the replay on screen. */
+  showSentence(data: StagePayload) {
+    const { shown } = this.replay;
+    if (shown) return void ([this.number.textContent, this.sentence.textContent] = this.replay.wordsOf(shown));
+    const { round, substep, playing, waiting } = this.playhead;
+    const current = data.rounds[round];
+    this.number.textContent = current ? say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length }) : "";
+    this.sentence.textContent = current ? current.sentences[substep] : data.idle;
+    if (waiting && current) this.sentence.append(" ", element("span", "waits", say("waiting")));
+    if (!playing) this.say(`${this.number.textContent}. ${this.sentence.textContent}`);
+  }
+
+  showSource(data: StagePayload) {
+    this.stage.dataset.run = data.run_id; // for tests, and for scripts that drive the page
+    this.stage.dataset.rounds = String(data.rounds.length);
+    this.stage.toggleAttribute("data-done", !data.running);
+    const { shown, note } = this.replay;
+    this.badge.textContent = shown ? say("modelled_badge") : data.badge;
+    this.badge.title = note || data.measured;
+    const notice = shown ? data.notice : note || data.notice;
+    this.notice.textContent = this.notice.title = data.rounds.length ? (notice ?? "") : "";
+    for (const label of this.stage.querySelectorAll(".measured")) label.setAttribute("title", data.measured);
+  }
+
+  /** For screen readers; silent while playing. */
+  say(text: string) {
+    if (text !== this.said) this.spoken.replaceChildren(...quoting(text));
+    this.said = text;
+  }
+}

@@ -1,0 +1,201 @@
+// The draft length slider, the page's one control of it, and what the run on screen would have been at another length.
+// While the slider is dragged, a strip of its own shows that replay, see assets/browser/trace/replay.ts. Releasing the slider asks
+// for the real run.
+
+import { find } from "../shared/dom.js";
+import { fixed } from "../shared/localize.js";
+import { Strip } from "./strip.js";
+import { say } from "./words.js";
+import type { ReplayedLength, ReplayedRound, StagePayload } from "../shared/payloads.js";
+import type { ShownChip } from "../shared/chips.js";
+import type { Asked } from "./curves.js";
+
+export interface Callbacks {
+  asked: (length: number) => void; // when the visitor has chosen a draft length
+  runs: () => boolean; // whether another length can be run at all: a file that plays one run cannot
+  changed: () => void; // when what to show has changed
+  place: () => number; // how many tokens of the output lie before the playhead's round
+}
+
+const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
+const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
+
+export class Replay {
+  asked;
+  runs;
+  changed;
+  place;
+  data: StagePayload | null = null;
+  slider: HTMLInputElement = find(this.stage, ".draft-length input");
+  value = find(this.stage, ".draft-length output");
+  control = find(this.stage, ".draft-length") as HTMLElement;
+  buttons: HTMLButtonElement[] = [...this.stage.querySelectorAll(".draft-length .by")].map((button) => button as HTMLButtonElement);
+  fixed = find(this.stage, ".draft-length .fixed");
+  why = find(this.stage, "#tip-fixed");
+  strip = new Strip(find(this.stage, ".replayed"), () => {});
+  dragging = false;
+  byKey = false;
+  timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  sent: number | null = null; // the length asked for last, until a run's settings have it
+
+  constructor(public stage: HTMLElement, { asked, runs, changed, place }: Callbacks) {
+    this.asked = asked;
+    this.runs = runs;
+    this.changed = changed;
+    this.place = place;
+    this.#listen();
+  }
+
+  #listen() {
+    this.slider.addEventListener("input", () => this.#move());
+    this.slider.addEventListener("change", () => this.#settle());
+    this.slider.addEventListener("blur", () => (this.dragging = this.timer !== undefined));
+    this.slider.addEventListener("pointerdown", () => (this.byKey = false));
+    this.slider.addEventListener("keydown", (event) => this.#key(event));
+    for (const button of this.buttons) button.addEventListener("click", () => this.#step(Number(button.value)));
+  }
+
+  /** A press on − or +: several in a row are one question, as with keys. */
+  #step(by: number) {
+    this.byKey = true;
+    this.slider.value = String(this.length + by);
+    this.#move();
+    this.#settle();
+  }
+
+  /** A run, new or grown. The slider follows the page's settings, unless the visitor is moving it. */
+  load(data: StagePayload) {
+    const isNew = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
+    this.data = data;
+    this.slider.max = String(data.longest_draft);
+    this.control.hidden = data.imported && data.replay.why_not !== null; // nothing here can run it again
+    this.#fix(data);
+    if (data.gamma === this.sent) this.sent = null; // answered; until then what arrives answers something older
+    if (isNew && !this.dragging && this.sent === null) this.slider.value = String(data.gamma);
+    this.#show();
+  }
+
+  /**
+   * A tree of a fixed shape has its own depth, which no slider changes; nor one of a run that can neither be run again nor
+   * replayed. The stage says so.
+   */
+  #fix({ tree, gamma, replay }: StagePayload) {
+    const shaped = tree !== null && !tree.startsWith(DYNAMIC);
+    const fixed = shaped || (!this.runs() && replay.why_not !== null);
+    this.stage.toggleAttribute("data-fixed", fixed);
+    this.fixed.textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
+    this.why.textContent = fixed ? replay.why_not : "";
+  }
+
+  /** The replay on screen; null while the run itself is. */
+  get shown() {
+    if (!this.data || this.length === this.data.draft_length) return null;
+    const { replay } = this.data;
+    return replay.why_not === null ? (replay.lengths[this.length] ?? null) : null;
+  }
+
+  get length() {
+    return Number(this.slider.value);
+  }
+
+  /** What the slider asks for. */
+  get wanted(): Asked {
+    return { length: this.length, run: this.shown, released: this.sent !== null };
+  }
+
+  /** Two parts of the line above the strip: what it is, and its result. */
+  wordsOf({ rounds, accepted, rejected, discarded, per_call: perCall }: ReplayedLength) {
+    const counts = say("replay_counts", { accepted, rejected, discarded, tokens: fixed(perCall, 2) });
+    return [say("replay_rounds", { length: this.length, rounds: rounds.length }), counts];
+  }
+
+  /** What is modelled and where its time is from, or why there is nothing modelled. */
+  get note() {
+    const replay = this.data?.replay;
+    if (!replay) return "";
+    if (replay.why_not === null) return this.shown ? say(replay.exact ? "replay_exact" : "replay_not_exact", { times: replay.times }) : "";
+    if (this.control.hidden) return "";
+    return this.length !== this.data?.draft_length || this.dragging ? replay.why_not : "";
+  }
+
+  /** The slider's own keys are not the playhead's; space is, and Escape is the tour's. */
+  #key(event: KeyboardEvent) {
+    this.byKey = true;
+    if (event.key !== " " && event.key !== "Escape") event.stopPropagation();
+  }
+
+  #move() {
+    this.dragging = true;
+    this.stop();
+    this.#show();
+    this.changed();
+  }
+
+  #settle() {
+    this.stop();
+    this.dragging = true; // until it is asked for: a run that arrives now must not move the slider
+    this.timer = setTimeout(() => this.#ask(), this.byKey ? PASSING : 0);
+  }
+
+  #ask() {
+    this.stop();
+    this.dragging = false;
+    const again = !this.runs() || this.length === (this.sent ?? this.data?.gamma);
+    if (!again) this.sent = this.length;
+    this.changed();
+    if (!again) this.asked(this.length);
+  }
+
+  #show() {
+    const [shortest, longest] = [Number(this.slider.min), Number(this.slider.max)];
+    this.value.textContent = String(this.length);
+    const [less, more] = this.buttons;
+    [less.disabled, more.disabled] = [this.length <= shortest, this.length >= longest];
+    this.slider.style.setProperty("--filled", `${((this.length - shortest) / (longest - shortest)) * 100}%`);
+    const shown = this.shown;
+    this.stage.classList.toggle("modelled", Boolean(shown));
+    this.slider.setAttribute("aria-valuetext", shown ? `${this.length}: ${this.wordsOf(shown)[1]}` : `${this.length}`);
+    if (shown) this.#draw(shown);
+    else this.strip.clear();
+  }
+
+  #draw({ rounds }: ReplayedLength) {
+    if (!this.data || this.data.replay.why_not !== null) return;
+    const unfolded = unfold(rounds, this.data.replay.tokens);
+    const { prompt, method } = this.data;
+    this.strip.load({ prompt, rounds: unfolded, translated: false, method }, true);
+    this.strip.top = null;
+    const beyond = unfolded.findIndex((round) => round.start > this.place());
+    this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);
+  }
+
+  /** Back to the run on screen. */
+  reset() {
+    this.stop();
+    this.dragging = false;
+    this.sent = null;
+    if (!this.data || this.length === this.data.gamma) return;
+    this.slider.value = String(this.data.gamma);
+    this.#show();
+    this.changed();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}
+
+/** Replayed rounds as the strip draws them, each with the number of output tokens before it. `tokens`: of the output */
+export function unfold(rounds: ReplayedRound[], tokens: string[]) {
+  let at = 0;
+  return rounds.map(([accepted, rejected, kind, known, unknown]) => {
+    const start = at;
+    const chips: ShownChip[] = tokens.slice(at, at + accepted).map((text) => ({ text, status: "accepted" }));
+    const others = [...known, ...(Array(unknown).fill(null) as null[])];
+    for (const [i, text] of others.entries()) chips.push({ text, status: i < rejected ? "rejected" : "discarded" });
+    at += accepted;
+    if (kind !== "none") chips.push({ text: tokens[at++], status: kind });
+    return { start, chips };
+  });
+}

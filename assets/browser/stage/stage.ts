@@ -1,0 +1,246 @@
+// The stage of one run. It stays when the data changes, and hands the playhead's place to every part.
+
+import { held, latest, listen } from "../shared/channel.js";
+import { byTarget } from "../shared/chips.js";
+import { find, prefersReducedMotion } from "../shared/dom.js";
+import { onPaper } from "../shared/paper.js";
+import { dismissTips } from "../shared/tips.js";
+import { Reporter } from "../shared/reporting.js";
+import { applyScheme } from "../shared/theme.js";
+import { Saving } from "../slide/saving.js";
+import { coloursOf, keyOf } from "../slide/sheet.js";
+import { drawnRun } from "../trace/drawn_run.js";
+import { accountOf } from "./account.js";
+import { Diagram } from "./diagram.js";
+import { Figures } from "./figures.js";
+import { grown, joined, newer } from "./growth.js";
+import { Headline } from "./headline.js";
+import { Inspector } from "./inspector.js";
+import { statusWords } from "./plain_words.js";
+import { Playhead } from "./playhead.js";
+import { Presenter } from "./presenter.js";
+import { Reading } from "./reading.js";
+import { Replay } from "./replay.js";
+import { Result } from "./result.js";
+import { runFilm, runSlide } from "./run_slide.js";
+import { Share } from "./share.js";
+import { Strip, type Place } from "./strip.js";
+import { readStyle } from "./style.js";
+import { Timeline, widthInWords } from "./timeline.js";
+import { Tour } from "./tour.js";
+import { Transport } from "./transport.js";
+import { say } from "./words.js";
+import type { RoundPayload, SentStage, StageMount, StagePayload } from "../shared/payloads.js";
+import type { Loaded } from "../shared/mounting.js";
+
+export class Stage {
+  node = find(this.root, ".stage");
+  sent: SentStage | null = null;
+  data: StagePayload | null = null; // what is drawn of it
+  given: StageMount | null = null; // what Streamlit gave last, until its run is here too
+  pinned: Place | null = null; // the token the visitor chose
+  lastRejected: Array<Place | null> = [];
+  askDraftLength: ((length: number) => void) | null = null; // null: nothing here can run another length
+  askWhole: (version: number) => void = () => {};
+  missed: number | undefined = undefined; // the version whose beginning was missing
+  stopListening = listen(() => this.#take());
+  stopTips = dismissTips(this.node);
+  reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
+  playhead = new Playhead(() => this.show(), () => this.reporter.report());
+  strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
+  transport = new Transport(this.node, this.playhead);
+  share = new Share(this.node, this.playhead);
+  saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: say("file_of_run"), read: () => this.reading.open() });
+  reading = new Reading(this.node, () => this.data && this.sent && accountOf(this.data, this.sent.run));
+  presenter = new Presenter(this.node, this.playhead);
+  replay = new Replay(this.node, {
+    asked: (length) => this.tour.takes(length) || this.askDraftLength?.(length),
+    runs: () => this.askDraftLength !== null,
+    changed: () => this.#showReplay(),
+    place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
+  });
+  headline = new Headline(this.node, this.playhead, this.replay);
+  result = new Result(this.node);
+  figures = new Figures(this.node);
+  timeline = new Timeline(this.node, this.playhead);
+  inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
+  diagram = new Diagram(this.node, this.playhead);
+  tour = new Tour(this.node, this.playhead, this.replay, (keepsToken) => this.#tidy(keepsToken));
+  style = readStyle(this.node);
+  sizes = new ResizeObserver(() => this.#restyle());
+  stopPrinting;
+
+  constructor(public root: ParentNode & Node) {
+    for (const part of [this.node, this.strip.box]) this.sizes.observe(part);
+    this.stopPrinting = onPaper(this.node, () => this.#restyle());
+  }
+
+  /** Called by Streamlit for every change of data or theme. */
+  load({ data, setStateValue, setTriggerValue }: Loaded<StageMount>) {
+    this.reporter.send = (step) => setStateValue("step", step);
+    this.askDraftLength = (length) => setTriggerValue("gamma", length);
+    this.tour.report = (at) => setTriggerValue("tour", at);
+    this.askWhole = (version) => setTriggerValue("gap", version);
+    this.given = data;
+    this.#take();
+  }
+
+  /** What Streamlit gave, and what the feed of this page has sent where that is newer. */
+  #take() {
+    const whole = this.given && joined(this.given, held(this.given.part));
+    if (whole) {
+      this.given = null;
+      this.put(newer(this.sent, whole));
+    }
+    const news = latest();
+    const next = this.sent && grown(this.sent, news);
+    if (next && next !== "gap") return this.put(next);
+    if (next !== "gap" || this.missed === news?.version) return;
+    this.missed = news?.version;
+    this.askWhole(news?.version ?? 0);
+  }
+
+  /** A run, whole. */
+  put(sent: SentStage) {
+    const fresh = sent.run_id !== this.sent?.run_id;
+    const data = drawnRun(sent);
+    this.sent = sent;
+    this.data = data;
+    this.node.classList.toggle("person", data.method.by_hand);
+    this.node.dataset.rule = data.rule;
+    this.node.dataset.view = data.view ?? "full";
+    if (this.root instanceof ShadowRoot) this.root.host.toggleAttribute("data-drawn", true); // its room is its own now
+    this.node.dataset.hide = (data.hide ?? []).join(" ");
+    if (fresh) this.pinned = null;
+    this.#readStyle();
+    this.lastRejected = lastRejected(data.rounds);
+    this.#offerMarks(data);
+    this.share.load(data.link, data.view);
+    for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
+    this.strip.speak(statusWords(data));
+    this.strip.load(data, fresh);
+    if (fresh) this.strip.show(-1, null, true);
+    this.replay.load(data);
+    this.diagram.load(data);
+    this.playhead.load(data);
+    this.diagram.settle();
+    this.tour.load(data);
+    this.#showReplay();
+  }
+
+  /** What depends on the draft length that the slider asks for. */
+  #showReplay() {
+    if (!this.data) return;
+    this.headline.showSentence(this.data);
+    this.headline.showSource(this.data);
+    this.result.show(this.data, this.replay.wanted, this.playhead.over);
+    this.figures.show(this.playhead.done, this.style, this.replay.wanted);
+  }
+
+  show() {
+    if (!this.data) return;
+    const { round, phase, playing, done, over, speed } = this.playhead;
+    this.headline.showSentence(this.data);
+    this.result.show(this.data, this.replay.wanted, over);
+    this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
+    this.strip.tell(widthInWords(this.data.rounds[round], this.data));
+    this.transport.show();
+    this.share.show();
+    this.#inspect(this.data);
+    this.figures.show(done, this.style, this.replay.wanted);
+    this.timeline.show(this.style);
+    this.diagram.show();
+    this.tour.check();
+  }
+
+  /** The colour key has the marks that occur in this run. */
+  #offerMarks({ rounds, running }: StagePayload) {
+    const occurring: Set<string | undefined> = new Set(rounds.flatMap(({ chips }) => chips.map(({ status }) => (status === "not taken" ? "discarded" : status))));
+    const marks: NodeListOf<HTMLElement> = this.node.querySelectorAll(".legend .mark");
+    for (const mark of marks) mark.hidden = !running && mark.dataset.status !== "proposed" && !occurring.has(mark.dataset.status);
+  }
+
+  /** `meant`: whether the visitor pressed it; false where the focus only came to it */
+  #choose(place: Place | null, meant: boolean = false) {
+    if (!this.data) return;
+    const explained = !this.data.hide?.includes("explanation");
+    this.pinned = explained ? place : null;
+    this.#inspect(this.data);
+    if (place && explained && !this.playhead.playing) this.headline.say(this.inspector.text);
+    const chip = place && this.data.rounds[place.round].chips[place.index];
+    if (chip && meant) this.tour.choose({ round: place.round, status: chip.status, text: chip.text });
+  }
+
+  /** For the next beat of the tour: the run itself, and the tokens in reach of Tab. `keepsToken`: whether the chosen token stays explained */
+  #tidy(keepsToken: boolean) {
+    this.replay.reset();
+    this.strip.offer();
+    if (!keepsToken) this.#choose(null);
+  }
+
+  /** Explain the visitor's token, else the last rejected one, else the last judged one. */
+  #inspect(data: StagePayload) {
+    const { done } = this.playhead;
+    const pinned = this.pinned && this.#isVisible(data, this.pinned) ? this.pinned : null;
+    const place = pinned ?? (done ? (this.lastRejected[done - 1] ?? { round: done - 1, index: 0 }) : null);
+    this.strip.select(place);
+    this.node.classList.toggle("pinned", pinned !== null);
+    this.inspector.show(place, place !== null && place.round < done, pinned !== null);
+  }
+
+  #isVisible(data: StagePayload, place: Place) {
+    const { done, round } = this.playhead;
+    return place.round < done || (place.round === round && !byTarget(data.rounds[round].chips[place.index]));
+  }
+
+  #readStyle() {
+    applyScheme(this.node); // first: it decides the other colours
+    this.style = readStyle(this.node);
+  }
+
+  #restyle() {
+    if (!this.data) return;
+    this.#readStyle();
+    this.strip.top = this.replay.strip.top = null; // the lines break at other places now
+    this.show();
+  }
+
+  #slide() {
+    const shown = this.#shown();
+    return shown && { name: say("file_of_round", { round: this.playhead.round + 1 }), picture: runSlide(shown, this.playhead.step) };
+  }
+
+  #film() {
+    const shown = this.#shown();
+    return shown && runFilm(shown, this.playhead.speed);
+  }
+
+  /** What a slide is drawn from. */
+  #shown() {
+    return this.data && this.sent && { data: this.data, run: this.sent.run, key: keyOf(this.node), colours: coloursOf(this.node) };
+  }
+
+  stop() {
+    this.stopListening();
+    this.stopTips();
+    this.saving.stop();
+    this.reporter.stop();
+    this.playhead.stop();
+    this.transport.stop();
+    this.presenter.stop();
+    this.replay.stop();
+    this.tour.stop();
+    this.sizes.disconnect();
+    this.stopPrinting();
+  }
+}
+
+/** For each round, the place of the last rejected token up to and including it. */
+function lastRejected(rounds: RoundPayload[]) {
+  let last: Place | null = null;
+  return rounds.map((round, i) => {
+    const index = round.chips.findLastIndex((chip) => chip.status === "rejected"); // of a tree: at the end of its path
+    if (index >= 0) last = { round: i, index };
+    return last;
+  });
+}

@@ -1,0 +1,93 @@
+// From a trace to what the stage draws.
+
+import { chipsOf } from "./chips.js";
+import { aloneSentences, plainSentences } from "./lesson_narration.js";
+import { narrate } from "./narration.js";
+import { merged, readable } from "./readable.js";
+import { replayOf } from "./replay.js";
+import { emits, secondsOf } from "./rounds.js";
+import { autoregressiveClock, running } from "./running.js";
+import { treeOf } from "./tree_rows.js";
+import type { DecodeSettings, DiagramPayload, SentRun, SentStage, Trace } from "../shared/payloads.js";
+import type { HowPayload, PromptPayload, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js";
+
+const SHOWN_PROMPT_TOKENS = 60;
+
+/** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
+export function drawnRun(sent: SentStage): StagePayload {
+  const { run, ...state } = sent;
+  return { ...state, ...howOf(run, state.running), ...partOf(sent) };
+}
+
+const computed: WeakMap<SentRun, { by: string, part: RunPart }> = new WeakMap(); // a page is drawn again with the run that it has
+
+function partOf(sent: SentStage): RunPart {
+  const { run, running, why_not: why, diagram } = sent;
+  const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
+  const found = computed.get(run);
+  if (found?.by === by) return found.part;
+  const part = { replay: replayOf(run, sent), prompt: promptOf(run), rounds: roundsOf(sent), plain: plainOf(run.trace) };
+  computed.set(run, { by, part });
+  return part;
+}
+
+function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
+  const { settings, rounds } = trace;
+  return {
+    greedy: !settings.temperature,
+    drafter: method.kind,
+    method,
+    rule: ruleOf(settings),
+    point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))),
+    tree: settings.tree,
+    translated: rounds.some((round) => Boolean(round.draft_tokens?.length)),
+    timed: rounds.every((round) => secondsOf(round) !== null),
+    imported: Boolean(trace.imported),
+    draft_length: settings.draft_length,
+    more: running && trace.output.stopped_by === null,
+  };
+}
+
+function ruleOf({ tree, verification, temperature }: DecodeSettings): Rule {
+  if (tree) return "tree";
+  return verification === "block" && temperature ? "block" : "token";
+}
+
+/** The prompt's last tokens, those of one character as one, and how many come before them. */
+function promptOf({ trace, hidden }: SentRun): PromptPayload {
+  const { tokens } = trace.prompt;
+  const last = tokens.slice(-SHOWN_PROMPT_TOKENS);
+  return { hidden: hidden + tokens.length - last.length, tokens: merged(last) };
+}
+
+/** Milliseconds at which the target alone had written each token. */
+function plainOf({ autoregressive: plain }: Trace) {
+  return plain && autoregressiveClock(plain, plain.seconds_per_token.length).slice(1).map((seconds) => 1000 * seconds);
+}
+
+function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
+  const trace = readable(run.trace);
+  const states = running(trace);
+  return trace.rounds.map((round, index) => {
+    const tree = treeOf(round);
+    return {
+      sentences: sentencesOf({ ...run, trace }, index, states[index].after.emitted, diagram),
+      chips: chipsOf(round),
+      ...(round.draft_tokens?.length && { draft_tokens: round.draft_tokens }),
+      ...(tree && { tree }),
+      ...states[index],
+    };
+  });
+}
+
+/** `index`: of the round. `emitted`: tokens up to the end of the round. `diagram`: of a lesson, which may have words of its own */
+function sentencesOf({ trace, method }: SentRun, index: number, emitted: number, diagram?: DiagramPayload) {
+  const { rounds, settings, output } = trace;
+  const round = rounds[index];
+  if (diagram?.picture === "alone") return aloneSentences(index, rounds.length, diagram.words);
+  const ends = output.stopped_by === "eos" && index === rounds.length - 1;
+  if (diagram?.words === "plain") return plainSentences(round, ends);
+  const most = trace.imported ? Infinity : settings.max_new_tokens; // a limit is often not reported
+  const when = { remaining: most - emitted + emits(round), ends };
+  return narrate(round, { method }, when);
+}

@@ -1,0 +1,22 @@
+/** What models and drafts are called: as in specviz/core/names.py. */
+
+import { say } from "./words.js";
+import type { Trace } from "../shared/payloads.js";
+
+const PATH = /^(\/|~|\.{1,2}\/|.:\/)/; // how the name of a folder or a file begins
+const LAYERS = "early-exit:";
+const LOOKUP = ["lookup", "prompt-lookup"];
+
+/** The name; of a folder or a file only the last part. */
+export function shortName(name: string) {
+  const path = name.replaceAll("\\", "/");
+  return (PATH.test(path) && path.replace(/\/+$/, "").split("/").at(-1)) || name;
+}
+
+export function draftName({ drafter }: Pick<Trace, "drafter">) {
+  if (!drafter) return say("no_draft");
+  const { kind, name } = drafter;
+  if (kind === LOOKUP[1] || LOOKUP.includes(name)) return say("prompt_lookup");
+  if (!name.startsWith(LAYERS)) return shortName(name);
+  return say("early_exit", { layers: name.slice(LAYERS.length) });
+}

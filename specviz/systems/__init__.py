@@ -1,0 +1,248 @@
+"""Other systems: their runs as traces, their counters, their bench files. It calls none of them.
+
+One file reads one system, and nothing else knows a system's words: `steps` of an answer, for a trace; counts of a text,
+a page of counters or a log; `bench`, the requests of a bench file. What is only other names is rows of tables.
+Begin with counts.py and table.py, then vllm.py.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from statistics import median
+
+from specviz.core.errors import InputError
+from specviz.core.texts import AppTexts, NonEmptyText
+from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
+from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, transformers, vllm
+from specviz.systems.benches import ToolRun
+from specviz.systems.counts import ServingCounters, SystemCounts, figures_of, say_count
+from specviz.systems.fields import Fields, pieces_of, say_record
+from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, straight, walk
+from specviz.systems.metrics import Metrics
+from specviz.systems.table import SystemNames, counts_of, names_of, read_record, records_of
+from specviz.systems.traces import RecordOptions, SystemReport, trace_of
+
+__all__ = ["SYSTEMS", "RecordOptions", "ServingCounters", "SystemCounts", "import_run", "open_run", "read_counters"]
+
+conventions = AppTexts("tables/conventions", dict[str, NonEmptyText])
+
+# What reads a record, and a field that only such a record has, by its names.
+READERS: Mapping[str, tuple[Callable[[Sequence[Fields], RecordOptions], SystemReport], tuple[str, ...]]] = {
+    "vllm": (vllm.steps, (vllm.MARK,)),
+    "sglang": (sglang.steps, ("meta_info",)),
+    "llama.cpp": (llama_cpp.steps, ("draft_n_accepted",)),
+    "transformers": (transformers.steps, ("candidate_ids",)),
+    "lmstudio": (lm_studio.steps, ("containsDrafted", "contains_drafted")),
+}
+# A name is followed by a colon, and a text that is the same word is not. As JSON escapes quotes, no text can hold both.
+MARKS = {system: re.compile(rb'"(?:%s)"\s*:' % "|".join(names).encode()) for system, (_, names) in READERS.items()}
+SYSTEMS = tuple(READERS)
+MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
+
+# In the order in which they are asked: each knows its own records better than those after it.
+ROWS = (
+    *others.ROWS,
+    *tensorrt_llm.ROWS,
+    *sglang.ROWS,
+    *vllm.ROWS,
+    *sglang.BENCH_ROWS,
+    *llama_cpp.ROWS,
+    *lm_studio.ROWS,
+)
+KNOWN = frozenset(names_of((*ROWS, *vllm.LAST_ROWS)))
+SAMPLES = vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS
+TOOLS = (vllm.bench, sglang.bench, llama_cpp.bench, others.bench)
+
+MAX_CHARACTERS = 1_000_000
+MOST_LINES = 50_000  # each costs about as much as fifty characters
+# In the names of whatever is counted: a text without one of them need not be read.
+WORDS = ("draft", "accept", "spec", "decoding")
+RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
+NAMED = 12  # names that are listed at most
+EARLIER = 100  # lines of a log, the newest ones
+ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
+# Methods that write a whole block in one step, and methods that write one token a step.
+BLOCKS = ("dflash", "dspark", "pard", "p-eagle", "peagle", "medusa")
+_METHOD = re.compile(
+    r"""(?:speculative[_-]algorithm|spec[_-]type|draft_kind|["']method["']|speculative_method|statistics)["'\s:=]{1,4}"""
+    r"""(?:draft-)?((?:dflash|dspark|pard|p-?eagle|medusa|eagle|mtp|nextn|ngram|suffix|simple|standalone)[\w-]{0,20})""",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-eagle|medusa)(?![a-z])", re.IGNORECASE)
+
+
+def import_run(content: bytes, system: str, given: RecordOptions | None = None, limits: TraceLimits = FILE) -> Trace:
+    """The run that a system's record describes, see docs/traces.md; InputError, one sentence, where it is none."""
+    if system not in READERS:
+        raise InputError(say_record("other_system", systems=", ".join(SYSTEMS), system=repr(system[:40])))
+    known, (steps, _) = given or RecordOptions(), READERS[system]
+    return check_trace(trace_of(steps(pieces_of(content), known), known, limits), limits)
+
+
+def system_of(content: bytes) -> str | None:
+    """The system whose record this is, by a field that no other has; None for anything else, such as a trace."""
+    return next((system for system, mark in MARKS.items() if mark.search(content)), None)
+
+
+def open_run(content: bytes, given: RecordOptions | None = None) -> Trace:
+    """The run in a file that a visitor opens: a trace, or a record of a system, which is known by its fields."""
+    system = system_of(content)
+    if system is None:
+        return parse_trace(content, UPLOAD)
+    if len(content) > MOST_UPLOADED:
+        raise InputError(say_record("upload_too_large", most=MOST_UPLOADED // 10**6))
+    return import_run(content, system, given, UPLOAD)
+
+
+def read_bench(content: bytes) -> list[ToolRun]:
+    """The runs in a result file of a bench tool, each of one load; InputError, one sentence, where it is none."""
+    values = pieces_of(content)
+    for bench in TOOLS:
+        if runs := bench(values):
+            return runs
+    if "mean_ttft_ms" in values[-1].value:
+        raise InputError(
+            "it has no times of single requests: run vLLM's bench with --save-detailed, SGLang's with --output-details"
+        )
+    raise InputError(
+        "it is no result file of vllm bench serve, SGLang's bench, llama.cpp's speed_bench.py, guidellm "
+        "(benchmarks.json) or AIPerf (profile_export.jsonl)"
+    )
+
+
+def counts_in_answer(pieces: Sequence[JsonObject]) -> SystemCounts | None:
+    """What the parts of one answer count, the last that counts anything: totals grow through a stream.
+
+    llama.cpp does not count its rounds, but its totals grow once a round, so there the whole stream is read.
+    """
+    with suppress(InputError):
+        parts = [Fields("", piece) for piece in pieces]
+        if any("draft_n" in part.inner("timings").value for part in parts[-3:]):
+            steps = [step for step in llama_cpp.steps_of(parts) if step.drafted]
+            most = max((step.drafted for step in steps), default=0)
+            drafted, accepted = (float(sum(getattr(step, name) for step in steps)) for name in ("drafted", "accepted"))
+            shares = [sum(step.accepted > place for step in steps) / len(steps) for place in range(most)]
+            return SystemCounts("llama.cpp", float(len(steps)), drafted, accepted, survival=tuple(shares))
+    for piece in reversed(pieces):
+        found = list(walk(piece))
+        for system in (*ROWS, sglang.ROW, others.USAGE):
+            with suppress(InputError):
+                if (records := records_of(system, found)) and _told(read := read_record(records[-1]), system):
+                    return read
+    return None
+
+
+def _told(counts: SystemCounts, system: SystemNames) -> bool:
+    """Servers have the fields of OpenAI's usage with zeros."""
+    known = counts.drafted is not None and counts.accepted is not None
+    return known and (system is not others.USAGE or bool(counts.drafted))
+
+
+def counts_between(before: str, after: str) -> tuple[float | None, SystemCounts | None]:
+    """The tokens that a server wrote between two readings of its page /metrics, and what it drafted and accepted.
+
+    Raises InputError where a counter became smaller: the server was started again.
+    """
+    metrics = Metrics(f"{before}\n{after}", [], SAMPLES)
+    counts = None
+    if {"num_draft_tokens", "num_accepted_tokens"} <= metrics.values.keys() or "drafted_tokens" in metrics:
+        counts = tensorrt_llm.counts_in_metrics(metrics) or vllm.counts_in_metrics(metrics)
+    return metrics.total("generation_tokens"), counts
+
+
+def read_counters(text: str) -> ServingCounters:
+    """Read pasted metrics, log lines, answers or results: the last line, the difference of two pastes, or a sum.
+
+    InputError, one sentence, where the text has no counters, or counters that contradict each other.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(say_count("too_long", count=len(text), most=MAX_CHARACTERS))
+    if not any(word in text.lower() for word in WORDS):
+        raise _refusal(say_count("nothing_found"))
+    if len(text.splitlines()) > MOST_LINES:
+        raise InputError(say_count("too_many_lines", most=MOST_LINES))
+    for written in dict.fromkeys((text, straight(text))):
+        pasted = plain(written)
+        found = objects(pasted)
+        if (read := _read(pasted, found)) is not None:
+            counts, reading = read
+            figures = figures_of(counts, limited_in(found))
+            drafter, block = _drafter_of(pasted)
+            convention = " ".join(
+                conventions()[name] for name in (counts.convention, "marginal")[: 1 + bool(figures.survival)]
+            )
+            return replace(figures, reading=reading, drafter=drafter, block=block, convention=convention)
+    raise _refusal(say_count("no_counts" if RATE.search(text) else "nothing_found"))
+
+
+def _refusal(why: str) -> InputError:
+    """With the two counts that can be written by hand."""
+    return InputError(f"{why} {say_count('two_counts')}")
+
+
+def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None:
+    """The counts in a text, and which names they were read from; None where there are none."""
+    if answers := sglang.counts_in_answers(found, text):
+        return answers[0], _reading(answers[1], text)
+    if read := _read_rows(ROWS, found, text):
+        return read
+    records = log_records(text)
+    for read_log, tokens_in_line in LOGS:
+        if (counts := read_log(records, text)) is not None:
+            return replace(counts, before=_before(records, tokens_in_line)), say_count("line")
+    if counts := llama_cpp.counts_in_log(records):
+        return counts, say_count("lines", count=sum("draftacceptance" in record for record in records))
+    rows = rows_in(text, KNOWN)
+    if read := _read_rows(ROWS, rows, text):
+        return read
+    metrics = Metrics(text, found, SAMPLES)
+    counts = tensorrt_llm.counts_in_metrics(metrics) or vllm.counts_in_metrics(metrics)
+    if counts := counts or sglang.counts_in_metrics(metrics, text):
+        return counts, _reading(metrics.used, text)
+    usage = records_of(others.USAGE, found)
+    if any(record.number(others.USAGE.accepted) or record.number(others.USAGE.rejected) for record in usage):
+        return counts_of(usage), _reading(others.USAGE.needs, text)
+    return _read_rows(vllm.LAST_ROWS, found, text) or _read_rows(vllm.LAST_ROWS, rows, text)
+
+
+LogReader = Callable[[Sequence[str], str], SystemCounts | None]
+LOGS: tuple[tuple[LogReader, Callable[[str], float | None]], ...] = (
+    (lambda records, _: vllm.counts_in_log(records), vllm.tokens_in_line),
+    (sglang.counts_in_log, sglang.tokens_in_line),
+)
+
+
+def _before(records: Sequence[str], tokens_in_line: Callable[[str], float | None]) -> float | None:
+    """The median tokens of a pass of the lines before the last one."""
+    tokens = list[float]()
+    for record in records:
+        with suppress(InputError):
+            tokens += [found] if (found := tokens_in_line(record)) else []
+    return median(tokens[-EARLIER - 1 : -1]) if len(tokens) > 1 else None
+
+
+def _read_rows(systems: Sequence[SystemNames], found: list[JsonObject], text: str) -> tuple[SystemCounts, str] | None:
+    for system in systems:
+        if records := records_of(system, found):
+            counts = counts_of(records)
+            engines = {each for record in records if isinstance(each := record.values.get("engine"), str)}
+            engine = ENGINES.get("".join(engines).lower(), system.engine)
+            return replace(counts, engine=engine), _reading((name for each in records for name in each.used), text)
+    return None
+
+
+def _reading(used: Iterable[str], text: str) -> str:
+    """Which names were read, in the order of the text."""
+    names = [re.sub(r"[^\w.:() %/-]", "?", name[:60]) for name in sorted(dict.fromkeys(used), key=text.find)]
+    listed = ", ".join(names[:NAMED])
+    return say_count(
+        "read", names=say_count("and_more", names=listed, more=len(names) - NAMED) if len(names) > NAMED else listed
+    )
+
+
+def _drafter_of(text: str) -> tuple[str, bool]:
+    """The methods that the text names, and whether one writes a whole block in one step. Empty if it names none."""
+    found, block = list(dict.fromkeys(_METHOD.findall(text))), _BLOCK.search(text)
+    names = found[:3] or ([block[1]] if block else [])
+    return ", ".join(names), any(name.lower().startswith(BLOCKS) for name in names)

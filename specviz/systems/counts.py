@@ -1,0 +1,290 @@
+"""What a system counts of speculation, and the figures of a round that follow: the same two types for every system.
+
+The rate of a position is (accepted at this position) / (number of rounds), so it falls along the draft even when every
+token is equally easy to guess. A round's tokens include the target's own one: of 2.7 tokens, 1.7 were drafted.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as field_of
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
+from specviz.core.theory import alpha_from_acceptance_rate
+
+say_count = Sentences("counters")
+
+MAX_POSITIONS = 64
+LONGEST = 400  # characters of a number
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+MOST = 1e15  # no server counts further; a longer number is a mistake or an attack
+FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are among those written
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCounts:
+    """What one text, page or answer of a system counts; None where it does not. Several are added up by `added`."""
+
+    engine: str
+    rounds: float | None = None  # passes of the target that checked a draft
+    drafted: float | None = None  # tokens that were checked, without the target's own
+    accepted: float | None = None
+    written: float | None = None  # output tokens
+    requests: float = 1.0  # among these tokens, each with a first token of the pass over its prompt
+    survival: tuple[float, ...] = ()  # share of rounds in which position 1, 2, … was accepted
+    length: float | None = None  # tokens of a pass as the text says it
+    draft_length: float | None = None  # as the text says it, of a tree its depth
+    limit: float = 0.0  # the most that a round may draft; 0 if it is not named
+    ignored: float = 0.0
+    derived: bool = False  # rounds or accepted tokens come from the length: not exact, so they bound nothing
+    many: bool = False  # the answers of a benchmark, of which nobody knows how they ended
+    of_server: bool = False  # of all requests since its start, of which some may not be counted among the written
+    running: float | None = None
+    latency: float | None = None  # seconds for an output token of a request
+    checked: float | None = None  # nodes of a draft tree and its root
+    convention: str = "own"  # the name of a text
+    notes: tuple[str, ...] = ()
+    before: float | None = None  # tokens of a pass in the earlier lines of a log
+
+    def at_positions(self) -> list[int]:
+        """The rounds that accepted position 1, 2, …"""
+        return [] if self.rounds is None else [round(share * self.rounds) for share in self.survival]
+
+
+def added(counts: Sequence[SystemCounts]) -> SystemCounts:
+    """The sum. Rates of positions are weighted by rounds; what only one of several reports is left out."""
+    last = counts[-1]
+    if len(counts) == 1:
+        return last
+    rounds = add_up(each.rounds for each in counts)
+    weighted = [tuple((each.rounds or 0) * rate for rate in each.survival) for each in counts]
+    longest = max(map(len, weighted)) if all(weighted) else 0
+    columns = [sum(row[place] for row in weighted if place < len(row)) for place in range(longest)]
+    spent = add_up(each.latency * each.written if each.latency and each.written else None for each in counts)
+    written = add_up(each.written for each in counts)
+    return replace(
+        last,
+        rounds=rounds,
+        drafted=add_up(each.drafted for each in counts),
+        accepted=add_up(each.accepted for each in counts),
+        written=written,
+        requests=sum(each.requests for each in counts),
+        survival=tuple(count / rounds for count in columns) if rounds else (),
+        ignored=sum(each.ignored for each in counts),
+        limit=max(each.limit for each in counts) if all(each.limit for each in counts) else 0.0,
+        derived=any(each.derived for each in counts),
+        latency=spent / written if spent and written else None,
+    )
+
+
+def add_up(values: Iterable[float | None]) -> float | None:
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if known and len(known) == len(every) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ServingCounters:
+    """The figures of a round, for the worksheet."""
+
+    engine: str
+    tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no passes
+    draft_length: float | None = None  # mean drafted tokens per round, of a tree its depth; None if the text is silent
+    survival: tuple[float, ...] = ()  # share of rounds in which position 1, 2, ... was accepted
+    running: float | None = None  # requests that are decoded together
+    drafted: float | None = None  # tokens, of a tree its nodes
+    accepted: float | None = None  # tokens
+    checked: float | None = None  # tokens that one pass over a draft tree checks
+    drafting_share: float | None = None  # share of the target's calls that checked a draft; None if it is unknown
+    notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
+    latency: float | None = None  # seconds for an output token of a request, with speculation
+    reading: str = field_of(default="", compare=False)  # which parts of the text were read
+    written: float | None = None  # output tokens that the text reports; they bound what is counted
+    over_all_calls: bool = False  # also over those without a draft: then less than one token a call may be drafted
+    bounded: bool = False  # whether `tokens_per_target_call` was cut to the tokens that were written
+    calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
+    drafter: str = ""  # the method that the text names, as the text writes it
+    block: bool = False  # the drafter writes a whole block in one step (DFlash, PARD, …): its price is not γ steps
+    convention: str = field_of(default="", compare=False)  # what its figures count
+    before: float | None = field_of(default=None, compare=False)  # tokens of a pass in the earlier lines of a log
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        if self.tokens_per_target_call and self.draft_length:
+            return (self.tokens_per_target_call - 1) / self.draft_length
+        return self.accepted / self.drafted if self.drafted and self.accepted is not None else None
+
+    @property
+    def position_rates(self) -> tuple[float, ...]:
+        """Per judgement, h_j: of the rounds that reached position j, the share that accepted it."""
+        before = (1.0, *self.survival)
+        return tuple(here / reached for here, reached in zip(self.survival, before, strict=False) if reached)
+
+    @property
+    def counts_judgements(self) -> bool:
+        """Whether rejections can be counted. They can if every round drafted up to the last position."""
+        full = self.draft_length is None or abs(self.draft_length - len(self.survival)) < 0.01
+        return bool(self.survival) and full
+
+    def alpha(self, draft_length: int) -> float:
+        """accepted / (accepted + rejected); `alike_alpha` where rejections cannot be counted."""
+        accepted = self.accepted_per_call(draft_length)
+        if self.counts_judgements and self.survival[-1] < 1:
+            return accepted / (accepted + 1 - self.survival[-1])
+        return self.alike_alpha(draft_length)
+
+    def alike_alpha(self, draft_length: int) -> float:
+        """The alpha that gives the same tokens per target call with this draft length, if all judgements are alike."""
+        return alpha_from_acceptance_rate(min(1.0, self.accepted_per_call(draft_length) / draft_length), draft_length)
+
+    def accepted_per_call(self, draft_length: int) -> float:
+        if self.tokens_per_target_call is not None:
+            return self.tokens_per_target_call - 1
+        return (self.acceptance_rate or 0.0) * draft_length
+
+    def assuming(self, draft_length: int) -> "ServingCounters":
+        """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
+        if self.tokens_per_target_call is not None:
+            return self
+        note = say_count("not_counted", length=draft_length)
+        tokens = 1 + self.accepted_per_call(draft_length)
+        read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
+        return replace(self, **read, notes=(*self.notes, note))
+
+
+def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
+    """The figures of a round; `limited` of the answers ended at their limit of tokens. Raises InputError."""
+    rounds, accepted, drafted = counts.rounds, counts.accepted, counts.drafted
+    if 0 in (rounds, drafted) or (accepted is None and counts.length is None and not counts.survival):
+        raise InputError(say_count("nothing_drafted", engine=counts.engine))
+    figures = ServingCounters(
+        counts.engine, None, counts.draft_length or float(len(counts.survival)) or None, counts.survival,
+        counts.running, drafted, accepted, counts.checked, latency=counts.latency, written=counts.written,
+        convention=counts.convention, before=counts.before,
+    )  # fmt: skip
+    if rounds and accepted is not None:
+        share = drafting_share(rounds, accepted, counts.written, counts.requests)
+        length = counts.draft_length or (drafted / rounds if drafted else figures.draft_length)
+        over_all = None if share is None or share == 1 else 1 + share * accepted / rounds
+        only = () if share is not None else (say_count("only_drafting"),)
+        only = only if over_all is None else (say_count("over_all", tokens=over_all),)
+        figures = replace(
+            figures,
+            tokens_per_target_call=1 + accepted / rounds,
+            draft_length=length,
+            drafting_share=share,
+            notes=only,
+        )
+    elif counts.length is not None or accepted is None:
+        tokens = 1 + sum(counts.survival) if counts.length is None else counts.length
+        figures = replace(figures, tokens_per_target_call=tokens)
+    elif counts.written:
+        calls = counts.written - counts.requests - accepted
+        if calls < 1:
+            raise InputError(say_count("past_the_end", accepted=accepted, written=counts.written))
+        figures = replace(
+            figures,
+            tokens_per_target_call=1 + accepted / calls,
+            draft_length=drafted / calls if drafted is not None else None,
+            over_all_calls=True,
+            notes=(say_count("all_calls"),),
+        )
+    most = max(figures.draft_length or 0.0, (figures.tokens_per_target_call or 1.0) - 1)
+    if counts.limit and most > counts.limit + 0.01:
+        raise InputError(say_count("over_limit", drafted=most, limit=counts.limit))
+    ignored = (say_count("ignored", count=counts.ignored),) if counts.ignored else ()
+    figures = replace(figures, notes=(*figures.notes, *counts.notes, *ignored))
+    return checked(_limit_to_written(figures, counts, limited))
+
+
+def drafting_share(rounds: float, accepted: float, written: float | None, requests: float) -> float | None:
+    """Share of the calls that checked a draft: one writes its accepted tokens and one more, another call one token."""
+    if written is None:
+        return None
+    others = written - requests - (rounds + accepted)
+    return rounds / (rounds + others) if others > rounds * FIRST_TOKENS else 1.0
+
+
+def _limit_to_written(figures: ServingCounters, counts: SystemCounts, limited: int) -> ServingCounters:
+    """Not more tokens than were written. What a limit cut off stays counted: it was judged on the same text."""
+    rounds, accepted, written, requests = counts.rounds, counts.accepted, counts.written, counts.requests
+    if not rounds or accepted is None or written is None or counts.derived:
+        return figures
+    room = written - requests - rounds  # for accepted tokens
+    excess = accepted - room
+    if excess <= 0 or (counts.of_server and (room < 0 or excess <= FIRST_TOKENS * rounds)):
+        return figures
+    may_be_cut = limited or (requests if counts.many else 0)  # each may have ended inside a draft
+    if excess <= may_be_cut * (figures.draft_length or 0):
+        kept = room + 1 if requests == 1 else room  # of one answer: its last round wrote no token of the target
+        cut = say_count(
+            "cut_off" if limited else "past_ends", engine=counts.engine, accepted=accepted, room=max(0.0, kept)
+        )
+        return replace(figures, notes=(*figures.notes, cut))
+    if room < 0:
+        raise InputError(say_count("too_few_written", rounds=rounds, written=written))
+    return replace(
+        figures,
+        tokens_per_target_call=1 + room / rounds,
+        accepted=room,
+        survival=(),
+        bounded=True,
+        notes=(*figures.notes, say_count("bounded", accepted=accepted, room=room)),
+    )
+
+
+def checked(counters: ServingCounters) -> ServingCounters:
+    """The counters; InputError, one sentence, where they contradict each other."""
+    tokens, rate, survival = counters.tokens_per_target_call, counters.acceptance_rate, counters.survival
+    if tokens is not None and tokens < 1:
+        raise InputError(say_count("less_than_one", tokens=tokens))
+    more = counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted
+    if more or (rate is not None and rate > 1.001):
+        raise InputError(say_count("more_accepted"))
+    if tokens is not None and survival and tokens > len(survival) + 1.01:
+        raise InputError(say_count("too_many_for_positions", tokens=tokens, positions=len(survival)))
+    if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
+        raise InputError(say_count("short_draft", length=counters.draft_length))
+    if max(len(survival), counters.draft_length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
+        raise InputError(say_count("long_draft", most=MAX_POSITIONS))
+    if any(after > before + 0.001 for before, after in zip((1.0, *survival), survival, strict=False)):
+        raise InputError(say_count("rising"))
+    return counters
+
+
+def number(value: object, name: str) -> float:
+    """The value from 0 to `MOST`. Else InputError, with a short, harmless piece of it."""
+    written = str(value)
+    try:
+        usable = not isinstance(value, bool) and len(written) < LONGEST
+        found = float(_write_point(written).rstrip("%")) if usable else math.nan
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= MOST:  # written so that nan fails
+        raise InputError(say_count("no_number", name=name[:60], value=shown(written)))
+    return found
+
+
+def _write_point(text: str) -> str:
+    """Commas are between thousands (“1,660”), else the only one is a decimal one (“2,28”)."""
+    if THOUSANDS.fullmatch(text.rstrip("%")):
+        return text.replace(",", "")
+    return text.replace(",", ".") if text.count(",") == 1 else text
+
+
+def numbers(texts: Iterable[str], name: str) -> tuple[float, ...]:
+    return tuple(number(text.strip(), name) for text in texts if text.strip())
+
+
+def field(text: str, pattern: str, name: str) -> float | None:
+    """The last number that the pattern finds."""
+    found = re.findall(pattern, text)
+    return number(found[-1], name) if found else None
+
+
+def shown(text: str) -> str:
+    """A short piece of what was pasted, without characters that a page could read as markup."""
+    return "“" + re.sub(r"[^\w.+-]", "?", text[:20]) + ("…”" if len(text) > 20 else "”")

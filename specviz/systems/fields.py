@@ -1,0 +1,188 @@
+"""A record of one run as JSON objects whose fields are read by name: a wrong value is refused with its place."""
+
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.core.outside import JsonShape, check_density, shape_hook
+from specviz.core.problems import WHOLE, Problem, join_problems
+from specviz.core.texts import Sentences
+from specviz.core.trace import MAX_TOKENS
+from specviz.systems.finding import JsonObject, find_values, left_over, line_of
+
+say_record = Sentences("records")
+
+MOST_BYTES = 32 * 10**6
+MOST_COUNT = 10**9
+# A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
+SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14, fields=256)
+_DECODER = json.JSONDecoder(object_pairs_hook=shape_hook(SHAPE))
+_DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
+ENVELOPE = "data"  # where a proxy that captures answers puts each
+ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One JSON object, and its place: empty where the record is one object. A field that is null is not there."""
+
+    place: str
+    value: JsonObject
+
+    def _find(self, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
+        found = self.value.get(name)
+        if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
+            self.refuse(name, f"Input should be {wanted}")
+        return found
+
+    def refuse(self, name: str, why: str) -> None:
+        raise InputError(join_problems(SHAPE.kind, [Problem(f"{self.place}.{name}".strip("."), why)]))
+
+    def has(self, name: str) -> bool:
+        return self.value.get(name) is not None
+
+    def text(self, name: str) -> str | None:
+        found: str | None = self._find(name, str, "a valid string")
+        return found
+
+    def whole(self, name: str, most: int = MOST_COUNT) -> int | None:
+        found: int | None = self._find(name, int, "a valid integer")
+        if found is not None and not 0 <= found <= most:
+            self.refuse(name, f"Input should be from 0 to {most}")
+        return found
+
+    def tokens(self, name: str) -> int | None:
+        """How many tokens one output has."""
+        return self.whole(name, MAX_TOKENS)
+
+    def number(self, name: str, most: float = 1e12) -> float | None:
+        found: float | None = self._find(name, (int, float), "a valid number")
+        if found is not None and not 0 <= found <= most:  # written so that nan fails
+            self.refuse(name, f"Input should be from 0 to {most:g}")
+        return found
+
+    def inner(self, name: str) -> "Fields":
+        """The object of this name; empty where there is none."""
+        return Fields(f"{self.place}.{name}".strip("."), self._find(name, dict, "an object") or {})
+
+    def every(self, name: str) -> list["Fields"]:
+        found = self._list(name)
+        inner = [Fields(f"{self.place}.{name}.{number}".strip("."), each) for number, each in enumerate(found)]
+        if wrong := next((each for each in inner if not isinstance(each.value, dict)), None):
+            wrong.refuse("", "Input should be an object")
+        return inner
+
+    def counts(self, name: str, most: int = MOST_COUNT) -> list[int]:
+        found = self._list(name)
+        for number, each in enumerate(found):
+            if type(each) is not int or not 0 <= each <= most:
+                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most}")
+        return found
+
+    def numbers(self, name: str, most: float = 1e12) -> list[float]:
+        found = self._list(name)
+        for number, each in enumerate(found):
+            if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each <= most:
+                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most:g}")
+        return found
+
+    def ids(self, name: str) -> list[int]:
+        return self.counts(name, 2**31 - 1)
+
+    def texts(self, name: str) -> list[str]:
+        found = self._list(name)
+        for number, each in enumerate(found):
+            if not isinstance(each, str):
+                self.refuse(f"{name}.{number}", "Input should be a valid string")
+        return found
+
+    def _list(self, name: str) -> list[Any]:
+        found: list[Any] = self._find(name, list, "a list") or []
+        if len(found) > MAX_TOKENS:
+            self.refuse(name, f"List should have at most {MAX_TOKENS} items")
+        return found
+
+
+def pieces_of(content: bytes) -> list[Fields]:
+    """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
+    if len(content) > MOST_BYTES:
+        raise InputError(say_record("too_large", most=MOST_BYTES // 10**6))
+    check_density(content, SHAPE)
+    try:
+        text = content.removeprefix(BOM_UTF8).decode()
+    except UnicodeDecodeError:
+        raise InputError(say_record("no_utf8")) from None
+    whole, *after = _DONE.split(text, 1)
+    found, left = find_values(whole, _DECODER)
+    if wrong := left_over(left):
+        raise InputError(say_record("line_no_json", number=line_of(wrong, whole)))
+    if after and (more := left_over(after[0])):  # two equal answers would else be read as one
+        raise InputError(say_record("after_done", number=line_of(more, text)))
+    if not found:
+        raise InputError(say_record("empty"))
+    alone = len(found) == 1
+    return [piece for line, value in found for piece in _pieces("" if alone else f"line {line}", value)]
+
+
+def _pieces(place: str, value: Any) -> Iterator[Fields]:
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _pieces(f"{place}.{number}".strip("."), each)
+    elif not isinstance(value, dict):
+        raise InputError(join_problems(SHAPE.kind, [Problem(place or WHOLE, say_record("no_object"))]))
+    elif isinstance(inner := value.get(ENVELOPE), dict) and not ANSWERS & set(value):
+        yield from _pieces(f"{place}.{ENVELOPE}".strip("."), inner)
+    else:
+        yield Fields(place, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer in OpenAI's format, or a part of it; of completions or of a chat. vLLM and llama.cpp share it."""
+
+    fields: Fields
+
+    @property
+    def message(self) -> Fields:
+        return self.fields.inner("message" if self.fields.has("message") else "delta")
+
+    @property
+    def written(self) -> str:
+        """Its text; what a model thinks comes before its answer."""
+        if (text := self.fields.text("text")) is not None:
+            return text
+        thought = self.message.text("reasoning") or self.message.text("reasoning_content") or ""
+        return thought + (self.message.text("content") or "")
+
+    @property
+    def finish(self) -> str | None:
+        return self.fields.text("finish_reason")
+
+    @property
+    def ids(self) -> list[int]:
+        return self.fields.ids("token_ids")
+
+    @property
+    def pieces(self) -> list[str]:
+        """The texts of its tokens, where the server says their log probabilities."""
+        logprobs = self.fields.inner("logprobs")
+        if isinstance(logprobs.value.get("content"), list):
+            return [_text_of(each) for each in logprobs.every("content")]
+        return logprobs.texts("tokens")
+
+
+def choices_in(piece: Fields) -> list[Choice]:
+    return [Choice(each) for each in piece.every("choices")]
+
+
+def _text_of(token: Fields) -> str:
+    """The text of a token; what is no whole character stands as ⟨E2⟩."""
+    raw = bytes(token.counts("bytes", 255))
+    if not raw:
+        return token.text("token") or ""
+    text = raw.decode(errors="surrogateescape")
+    return "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in text)

@@ -1,0 +1,269 @@
+"""llama.cpp: a stream of its server, its answers, its log, its bench. Read in ggml-org/llama.cpp, commit 001d906.
+
+A stream of /completion or /v1/chat/completions is asked for with `timings_per_token`. `n_draft_accepted` grows when a
+draft was judged, before the first token of the round is sent; `n_draft_tokens` grows when it was made
+(tools/server/server-context.cpp, `post_decode`); `timings` leaves both out as long as nothing was drafted. So the part
+in which the two counters have grown begins a round, which writes its accepted tokens and one more. A token that no
+round covers was written by a pass without a draft, as is the first one. A target that cannot forget single tokens
+(recurrent layers) reads a partly accepted draft a second time: that pass is shown as one without a draft.
+
+In the log a line “draft acceptance” is of one request, and so is the “eval time” before it. A line “statistics” is of
+all requests since the server started, one line for each kind of draft: it is used where it counts the same tokens.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from specviz.core.errors import InputError
+from specviz.core.settings import MAX_SEED
+from specviz.systems.benches import LONGEST, ToolAnswer, ToolRun
+from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers, say_count
+from specviz.systems.fields import Fields, choices_in, say_record
+from specviz.systems.table import SystemNames
+from specviz.systems.traces import (
+    CUT,
+    RecordOptions,
+    Step,
+    StoppedBy,
+    SystemReport,
+    WrittenToken,
+    cut,
+    first,
+    tokens_of,
+    written_of,
+)
+
+MARKS = "The rounds are where the server’s counters grow. The first token, and any other outside a round, has no draft."
+ENDED = (
+    "llama.cpp counts the end of a text as the target’s own token, also where the draft had guessed it: whether the "
+    "draft of the last round was right there is not reported."
+)
+JOINED = "Some parts of the stream hold several tokens: their text is cut into as many pieces."
+RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
+ACCEPTED = re.compile(r"draftacceptance(?:rate)?=([^()/]+)\(([^)(/]+)accepted/([^)(/]+)generated\)(.*)")
+WRITTEN = re.compile(r"(?<!prompt)evaltime=([\d.]{1,20})ms/(\d{1,15})(?:tok|run)")
+KIND = re.compile(r"statistics([\w-]{1,40}):")
+ROW = SystemNames(
+    "llama.cpp",
+    needs=("draft_n",),
+    without=("draft_rounds",),  # of mlx-vlm, which counts other tokens
+    drafted=("draft_n",),
+    accepted=("draft_n_accepted",),
+    written=("predicted_n",),
+    total_milliseconds=("predicted_ms",),
+    by_written=True,
+    convention="from_written",
+)
+ROWS = (
+    ROW,  # tools/server, the field `timings`
+    # examples/speculative, as printed. “n_draft” is the most that a round drafts.
+    replace(ROW, needs=("n_drafted",), with_all=("n_predict", "n_accept"), written=("n_predict",),
+            drafted=("n_drafted",), accepted=("n_accept",), total_milliseconds=(), limit=()),
+    # the sum of a table of runs
+    replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
+            drafted=("total_draft",), accepted=("total_draft_accepted",), total_milliseconds=(),
+            requests=("n_requests",)),
+    # a table of runs, “pred= 192 draft= 180 acc= 146”
+    replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",),
+            accepted=("acc",), total_milliseconds=(), per_second=("tok/s",)),
+)  # fmt: skip
+
+
+def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
+    """All requests of the log together."""
+    requests, statistics = _requests(records), _statistics(records)
+    judged = [each for each in requests if each.drafted]
+    if not judged:
+        if any(map(ACCEPTED.search, records)):
+            raise InputError(say_count("nothing_drafted", engine="llama.cpp"))
+        return statistics
+    drafted, accepted = (add_up(getattr(each, name) for each in judged) for name in ("drafted", "accepted"))
+    written = add_up(each.written for each in requests)
+    if all(each.rounds for each in judged):
+        places = {len(each.survival) for each in judged}
+        alike = judged if len(places) == 1 else [replace(each, survival=()) for each in judged]
+        total = replace(added(alike), of_server=True)
+    elif statistics and (
+        written is None or (statistics.drafted == drafted and statistics.accepted in (None, accepted))
+    ):
+        total = replace(statistics, accepted=accepted if statistics.accepted is None else statistics.accepted)
+    else:
+        survival = judged[0].survival if len(judged) == 1 else ()
+        total = replace(added(judged), accepted=accepted, survival=survival, rounds=None, convention="from_written")
+    latency = added(requests).latency if written else None
+    return replace(total, written=written, requests=float(len(requests)), latency=latency)
+
+
+def _requests(records: Sequence[str]) -> list[SystemCounts]:
+    """Those that drafted nothing have no line “draft acceptance”. The text may end before the last one's."""
+    found, time = list[SystemCounts](), None
+    for record in records:
+        if began := WRITTEN.search(record):
+            found += [_request(None, time)] if time else []
+            time = began
+        if match := ACCEPTED.search(record):
+            found.append(_request(match, time))
+            time = None
+    return found
+
+
+def _request(match: re.Match[str] | None, time: re.Match[str] | None) -> SystemCounts:
+    counts = SystemCounts("llama.cpp", 0, 0, 0)
+    if match:
+        accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
+        length = field(match[4], r"mean(?:acceptancelength|len)=([^,()]+)", "The mean acceptance length")
+        listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
+        survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+        rounds = accepted / (length - 1) if length and length > 1 else None
+        counts = replace(counts, rounds=rounds, drafted=drafted, accepted=accepted, survival=survival)
+    if time:
+        written = number(time[2], "The written tokens")
+        spent = number(time[1], "The eval time") / 1000
+        counts = replace(counts, written=written, latency=spent / written if written else None)
+    else:
+        counts = replace(counts, written=None)
+    return counts
+
+
+def _statistics(records: Sequence[str]) -> SystemCounts | None:
+    """The last line of each kind of draft, added up. None where a kind does not say how many drafts there were."""
+    last = {kind[1]: record for record in records if (kind := KIND.search(record))}.values()
+    names = ("#gendrafts", "#gentokens", "#acctokens")
+    rounds, drafted, accepted = (add_up(field(line, rf"{name}=(\d+)", name) for line in last) for name in names)
+    note = say_count("since_start")
+    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=(note,)) if rounds else None
+
+
+class Timing(NamedTuple):
+    """Running totals. Absent draft counters are 0."""
+
+    predicted: int
+    drafted: int
+    accepted: int
+
+
+def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
+    its = steps_of(pieces)
+    text = "".join(map(_text_of, pieces))
+    stopped_by = _stopped_by(pieces)
+    written, note = _written(pieces, given, stopped_by)
+    end = pieces[-1]
+    build = first(piece.text("system_fingerprint") for piece in pieces) or ""
+    prompt_ms = first(piece.inner("timings").number("prompt_ms", 1e9) for piece in reversed(pieces))
+    inside = its[-1].accepted < its[-1].drafted and stopped_by != "length"
+    prompt = end.value.get("prompt")
+    return SystemReport(
+        f"llama.cpp {build}".strip(),
+        its,
+        written,
+        text,
+        stopped_by,
+        target=first(piece.text("model") for piece in pieces),
+        prompt=prompt if isinstance(prompt, str) else None,
+        prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
+        created=first(piece.whole("created", 10**12) for piece in pieces),
+        settings=_settings(end.inner("generation_settings")),
+        notes=(MARKS, ENDED if inside else "", note),
+    )
+
+
+def steps_of(pieces: Sequence[Fields]) -> list[Step]:
+    """The passes of the target; InputError where the counters do not say them."""
+    counted = [timing for piece in pieces if (timing := _timing(piece))]
+    if len(counted) < 2:
+        raise InputError(say_record("counters_unknown"))
+    if not counted[-1].drafted:
+        raise InputError(say_record("no_draft_n"))
+    found, covered, before = list[Step](), 0, Timing(0, 0, 0)
+    for now in counted:
+        predicted, drafted, accepted = (after - since for after, since in zip(now, before, strict=True))
+        if min(drafted, accepted, predicted) < 0:
+            raise InputError(say_record("counter_smaller"))
+        if not predicted:
+            continue  # a last part without a token
+        if drafted or accepted:
+            if covered >= now.predicted:
+                raise InputError(say_record("counters_early"))
+            plain = max(0, before.predicted - covered)
+            found += [Step(0, 0)] * plain + [Step(drafted, accepted)]
+            covered += plain + accepted + 1
+        before = now
+    return [*found, *[Step(0, 0)] * (before.predicted - covered)]
+
+
+def _timing(piece: Fields) -> Timing | None:
+    timings = piece.inner("timings")
+    predicted = timings.tokens("predicted_n")
+    drafted, accepted = (timings.whole(name) or 0 for name in ("draft_n", "draft_n_accepted"))
+    return None if predicted is None else Timing(predicted, drafted, accepted)
+
+
+def _text_of(piece: Fields) -> str:
+    return (piece.text("content") or "") + "".join(choice.written for choice in choices_in(piece))
+
+
+def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> tuple[list[WrittenToken], str]:
+    """The tokens: each part of a stream usually holds one."""
+    ids = [token_id for part in parts for token_id in part.ids("tokens")]
+    pieces, before = list[tuple[str, int]](), 0
+    ahead = _counts_ahead(parts)
+    for part in parts:
+        timing, text = _timing(part), _text_of(part)
+        counted = timing.predicted - before if timing else 0
+        before += counted
+        # A character of several tokens comes at once, and with the id of its last token alone.
+        new = counted if not ahead else len(part.ids("tokens")) if part.has("tokens") else bool(text)
+        if new:
+            pieces.append((text, new))
+        elif pieces:  # held back until the end, because it could have begun a stop string
+            pieces[-1] = (pieces[-1][0] + text, pieces[-1][1])
+    joined = any(tokens > 1 for _, tokens in pieces)
+    if given.tokenizer and (joined or len(ids) == len(pieces)):
+        return tokens_of(pieces, ids, given.tokenizer, ended=stopped_by == "eos")
+    texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
+    return written_of(texts, ids), f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
+
+
+def _counts_ahead(parts: Sequence[Fields]) -> bool:
+    """Whether the counters grow by a whole round before its tokens come, one in each part."""
+    totals = [timing.predicted for part in parts if (timing := _timing(part)) and _text_of(part)]
+    waits = [after == before for before, after in pairwise(totals)]
+    return any(waits[:-1]) and any(after > before + 1 for before, after in pairwise(totals))
+
+
+def _settings(found: Fields) -> dict[str, object]:
+    temperature, top_k, seed = (found.value.get(name) for name in ("temperature", "top_k", "seed"))
+    seeded = isinstance(seed, int) and 0 <= seed <= MAX_SEED and seed != RANDOM_SEED
+    return {
+        "temperature": max(0.0, float(temperature)) if isinstance(temperature, int | float) else None,
+        "top_k": top_k if isinstance(top_k, int) and top_k > 0 else None,
+        "top_p": found.number("top_p", 1) or None,
+        "seed": seed if seeded else None,
+    }
+
+
+def _stopped_by(parts: Sequence[Fields]) -> StoppedBy:
+    reasons = {part.text("stop_type") for part in parts}
+    reasons |= {choice.finish for part in parts for choice in choices_in(part)}
+    return "length" if reasons & {"limit", "length"} else "eos" if "eos" in reasons else "other"
+
+
+def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
+    """The file of speed_bench.py: means of each category, no single requests."""
+    categories = values[0].inner("categories")
+    if len(values) > 1 or not categories.value or not values[0].has("config"):
+        return None
+    found = [(name, categories.inner(name)) for name in list(categories.value)[:64]]
+    answers = [
+        ToolAnswer(name[:LONGEST], None, 0.0, None, seconds, round(seconds * (each.number("avg_tok_s") or 0.0)))
+        for name, each in found
+        for seconds in [each.number("avg_latency", 1e7) or 0.0]
+    ]
+    drafted, accepted = (add_up(each.number(name) for _, each in found) for name in ("draft_n", "draft_n_accepted"))
+    counts = SystemCounts("llama.cpp", None, drafted, accepted) if drafted and accepted is not None else None
+    concurrency = values[0].inner("config").whole("concurrency")
+    note = "The file has means of categories: each stands for one request, and its tokens are rounded."
+    return [ToolRun("llama.cpp's speed_bench", "", "", concurrency, False, answers, counts, (note,))]

@@ -1,0 +1,182 @@
+"""How a system names what it counts, and its records read by these names: objects of JSON, rows, blocks of lines.
+
+A system is recognised by the names that its records need. Sources are the systems' own files, named beside each row.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.systems.counts import MAX_POSITIONS, SystemCounts, added, number, say_count, shown
+from specviz.systems.finding import JsonObject
+
+Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
+ANSWER = ("completion_tokens",)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNames:
+    """Names of a system. An empty tuple: it does not report this."""
+
+    engine: str
+    needs: Names  # a record of this system has one of them …
+    with_all: Names = ()  # … and all of these,
+    without: Names = ()  # and none of these
+    convention: str = "own"  # the name of a text
+    limit: Names = ("num_spec_tokens", "num_speculative_tokens")  # the most that a round may draft
+    rounds: Names = ()  # calls of the target that checked a draft
+    drafted: Names = ()
+    accepted: Names = ()  # without the target's own token
+    rejected: Names = ()  # drafted, not accepted
+    ignored: Names = ()  # drafted, but never checked
+    length: Names = ()  # tokens of a call, with the target's own one
+    histogram: Names = ()  # entry j: rounds that accepted exactly j drafted tokens
+    marginal: Names = ()  # rates of positions: accepted here / rounds
+    written: Names = ()  # output tokens
+    requests: Names = ()
+    milliseconds: Names = ()  # mean, for an output token of a request
+    total_milliseconds: Names = ()  # of all output tokens
+    per_second: Names = ()  # output tokens of one request
+    by_written: bool = False  # whether calls may be computed from written and accepted tokens
+    prepare: Callable[[JsonObject], JsonObject] = lambda values: values  # a record as the names have it
+
+
+@dataclass(slots=True)
+class Record:
+    """One record of a system. `used` are the names that were read from it and from objects beside it."""
+
+    system: SystemNames
+    values: JsonObject
+    used: dict[str, None] = field(default_factory=dict)
+
+    def first(self, names: Names) -> tuple[str, Any] | None:
+        for name in names:
+            if self.values.get(name) not in (None, ""):
+                self.used[name] = None
+                return name, self.values[name]
+        return None
+
+    def number(self, names: Names) -> float | None:
+        found = self.first(names)
+        if found is None:
+            return None
+        name, value = found
+        return number(value, name)
+
+    def several(self, names: Names) -> tuple[float, ...]:
+        """Rates, or a histogram: a list, a cell with one, or an object {“0”: 6, “2”: 3}."""
+        found = self.first(names)
+        if found is None:
+            return ()
+        name, value = found
+        written = value.replace(",", " ").split() if isinstance(value, str) else value
+        if isinstance(value, dict) and value and all(key.isdecimal() and len(key) < 3 for key in value):
+            places = {int(key): count for key, count in value.items()}
+            written = [places.get(place, 0) for place in range(max(places) + 1)]
+        if not isinstance(written, list) or len(written) > MAX_POSITIONS + 2:
+            raise InputError(say_count("no_list", name=name[:60], value=shown(str(value))))
+        percent = "%" in name or any("%" in str(each) for each in written)
+        return tuple(number(each, name) / (100 if percent else 1) for each in written)
+
+
+def read_record(record: Record) -> SystemCounts:
+    """The counts of one record; InputError where one is no number, or contradicts another."""
+    system = record.system
+    accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
+    histogram = record.several(system.histogram)
+    survival = record.several(system.marginal)
+    if histogram:
+        steps = sum(histogram)
+        tokens = sum(j * count for j, count in enumerate(histogram))
+        if rounds is not None and abs(steps - rounds) > 1e-6 * steps:
+            raise InputError(say_count("other_steps", steps=steps, rounds=rounds))
+        if accepted is not None and tokens != accepted:
+            raise InputError(say_count("other_accepted", tokens=tokens, accepted=accepted))
+        rounds, accepted = steps, tokens
+        survival = tuple(sum(histogram[j:]) / (steps or 1) for j in range(1, len(histogram)))
+    length = record.number(system.length) if rounds is None or accepted is None else None
+    derived = length is not None and length > 1 and (rounds is None) != (accepted is None)
+    if length is not None and derived:
+        rounds = (accepted or 0) / (length - 1) if rounds is None else rounds
+        accepted = (length - 1) * rounds if accepted is None else accepted
+    rejected = record.number(system.rejected)
+    if drafted is None and rejected is not None and accepted is not None:
+        drafted = accepted + rejected
+    ignored, written = record.number(system.ignored) or 0.0, record.number(system.written)
+    return SystemCounts(
+        system.engine,
+        rounds,
+        None if drafted is None else max(0.0, drafted - ignored),
+        accepted,
+        written,
+        record.number(system.requests) or 1.0,
+        survival,
+        length,
+        limit=record.number(system.limit) or 0.0,
+        ignored=ignored,
+        derived=derived,
+        many=bool(system.requests),
+        latency=_latency(record, written),
+        convention=system.convention,
+    )
+
+
+def _latency(record: Record, written: float | None) -> float | None:
+    """Seconds for an output token."""
+    system = record.system
+    spent, mean = record.number(system.total_milliseconds), record.number(system.milliseconds)
+    speed = record.number(system.per_second)
+    if spent and written:
+        return spent / 1000 / written
+    return mean / 1000 if mean else 1 / speed if speed else None
+
+
+def counts_of(records: Sequence[Record]) -> SystemCounts:
+    """What the records of one system say together."""
+    system, count = records[0].system, len(records)
+    weighted = system.rounds or system.drafted or system.histogram or system.accepted
+    if not weighted:  # a length alone has no weights to add results up with
+        last = read_record(records[-1])
+        return replace(last, notes=(say_count("last_result", count=count),)) if count > 1 else last
+    each = [read_record(record) for record in records]
+    total = added(each)
+    if count > 1 and not system.total_milliseconds:
+        total = replace(total, latency=None)
+    lengths = [one.drafted / one.rounds for one in each if one.drafted and one.rounds]
+    whole = all(abs(length - round(length)) < 0.01 for length in lengths)
+    mixed = whole and len(set(map(round, lengths))) > 1  # each always drafts the same length, but not all the same one
+    total = replace(total, notes=(say_count("mixed", count=count),) if mixed else ())
+    if not system.by_written and total.rounds is None:
+        total = replace(total, accepted=None)
+    return total
+
+
+def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]:
+    """The records of this system, with what stands beside them: one other object for each record."""
+    records = [
+        Record(system, each)
+        for each in map(system.prepare, found)
+        if any(each.get(name) is not None for name in system.needs)
+        and all(each.get(name) is not None for name in system.with_all)
+        and not any(name in each for name in system.without)
+    ]
+    for names in (system.rounds, system.written, system.per_second, system.length):
+        _fill_missing(records, names, found)
+    return records
+
+
+def _fill_missing(records: Sequence[Record], names: Names, found: Sequence[JsonObject]) -> None:
+    for name in names:
+        if any(record.values.get(each) is not None for record in records for each in names):
+            return
+        beside = [each for each in found if isinstance(each.get(name), int | float | str)]
+        if beside and len(beside) == len(records):
+            for record, each in zip(records, beside, strict=True):
+                record.values = record.values | {name: each[name]}
+
+
+def names_of(systems: Iterable[SystemNames]) -> set[str]:
+    """The names that lines and tables are searched for."""
+    every = [getattr(system, each.name) for system in systems for each in fields(system)]
+    return {name for names in every if isinstance(names, tuple) for name in names}

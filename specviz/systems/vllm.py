@@ -1,0 +1,303 @@
+"""vLLM: answers and their steps, counters, log line and benchmark. Read in vllm-project/vllm, 0.29 to 0.32.
+
+Answers have steps where the server was started with `--per-request-spec-decode-metrics detailed`
+(docs/features/speculative_decoding/acceptance_metrics.md: "Steps with no scheduled draft tokens are omitted"; with
+n-gram drafting these are often most). The pass over the prompt writes the first token. Each step then writes its
+accepted tokens and one more. The last step may accept more than the output has room for.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from specviz.core.errors import InputError
+from specviz.systems.benches import ToolRun, run_of_lists
+from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers, say_count
+from specviz.systems.fields import Choice, Fields, choices_in, say_record
+from specviz.systems.finding import JsonObject
+from specviz.systems.metrics import Metrics
+from specviz.systems.table import ANSWER, Record, SystemNames, read_record
+from specviz.systems.traces import (
+    PROMPT_PASS,
+    RecordOptions,
+    Step,
+    StoppedBy,
+    SystemReport,
+    WrittenToken,
+    first,
+    reason_of,
+    tokens_of,
+    written_of,
+)
+
+MARK = "per_step_accepted"
+PER_STEP = (MARK, "per_step_drafted")
+FIRST = "Round 1 is the pass over the prompt: it writes the first token without a draft."
+LENGTH_ROUNDING = 0.005  # the log line writes two decimals
+SAYS = "SpecDecodingmetrics:"
+POSITIONS = "num_accepted_tokens_per_pos"
+METRICS = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", POSITIONS}
+
+
+def add_up_steps(found: JsonObject) -> JsonObject:
+    """The same with the counts that lists of steps add up to, where there are such lists and no histogram."""
+    accepted, drafted = (found.get(name) for name in PER_STEP)
+    if not isinstance(accepted, list) or found.get("acceptance_histogram") is not None:
+        return found
+    counts = [number(each, PER_STEP[0]) for each in accepted]
+    lengths = [number(each, PER_STEP[1]) for each in drafted] if isinstance(drafted, list) else []
+    most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
+    same = not lengths or len(lengths) == len(counts)
+    if not same or most > MAX_POSITIONS or any(count != int(count) for count in counts):
+        raise InputError(say_record("per_step_lengths"))
+    histogram = [counts.count(place) for place in range(int(most) + 1)]
+    sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
+    return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
+
+
+# vllm bench serve, as printed and as its file: vllm/benchmarks/serve.py
+BENCH = SystemNames(
+    "vLLM",
+    needs=("acceptance length",),
+    rounds=("drafts",),
+    drafted=("draft tokens",),
+    accepted=("accepted tokens",),
+    length=("acceptance length",),
+    marginal=("position (%)",),
+    written=("total generated tokens",),
+    requests=("successful requests",),
+    milliseconds=("mean tpot (ms)",),
+)
+BENCH_FILE = SystemNames(
+    "vLLM",
+    needs=("spec_decode_num_drafts", "spec_decode_acceptance_length"),
+    with_all=("spec_decode_draft_tokens",),
+    rounds=("spec_decode_num_drafts",),
+    drafted=("spec_decode_draft_tokens",),
+    accepted=("spec_decode_accepted_tokens",),
+    length=("spec_decode_acceptance_length",),
+    marginal=("spec_decode_per_position_acceptance_rates",),
+    written=("total_output_tokens",),
+    requests=("completed",),
+    milliseconds=("mean_tpot_ms",),
+)
+ROWS = (
+    # An answer. AIPerf stores the same record for each request.
+    SystemNames(
+        "vLLM",
+        needs=("mean_acceptance_length", "acceptance_histogram", *PER_STEP),
+        with_all=("num_spec_steps",),
+        without=("total_draft_tokens",),
+        rounds=("num_spec_steps",),
+        accepted=("num_accepted_draft_tokens",),
+        drafted=("num_draft_tokens",),
+        histogram=("acceptance_histogram",),
+        written=ANSWER,
+        prepare=add_up_steps,
+    ),
+    BENCH_FILE,
+    BENCH,
+    replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
+    # vLLM 0.8 to 0.9, whose lines have no calls
+    SystemNames(
+        "vLLM",
+        needs=("number of draft tokens",),
+        with_all=("number of accepted tokens",),
+        without=("number of emitted tokens",),
+        drafted=("number of draft tokens",),
+        accepted=("number of accepted tokens",),
+        by_written=True,
+    ),
+    # examples/offline_inference/spec_decode.py, as printed
+    SystemNames(
+        "vLLM",
+        needs=("acceptance at token",),
+        with_all=("num_drafts",),
+        rounds=("num_drafts",),
+        drafted=("num_draft_tokens",),
+        accepted=("num_accepted_tokens",),
+        marginal=("acceptance at token",),
+    ),
+)
+LAST_ROWS = (
+    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
+    SystemNames(
+        "vLLM",
+        needs=("num_drafts",),
+        with_all=("num_draft_tokens", "num_accepted_tokens"),
+        rounds=("num_drafts",),
+        drafted=("num_draft_tokens",),
+        accepted=("num_accepted_tokens",),
+    ),
+    # A part of the log line, copied without its counts
+    SystemNames(
+        "vLLM",
+        needs=("mean acceptance length",),
+        without=("num_drafts",),
+        length=("mean acceptance length",),
+        marginal=("per-position acceptance rate",),
+    ),
+)
+
+
+def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
+    """Of the page /metrics. llama.cpp's server has the same counters under its own prefix."""
+    if not any(name in metrics for name in METRICS) or metrics.prefix == "trtllm":
+        return None
+    positions, accepted = metrics.list_positions(POSITIONS), metrics.total("num_accepted_tokens")
+    if accepted is None and not positions:
+        metrics.need("num_accepted_tokens")
+    rounds = metrics.need("num_drafts")
+    return SystemCounts(
+        "llama.cpp" if metrics.prefix == "llamacpp" else "vLLM",
+        rounds,
+        metrics.total("num_draft_tokens"),
+        sum(positions) if accepted is None else accepted,
+        metrics.total("generation_tokens"),
+        metrics.total("request_success") or 0.0,  # each had its first token without a draft
+        tuple(count / rounds for count in positions) if rounds else (),
+        of_server=True,
+        running=metrics.mean("num_requests_running"),
+        latency=metrics.latency(),
+    )
+
+
+def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
+    """The last line in which something was drafted; the tokens of a call of those before."""
+    lines = [record for record in records if SAYS in record]
+    drafted = [line for line in lines if not re.search(SAYS + r"Meanacceptancelength:nan", line)]
+    if not lines:
+        return None
+    if not drafted:
+        raise InputError(say_count("nothing_drafted", engine="vLLM"))
+    last = _counts_in_line(drafted[-1])
+    running = field("\n".join(records), r"Running:(\d+)reqs", "Running")
+    return replace(last, running=running)
+
+
+def tokens_in_line(record: str) -> float | None:
+    counts = _counts_in_line(record) if SAYS in record and "length:nan" not in record else None
+    return counts.length if counts else None
+
+
+def _counts_in_line(line: str) -> SystemCounts:
+    line = line[line.rindex(SAYS) :]
+    accepted, drafted = (field(line, rf"{name}:(\d+)tokens", name) for name in ("Accepted", "Drafted"))
+    length = field(line, r"Meanacceptancelength:([\d.]+)", "Mean acceptance length")
+    if length is None and (drafted is None or "rate" not in line):  # the first lines of version 1 have no length
+        raise InputError(say_count("missing", name="Mean acceptance length"))
+    listed = re.search(r"Per-positionacceptancerate:([\d.,]*)", line)
+    survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+    if survival and length and length > len(survival) + 1.01:
+        raise InputError(say_count("too_many_for_positions", tokens=length, positions=len(survival)))
+    mean = _mean_drafted(length or 0.0, accepted, drafted)
+    length = 1 + sum(survival) if survival else length
+    note = (say_count("only_drafting"),) if length else ()
+    return SystemCounts(
+        "vLLM", None, drafted, accepted, survival=survival, length=length, draft_length=mean, notes=note
+    )
+
+
+def _mean_drafted(length: float, accepted: float | None, drafted: float | None) -> float | None:
+    """Drafted tokens a round. The line lists every position that may be drafted, used or not, so they do not count."""
+    if not accepted or drafted is None or length <= 1:
+        return None
+    error = LENGTH_ROUNDING / (length - 1)
+    return _whole(drafted / _whole(accepted / (length - 1), error), error)
+
+
+def _whole(value: float, relative_error: float) -> float:
+    """The nearest whole number where the value cannot be told from it, else the value."""
+    nearest = round(value)
+    return float(nearest) if nearest and abs(value - nearest) <= relative_error * value else value
+
+
+def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
+    choices = [choice for piece in pieces for choice in choices_in(piece)]
+    if any(choice.fields.whole("index") for choice in choices):
+        raise InputError(say_record("several_answers"))
+    known = _speculation(pieces)
+    accepted, drafted = (known.counts(name) for name in PER_STEP)
+    text = "".join(choice.written for choice in choices)
+    stopped_by = _stopped_by(choices)
+    written, note = _written(pieces, choices, text, given, stopped_by)
+    its = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
+    # Only steps with a draft are reported, so others would have no place.
+    if (missing := len(written) - sum(step.accepted + 1 for step in its)) > 0:
+        raise InputError(say_record("steps_without_draft", count=missing, written=len(written)))
+    fields = [*pieces, *(choice.fields for choice in choices)]
+    return SystemReport(
+        "vLLM",
+        its,
+        written,
+        text,
+        stopped_by,
+        target=first(piece.text("model") for piece in pieces),
+        prompt_ids=next((ids for each in fields if (ids := each.ids("prompt_token_ids"))), ()),
+        created=first(piece.whole("created", 10**12) for piece in pieces),
+        settings={"draft_length": known.whole("num_spec_tokens")},
+        notes=(FIRST, _cut_off(accepted, len(written)), note),
+    )
+
+
+def _speculation(pieces: Sequence[Fields]) -> Fields:
+    """`metrics.speculative_decoding`; its two lists have one entry a step that had a draft."""
+    every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
+    known = next((each for each in every if each.value), None)
+    if known is None:
+        raise InputError(say_record("no_metrics", field="metrics.speculative_decoding"))
+    if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
+        raise InputError(say_record("no_spec_steps"))
+    if missing := [name for name in PER_STEP if not known.has(name)]:
+        raise InputError(say_record("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}"))
+    if len(known.counts(PER_STEP[0])) != len(known.counts(PER_STEP[1])):
+        raise InputError(say_record("per_step_lengths"))
+    return known
+
+
+def _cut_off(accepted: Sequence[int], written: int) -> str:
+    """vLLM counts what its last step accepted, also where the limit or an end of text left it out."""
+    over = sum(accepted) + len(accepted) + 1 - written
+    if over <= 0:
+        return ""
+    kept = sum(accepted) - max(0, over - 1)  # the target's own token of that step goes first
+    return (
+        f"vLLM counts {sum(accepted)} accepted tokens; {kept} of them are in the text, because it ended inside the "
+        "last step. So its own figures are a little higher."
+    )
+
+
+def _written(
+    pieces: Sequence[Fields], choices: Sequence[Choice], text: str, given: RecordOptions, stopped_by: str
+) -> tuple[list[WrittenToken], str]:
+    """The tokens: by the texts beside their log probabilities, if no tokenizer knows their ids."""
+    ids = [token_id for choice in choices for token_id in choice.ids]
+    counted = first(piece.inner("usage").tokens("completion_tokens") for piece in reversed(pieces))
+    count = len(ids) if counted is None else counted
+    texts = [piece for choice in choices for piece in choice.pieces]
+    if not count:
+        raise InputError(say_record("no_completion_tokens"))
+    if ids and len(ids) != count:
+        raise InputError(say_record("token_ids_count", count=len(ids), counted=count))
+    if not ids and not texts and not text:
+        raise InputError(say_record("no_text_of_tokens", count=count))
+    if len(texts) == count and not (ids and given.tokenizer):
+        return written_of(texts, ids), ""
+    return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")
+
+
+def _stopped_by(choices: Sequence[Choice]) -> StoppedBy:
+    end = next((choice for choice in reversed(choices) if choice.finish), None)
+    at_a_string = end and end.finish == "stop" and end.fields.has("stop_reason")
+    return "other" if end is None or at_a_string else reason_of(end.finish, "length", "stop")
+
+
+def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
+    """The file of `vllm bench serve --save-result --save-detailed`."""
+    if not all("ttfts" in each.value and each.has("model_id") for each in values):
+        return None
+    return [
+        run_of_lists("vllm bench serve", each, read_record(Record(BENCH_FILE, each.value)) if speculative else None)
+        for each in values
+        for speculative in [each.has("spec_decode_num_drafts")]
+    ]
