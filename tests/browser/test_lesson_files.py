@@ -53,6 +53,9 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
     expect(page.locator(".strip .round.current")).to_have_attribute("data-phase", "check")
     page.keyboard.press("ArrowRight")  # the heading has the focus, and the keys still step the run
     expect(page.locator(".strip .round.current")).to_have_attribute("data-phase", "judge")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stage")).to_have_attribute("data-scheme", "dark")
+    expect(page.locator(".strip .round.current")).to_have_attribute("data-phase", "judge")  # its place is kept
     page.locator(".strip .chip.rejected").first.click()
     expect(page.locator(".inspector .title")).to_contain_text("was rejected")
     page.go_back()

@@ -153,6 +153,11 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     expect(earlier).to_contain_text("prompt lookup")
     page.get_by_role("button", name="Stop comparing").click()
     expect(earlier).to_contain_text("wren-nano")  # the run before again
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"schema": 2, "output": {"stopped_by": "eos"}, "rounds": "<b>"}', encoding="utf-8")
+    page.get_by_label("Open a run").set_input_files(broken)
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^That file is no run"))
+    expect(earlier).to_contain_text("wren-nano")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the list as CSV").click()
     file = tmp_path / download.value.suggested_filename

@@ -182,7 +182,10 @@ def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContex
 
 def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserContext) -> None:
     page = visit_stage(context, PAUSED)
+    for drawing in page.locator(".stage .plot > svg").all():
+        expect(drawing).to_have_attribute("translate", "no")  # its words have places of their own length
     inspector = page.locator(".inspector")
+    expect(inspector.locator("bdi").first).to_have_attribute("translate", "no")
     expect(inspector.locator(".title")).to_contain_text("was rejected")  # unasked: the most instructive token
     automatic = inspector.locator(".title").text_content()
     page.locator(".strip .chip.accepted").first.click()

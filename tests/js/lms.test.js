@@ -27,11 +27,11 @@ function inside(...around) {
   /** @type {unknown[]} */
   const told = [];
   const windows = [{ told }, ...around];
-  /** @type {Map<string, () => void>} */
+  /** @type {Map<string, (event?: object) => void>} */
   const heard = new Map();
   const postMessage = (/** @type {unknown} */ message, /** @type {string} */ site) => told.push([message, site]);
   windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage }));
-  const here = Object.assign(windows[0] ?? {}, { addEventListener: (/** @type {string} */ name, /** @type {() => void} */ then) => heard.set(name, then) });
+  const here = Object.assign(windows[0] ?? {}, { addEventListener: (/** @type {string} */ name, /** @type {(event?: object) => void} */ then) => heard.set(name, then) });
   return { here: /** @type {any} */ (here), heard };
 }
 
@@ -74,6 +74,10 @@ test("a lesson begins as incomplete, ends as completed, and tells its score and 
   heard.get("pagehide")?.();
   assert.match(values["cmi.core.session_time"] ?? "", /^\d{4}:\d\d:\d\d\.\d\d$/);
   assert.deepEqual(calls, ["initialize", "commit", "commit", "finish"]);
+  heard.get("pageshow")?.({ persisted: true }); // Back, to a page that the browser kept
+  lms.tell({ seen: [0], answers: [1, 0, 2], right: 3, completed: true });
+  assert.equal(values["cmi.core.score.raw"], "100");
+  assert.deepEqual(calls.slice(4), ["initialize", "commit"]);
 });
 
 test("an opened lesson stays completed, and what is no progress is no progress", () => {

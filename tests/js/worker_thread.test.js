@@ -45,6 +45,15 @@ test("one that answers is never taken for dead, and its answers are nobody else'
   assert.deepEqual([deaths, heard, worker.sent.length], [0, [], 50]);
 });
 
+test("the address of its script is given back", () => {
+  const given = [];
+  const { revokeObjectURL } = URL;
+  URL.revokeObjectURL = (address) => given.push(address);
+  started().end();
+  URL.revokeObjectURL = revokeObjectURL;
+  assert.equal(given.length, 1);
+});
+
 test("one that was ended is noticed, once", () => {
   started();
   wait(3);

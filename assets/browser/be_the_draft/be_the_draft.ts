@@ -117,12 +117,12 @@ function drawWants({ wants, asked, mine: whose }: TurnPicture) {
   return box;
 }
 
-/** Put the caret into the input, once Streamlit has drawn it, unless the visitor goes somewhere else meanwhile. */
-function focusInput(since = performance.now(), at = document.activeElement) {
+/** Put the caret into the input, once Streamlit has drawn it, unless the visitor goes somewhere else or the game goes meanwhile. */
+function focusInput(box: HTMLElement, since = performance.now(), at = document.activeElement) {
   const input: HTMLInputElement | null = document.querySelector(INPUT);
   if (input && !input.disabled) return void input.focus({ preventScroll: true });
   const here = [at, document.body].includes(document.activeElement); // what had the focus may be gone
-  if (here && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(since, at));
+  if (here && box.isConnected && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(box, since, at));
 }
 
 /** While the target reads, the typed text cannot be changed. */
@@ -153,7 +153,7 @@ const focused: WeakMap<HTMLElement, string> = new WeakMap();
 function focusOnce(box: HTMLElement, request: string) {
   if (!request || focused.get(box) === request) return;
   focused.set(box, request);
-  if (matchMedia("(pointer: fine)").matches) focusInput();
+  if (matchMedia("(pointer: fine)").matches) focusInput(box);
 }
 
 export default function (component: Component<PlayPayload>) {

@@ -12,11 +12,12 @@ class Follower {
   place: Place | null = null;
   go: (moment: number) => void = () => {};
   channel = new BroadcastChannel("specviz-lesson");
+  ending = new AbortController();
 
   constructor(root: ParentNode & Node) {
     this.node = root.querySelector(".lesson-follow") as HTMLElement;
     this.channel.onmessage = ({ data }) => this.#hear(data);
-    document.addEventListener("click", leaveFocus);
+    document.addEventListener("click", (event) => leaveFocus(event), this.ending); // one of its own: another mount may end
   }
 
   load({ data, setTriggerValue }: Loaded<Place>) {
@@ -37,7 +38,7 @@ class Follower {
 
   stop() {
     this.channel.close();
-    document.removeEventListener("click", leaveFocus);
+    this.ending.abort();
   }
 }
 

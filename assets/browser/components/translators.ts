@@ -6,9 +6,20 @@
 const standIns: WeakMap<Node, ChildNode> = new WeakMap(); // for each text that was taken out
 const taken: WeakSet<Node> = new WeakSet(); // the elements that stand in for one
 
+/** Nothing is changed in a page that nobody translates. */
 export function surviveTranslators() {
-  const observer = new MutationObserver(note);
-  observer.observe(document.documentElement, { childList: true, subtree: true });
+  const waiting = new MutationObserver((records) => {
+    if (!records.some(({ addedNodes }) => [...addedNodes].some(({ nodeName }) => nodeName === "FONT"))) return;
+    waiting.disconnect();
+    const observer = new MutationObserver(note);
+    observer.observe(document.documentElement, { childList: true, subtree: true });
+    note(records, observer);
+    standIn(observer);
+  });
+  waiting.observe(document.documentElement, { childList: true, subtree: true });
+}
+
+function standIn(observer: MutationObserver) {
   /** Where React looks for a child of the parent: the child, what was put around it, or what stands in for it. */
   const found = (parent: Node, child: Node) => {
     if (child.parentNode === parent) return child;

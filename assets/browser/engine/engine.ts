@@ -17,7 +17,6 @@ import type { Llama } from "./llama.js";
 import type { LoadedModel } from "./loaded_model.js";
 
 export type Message = { kind: "open", models: Record<string, ModelFiles> } | { kind: "run", id: number, request: RunRequest } | { kind: "stop", id: number } | { kind: "ping" };
-
 export type Port = { postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null };
 
 const BETWEEN = 50; // milliseconds between two traces of a run

@@ -10,7 +10,6 @@ import type { Draft, Verification } from "./verification.js";
 const TOP = 5; // candidates stored from each model's distribution
 
 export type Seconds = { draft: number, verify: number, overhead: number };
-
 export type Place = { p: Row, q: Row | null, candidates: Candidate[] }; // What the trace stores of one place: p and q of each token that is named there.
 
 export class Recorder {

@@ -37,7 +37,7 @@ export class Decoder {
     this.thread.post({ kind: "open", models: Object.fromEntries(files) });
   }
 
-  /** Decode with both decoders, once the models are there. Returns fails with a sentence: it cannot run, or another run was asked for */
+  /** Decode with both decoders, once the models are there. It fails with a sentence where it cannot run, or another run was asked for. */
   async decode({ prompt, target, draft, settings = {} }: Omit<RunRequest, "settings"> & { settings?: Partial<DecodeSettings> }, grows: Grows = () => {}): Promise<Trace> {
     const request = { prompt: String(prompt), target, draft, settings: settingsOf(settings, this.made) };
     this.stop();

@@ -34,7 +34,7 @@ export class Lesson {
     find(panel, ".leave").addEventListener("click", () => this.leave());
   }
 
-  /** `asked`: of an address. Returns false: the address asks for a moment that is not here */
+  /** `asked`: of an address. False: the address asks for a moment that is not here. */
   open(asked: URLSearchParams): boolean {
     const plan = this.plans.find(({ name }) => name === asked.get("lesson"));
     const at = Number(asked.get("moment") ?? 1) - 1;

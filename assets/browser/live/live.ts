@@ -276,7 +276,7 @@ class Live {
     input.value = ""; // the same file can be opened again
     if (!file) return;
     if (file.size > MOST_BYTES) return this.refuse(say("too_large"));
-    const before = this.shown;
+    const { shown, before, past } = this;
     try {
       const trace = JSON.parse(await file.text()) as Trace;
       if (trace.schema > 2 || !trace.output.stopped_by) throw new Error("no run");
@@ -284,7 +284,8 @@ class Live {
       this.tried.add(this.shown);
       this.refuse("");
     } catch {
-      this.shown = before;
+      Object.assign(this, { shown, before, past });
+      this.form.open(this.linkOf(shown.trace));
       this.draw();
       this.refuse(say("no_run"));
     }

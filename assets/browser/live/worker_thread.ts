@@ -5,7 +5,8 @@ const UNANSWERED = 4; // questions after which it is not: a browser tells nobody
 
 /** `died`: it failed, or was ended by somebody else */
 export function startThread(script: string, heard: (message: any) => void, died: () => void) {
-  const thread = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const thread = new Worker(address);
   let unanswered = 0;
   const timer = setInterval(() => {
     if (unanswered === UNANSWERED) return fail();
@@ -14,6 +15,7 @@ export function startThread(script: string, heard: (message: any) => void, died:
   }, EVERY);
   const end = () => {
     clearInterval(timer);
+    URL.revokeObjectURL(address);
     thread.terminate();
   };
   const fail = () => {

@@ -11,11 +11,12 @@ class Lesson {
   data: OfflineLesson = JSON.parse(find(document, "#lesson").textContent ?? "");
   player: HTMLTemplateElement = find(document, "#player");
   stage: Stage | null = null;
+  moment: OfflineLesson["moments"][number] = null;
   course = document.querySelector("#questions") ? new Course(this.data.moments.length, this.data.sites) : null;
 
   constructor() {
     addEventListener("hashchange", () => this.#open(true));
-    DARK.addEventListener("change", () => this.#open(false));
+    DARK.addEventListener("change", () => this.#draw());
     this.#open(false);
   }
 
@@ -39,7 +40,12 @@ class Lesson {
     if (!moment) return;
     place.replaceChildren(this.player.content.cloneNode(true));
     this.stage = new Stage(place);
-    this.stage.put({ ...moment.state, run: this.data.runs[moment.run] });
+    this.moment = moment;
+    this.#draw();
+  }
+
+  #draw() {
+    if (this.moment) this.stage?.put({ ...this.moment.state, run: this.data.runs[this.moment.run] });
   }
 }
 

@@ -50,15 +50,22 @@ export function timeOf(milliseconds: number) {
 
 export class Lms {
   sites;
-  api = findApi(this.where);
-  began = Date.now();
+  api: ScormApi | null = null;
+  began = 0;
 
   /** `where`: the lesson's. `sites`: whose pages may hear of it */
   constructor(public where: Window, sites: string[]) {
     this.sites = where.parent === where ? [] : sites;
+    this.#begin();
+    where.addEventListener("pagehide", () => this.#finish());
+    where.addEventListener("pageshow", ({ persisted }) => persisted && this.#begin()); // a browser kept the page, and came back to it
+  }
+
+  #begin() {
+    this.api = findApi(this.where);
+    this.began = Date.now();
     this.api?.LMSInitialize("");
     if (this.api?.LMSGetValue("cmi.core.lesson_status") === "not attempted") this.#set("cmi.core.lesson_status", "incomplete");
-    where.addEventListener("pagehide", () => this.#finish());
   }
 
   /** What an earlier visit told; null where there is none, or what is there is something else. */

@@ -28,7 +28,7 @@ export function latest() {
   return shared.specvizFeed;
 }
 
-/** Calls back for everything published from now on. Returns ends it */
+/** Calls back for everything published from now on. What it returns ends it. */
 export function listen(heard: () => void): () => void {
   window.addEventListener(NAME, heard);
   return () => window.removeEventListener(NAME, heard);

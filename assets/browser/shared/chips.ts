@@ -6,9 +6,7 @@ import { say } from "./words.js";
 import type { ChipStatus, Phase, TreePayload } from "./payloads.js";
 
 export type ShownChip = { text: string | null, status: ChipStatus }; // What is drawn of a token; its text is null where it is not known.
-
 export type ShownRound = { chips: ShownChip[], draft_tokens?: string[], tree?: TreePayload };
-
 export type DrawnRound = { node: HTMLElement, chips: HTMLElement[], data: ShownRound, phase: Phase | null };
 
 export const STATUS_WORDS: Record<ChipStatus, string> = {

@@ -7,7 +7,7 @@ const EDGE = 80; // pixels of the window's top and bottom that do not count as i
 
 /**
  * Call `act` with the name of each key of `names` that is pressed for this component. `names`: of keys, "shift+" before
- * those with shift. Returns ends it
+ * those with shift. What it returns ends it.
  */
 export function listenForKeys<Name extends string>(node: HTMLElement, names: Record<string, Name>, act: (name: Name) => void): () => void {
   const onKey = (event: KeyboardEvent) => {

@@ -2,7 +2,7 @@
 
 /**
  * `node`: what is drawn; a style sheet gives it the width of paper while it has the class "paper". `draw`: draws it again,
- * at its width. Returns ends this
+ * at its width. What it returns ends this.
  */
 export function onPaper(node: HTMLElement, draw: () => void): () => void {
   const change = (printing: boolean) => {

@@ -2,7 +2,7 @@
 
 const OPEN = ":is(.term:is(:hover, :focus), .tip:hover)";
 
-/** Returns what ends this */
+/** What it returns ends this. */
 export function dismissTips(node: HTMLElement): () => void {
   const ending = new AbortController();
   const escape = (event: KeyboardEvent) => {

@@ -4,7 +4,6 @@ import { imageOf } from "./files.js";
 import { SIZE } from "./sheet.js";
 
 export type Frame = { draw: () => string, ms: number }; // a slide, and how long it stays
-
 export type Film = { frames: Frame[], left: string }; // left: what it leaves out, in a sentence; else empty
 
 const KINDS = ["video/webm", "video/mp4"]; // older Safaris record the second only
@@ -24,7 +23,7 @@ export function lengthOf(frames: Frame[]) {
   return frames.reduce((sum, { ms }) => sum + ms, 0);
 }
 
-/** Returns null where it was stopped */
+/** Null where it was stopped. */
 export async function recorded(frames: Frame[], kind: string, reached: (ms: number) => void, stopped: AbortSignal): Promise<Blob | null> {
   const canvas = Object.assign(document.createElement("canvas"), SIZE);
   const context = canvas.getContext("2d", { alpha: false });

@@ -8,12 +8,12 @@ import { Filming } from "./filming.js";
 import type { Film } from "./film.js";
 
 export type Slide = { name: string, picture: string };
-
 export type Slides = { slide: () => Slide | null, film: () => Film | null, name: string, read?: () => void }; // what is played here; null: nothing yet
 
 export class Saving {
   menu: HTMLDetailsElement;
   filming;
+  ending = new AbortController();
 
   constructor(node: HTMLElement, public slides: Slides) {
     this.menu = find(node, ".save");
@@ -22,6 +22,7 @@ export class Saving {
     this.menu.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget instanceof Node && !this.menu.contains(relatedTarget)) this.menu.open = false;
     });
+    document.addEventListener("pointerdown", (event) => event.composedPath().includes(this.menu) || (this.menu.open = false), this.ending);
     this.filming = new Filming(this.menu, slides.name);
   }
 
@@ -42,6 +43,7 @@ export class Saving {
 
   stop() {
     this.filming.stop();
+    this.ending.abort();
   }
 
   close() {

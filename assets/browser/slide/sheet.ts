@@ -6,13 +6,9 @@ import { shorten } from "../shared/text.js";
 import type { ChipStatus } from "../shared/payloads.js";
 
 export type ColourName = "ink" | "ground" | "mute" | "line" | "soft" | "accepted" | "accepted-ground" | "rejected" | "rejected-ground" | "corrected" | "corrected-ground";
-
 export type Colours = Record<ColourName, string>;
-
 export type Look = ChipStatus | "proposed" | "checked" | "plain"; // a status, or what a token looks like before it has one
-
 export type SlideChip = { look: Look, text: string, round?: number }; // those of another round stand a little apart
-
 export type PlacedChip = { chip: SlideChip, x: number, y: number, width: number };
 
 export const SIZE = { width: 1280, height: 720 };

@@ -7,11 +7,8 @@ import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
 import type { Style } from "./style.js";
 
 export type Point = { acceptance: number | null, speedup: number | null, interval?: Span | null }; // interval: 95 % of an estimated speedup
-
 export type Asked = { length: number, run: ReplayedLength | null, released: boolean }; // The slider's draft length, the run replayed there, and whether a real run of it was asked for.
-
 export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
-
 export type Reach = { rounds: number, speedup: number, lengths: number }; // how far the axes go; `lengths`: the speedups there
 
 const DOT = 0.37; // of the letters' height

@@ -21,11 +21,8 @@ import type { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "..
 import type { Playhead } from "./playhead.js";
 
 export type Size = { width: number, column: number, gap: number, short: number }; // in pixels; `short` in characters
-
 export type Drawing = { top: number, size: Size, words: DiagramPayload["words"], rule: StagePayload["rule"] }; // where a picture of its own begins
-
 export type Column = "draft" | "target" | "text";
-
 export type Under = Record<Column, string>; // what is said below each title
 
 const COLUMNS: Column[] = ["draft", "target", "text"];

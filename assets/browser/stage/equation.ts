@@ -7,11 +7,8 @@ import { say } from "./words.js";
 import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
 
 export type Part = "tokens" | "steps" | "speedup";
-
 export type Piece = { part: Part | null, words: string }; // of the line; null: a sign between two parts
-
 export type Equation = { pieces: Piece[], tips: Record<Part, string> };
-
 export type Sides = { tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }; // the speedup as it is said
 
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right

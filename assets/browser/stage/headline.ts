@@ -12,6 +12,7 @@ export class Headline {
   notice = find(this.stage, ".notice");
   badge = find(this.stage, ".badge");
   spoken = find(this.stage, ".spoken");
+  place = "";
   said = ""; // in the language that a browser may have translated
 
   constructor(public stage: HTMLElement, public playhead: Playhead, public replay: Replay) {}
@@ -25,7 +26,10 @@ export class Headline {
     this.number.textContent = current ? say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length }) : "";
     this.sentence.textContent = current ? current.sentences[substep] : data.idle;
     if (waiting && current) this.sentence.append(" ", element("span", "waits", say("waiting")));
-    if (!playing) this.say(`${this.number.textContent}. ${this.sentence.textContent}`);
+    const place = `${this.number.textContent}. ${this.sentence.textContent}`;
+    if (playing || place === this.place) return; // a place that was said is not said again where the page is drawn again
+    this.place = place;
+    this.say(place);
   }
 
   showSource(data: StagePayload) {

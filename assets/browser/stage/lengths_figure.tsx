@@ -71,7 +71,7 @@ function pointsOf(data: StagePayload, lengths: number[]): Mark[] {
   return lengths.map((length) => (own?.length === length ? own : { ...figuresOf(replay.lengths[length]), length, kind: "estimated" }));
 }
 
-/** Returns each with its values and its name in the style sheet */
+/** Each with its values and its name in the style sheet. */
 function curvesOf({ shares, speeds }: Planes, points: Point[]): Array<[Plane, Array<number | null>, string]> {
   return [
     [shares, points.map(({ acceptance }) => inPercent(acceptance)), "accepted"],

@@ -9,9 +9,7 @@ import { say, voiceOf } from "./words.js";
 import type { DiagramPayload, LosslessPayload } from "../shared/payloads.js";
 
 export type Token = LosslessPayload["tokens"][number]; // its text, p and q
-
 export type Parts = { both: number, left: number, lost: number, whole: number }; // accepted, added by the replacement, rejected; and p
-
 export type Row = { row: HTMLElement, slider: HTMLInputElement, bar: HTMLElement, figures: HTMLElement };
 
 /** A probability, without the last digits that only rounding made. */

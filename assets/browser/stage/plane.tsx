@@ -3,9 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to
-
 export type Margin = { l: number, r: number, t: number, b: number }; // in pixels
-
 export type Tick = [number, string]; // where, and its words
 
 export const LETTER = 0.56; // the width of one, of the letters' height
@@ -33,8 +31,10 @@ export class Plane {
   }
 }
 
+const UNTRANSLATED: object = { translate: "no" }; // no property of a drawing: false would take it away
+
 export function Drawing({ plane: { width, height }, children }: { plane: Plane; children: ComponentChildren }) {
-  return <svg translate={false} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">{children}</svg>;
+  return <svg {...UNTRANSLATED} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">{children}</svg>;
 }
 
 /** Both axes; a horizontal line at each tick where `grid` is set. `letters`: their height in pixels */

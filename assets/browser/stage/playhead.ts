@@ -4,7 +4,6 @@ import { prefersReducedMotion } from "../shared/dom.js";
 import type { Phase, StagePayload } from "../shared/payloads.js";
 
 export type Run = Pick<StagePayload, "run_id" | "more" | "playhead" | "phases"> & { rounds: readonly unknown[] };
-
 export type Move = "toggle" | "first" | "back" | "forward" | "roundBack" | "roundForward" | "last";
 
 /** milliseconds at 1× that each phase stays on screen */

@@ -10,9 +10,7 @@ import type { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, Ta
 import type { Drawing } from "./diagram.js";
 
 export type DraftedChip = Exclude<Chip, TargetChip>;
-
 export type Row = { name: string, value: number, low: number, high: number }; // a speedup and its interval
-
 export type Guess = { text: string, kind: string, q: number, beyond: boolean }; // `beyond`: the stop would not draft it
 
 const SCHEDULES: Record<string, "stop_fixed" | "stop_heuristic" | "stop_confidence"> = { fixed: "stop_fixed", heuristic: "stop_heuristic", confidence: "stop_confidence" };

@@ -10,7 +10,6 @@ import { say } from "./words.js";
 import type { ChipStatus, Phase, PromptPayload, StagePayload } from "../shared/payloads.js";
 
 export type Place = { round: number, index: number }; // of a token
-
 export type StripData = { prompt: PromptPayload, rounds: ShownRound[], translated: boolean, method: StagePayload["method"] };
 
 const FEW_ROWS = 5; // above a tree of so many rows there is room for two lines of text
@@ -256,7 +255,7 @@ export class Strip {
     event.stopPropagation();
   }
 
-  /** Returns whether the key moves */
+  /** Whether the key moves the focus. */
   #moveFocus(chip: HTMLElement, key: string): boolean {
     const chips = this.#shown();
     const round = this.rounds[Number(chip.dataset.round)];
@@ -299,7 +298,7 @@ function focusOn(chip: HTMLElement) {
   return true;
 }
 
-/** The nearest chip on the line above or below. Returns undefined for another key */
+/** The nearest chip on the line above or below. Undefined for another key. */
 function otherLine(chips: HTMLElement[], at: number, key: string): number | undefined {
   if (key !== "ArrowDown" && key !== "ArrowUp") return undefined;
   const down = key === "ArrowDown" ? 1 : -1;

@@ -88,7 +88,7 @@ export class Tour {
     this.check();
   }
 
-  /** The draft length at which the slider was released. Returns whether that is the tour's business: while a beat is open nothing runs */
+  /** The draft length at which the slider was released. Whether that is the tour's business: while a beat is open nothing runs. */
   takes(length: number): boolean {
     if (!this.beat) return false;
     const run = this.replay.shown;

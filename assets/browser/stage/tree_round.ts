@@ -20,7 +20,6 @@ export interface DrawnTree {
 }
 
 export type DrawnTreeRound = DrawnRound & { tree: DrawnTree };
-
 export type AnyRound = DrawnRound & { tree?: DrawnTree };
 
 const HEADS = 1; // rows of the grid above the guesses

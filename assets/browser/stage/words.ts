@@ -5,9 +5,7 @@ import { sayer, type Filled } from "../shared/fill.js";
 import type { ChipStatus, DiagramPayload, StagePayload } from "../shared/payloads.js";
 
 export type Name = keyof typeof STAGE;
-
 export type TwoVoices = { [Each in Name]: Each extends `${infer Own extends Name}_plain` ? Own : never }[Name]; // texts that have a plain one beside them
-
 export type Voice = (name: TwoVoices, figures?: Filled) => string;
 
 export const say = sayer(STAGE);
