@@ -48,7 +48,7 @@ def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server:
     page.keyboard.type("y. She xylophoned")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
-    expect(turn(page).locator(".headline")).to_contain_text("3 of your")
+    expect(turn(page).locator(".headline")).to_contain_text("3 of ")
     expect(turn(page).locator(".word").first).to_contain_text("Lily")
     expect(turn(page).locator(".words-row:not(.rival) .chip.accepted")).to_have_count(3)
     expect(turn(page).locator(".words-row:not(.rival) .chip.rejected")).to_have_count(1)

@@ -235,7 +235,5 @@ def test_the_texts_say_what_transformers_does_by_default() -> None:
     assert default["num_assistant_tokens_schedule"] == "constant", "so not the heuristic"
     said = inspect.getsource(AssistedCandidateGenerator.update_candidate_strategy)
     assert said.index("is_sklearn_available()") < said.index("assistant_confidence_threshold = best_threshold")
-    text = SETTINGS["draft_schedule"].help
-    assert f"up to {default['num_assistant_tokens']} tokens" in text
-    assert f"less than {default['assistant_confidence_threshold']:.0%}".replace("%", " %") in text
-    assert "a limit that starts there and adapts where scikit-learn is installed" in text
+    threshold = f"less than {default['assistant_confidence_threshold']:.0%}".replace("%", " %")
+    assert threshold in SETTINGS["draft_schedule"].help

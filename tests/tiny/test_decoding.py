@@ -345,7 +345,7 @@ def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_
     by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, TARGET.name))
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
     for target, draft in ((by_transformers, DRAFT), (TARGET, by_transformers)):
-        with pytest.raises(InputError, match=r"^target is read by transformers' .* draft a chain instead\.$"):
+        with pytest.raises(InputError, match=r"^target is read by transformers.* has no trees"):
             speculative_decode(target, ModelDrafter(draft), PROMPT, settings)
     with pytest.raises(InputError, match=r"^prompt lookup, n-grams up to 3 guesses one continuation at a time"):
         speculative_decode(TARGET, PromptLookupDrafter(), PROMPT, settings)

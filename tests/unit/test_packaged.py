@@ -121,7 +121,7 @@ def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at
     ) as other:
         assert other.stdout
         assert any(int(line) for line in other.stdout)
-        assert "is being downloaded by another program on this machine" in refusal()
+        assert "is being downloaded by another program" in refusal()
         other.send_signal(signal.SIGKILL)
     assert len(pip.left) == 1
     pip.does("brings")
