@@ -110,7 +110,7 @@ def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypa
     monkeypatch.setattr(memory, "available_bytes", lambda: needed - 1)
     with pytest.raises(InputError) as caught:
         speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
-    assert str(caught.value).startswith(f"Reading {len(LONG)} tokens and writing 24 would take ")
+    assert f"for {len(LONG)} tokens and 24 new ones would take " in str(caught.value)
     assert str(caught.value).endswith("use a shorter prompt, fewer tokens, or smaller models.")
     assert passes == []
 
