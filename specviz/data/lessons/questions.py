@@ -19,7 +19,7 @@ from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, stopping, sw
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import page_texts
@@ -173,7 +173,7 @@ def _gather_peers() -> Facts:
 
 
 def _gather_heads() -> Facts:
-    first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name, ALL))}
+    first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name))}
     return {
         **dict.fromkeys(("eagle_first", "medusa_first"), UNKNOWN),
         **{f"{name}_first": percent(rate) for name, rate in first.items()},
