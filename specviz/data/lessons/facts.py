@@ -24,7 +24,6 @@ from specviz.data.texts import page_texts
 UNKNOWN = "?"
 SAYS = page_texts("facts")
 CHAINS, TREES = "wren-nano", "wren-nano tree"
-NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
 ScheduleName = Literal["fixed", "heuristic", "confidence"]
@@ -168,9 +167,10 @@ def _gather_tree(trace: Trace) -> Facts:
 
 @cache_by_language
 def method_facts() -> Facts:
-    """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
+    """Greedy, over all kinds of text: a head and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {
-        **{name: chain_of(name) for name in NAMES},
+        "nano": _find_setting(CHAINS, recorded_runs.DRAFT_LENGTH, None),
+        "eagle": _find_setting("wren-eagle", recorded_runs.DRAFT_LENGTH, None),
         "chain": _find_setting(CHAINS, recorded_runs.TREE_DEPTH, None),
         "tree": _find_setting(TREES, recorded_runs.TREE_DEPTH, recorded_runs.TREE),
     }
@@ -183,11 +183,6 @@ def method_facts() -> Facts:
         **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
         **{f"{name}_per_call": _per_call(at) for name, at in found.items()},
     }
-
-
-def chain_of(name: str) -> SettingFigures | None:
-    """A drafter of `NAMES` over all kinds of text, greedy, at the draft length of the methods' runs."""
-    return _find_setting(NAMES[name], recorded_runs.DRAFT_LENGTH, None)
 
 
 def _find_setting(name: str, draft_length: int, tree: str | None) -> SettingFigures | None:
