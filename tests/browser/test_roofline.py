@@ -33,7 +33,7 @@ def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: V
     expect(headline).to_have_text(re.compile("^Hurts"))
     expect(slider(page, "Batch size")).to_have_attribute("aria-valuetext", "512 texts")
     expect(page.locator(".drawing .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
-    expect(page.locator(".roofline .why")).to_contain_text("past the corner")
+    expect(page.locator(".roofline .why")).to_contain_text("its own time")
     slider(page, "Context length").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")

@@ -179,7 +179,7 @@ def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_pl
         assert each.title in sheet
         for shown in (sheet, page):
             assert each.question in shown
-            assert [secret for secret in (each.answer, each.mistakes, each.do) if secret in shown] == []
+            assert [secret for secret in (each.answer, each.mistakes, each.do) if secret and secret in shown] == []
         assert [secret for secret in (each.answer, each.mistakes, each.do) if secret not in key] == []
     assert "Name" in sheet
     assert ADDRESS in sheet

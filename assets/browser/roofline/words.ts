@@ -29,7 +29,7 @@ export function filled(text: string | undefined = "", figures: Record<string, st
 }
 
 /** Every figure that a sentence or an answer may name. */
-export function figuresOf({ batch, context, shape, machine, alpha, length, plain, check, memory, growth, steps, written, speedup, needed }: Round): Record<string, string> {
+export function figuresOf({ batch, context, shape, machine, length, plain, check, memory, growth, steps, written, speedup, needed }: Round): Record<string, string> {
   return {
     batch: String(batch),
     context: grouped(Math.round(context)),
@@ -41,7 +41,6 @@ export function figuresOf({ batch, context, shape, machine, alpha, length, plain
     written: fixed(written, 2),
     speedup: fixed(speedup, 2),
     times: times(speedup),
-    acceptance: percent(alpha),
     needed: percent(needed),
     memory: `${grouped(Math.round(memory / 1e9))} GB`,
     own: `${machine.memory} GB`,

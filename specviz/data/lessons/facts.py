@@ -17,14 +17,13 @@ from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
-from specviz.data.measured.batches import BatchSpeedup, Ratio, pass_shares, recorded_batches
+from specviz.data.measured.batches import Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, MeasuredMethod, SettingFigures, stored_methods
 from specviz.data.texts import page_texts
 
 UNKNOWN = "?"
 SAYS = page_texts("facts")
 CHAINS, TREES = "wren-nano", "wren-nano tree"
-NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
 ScheduleName = Literal["fixed", "heuristic", "confidence"]
@@ -90,8 +89,8 @@ def _gather_costs(trace: Trace) -> Facts:
 def _gather_rounds(trace: Trace) -> Facts:
     facts: dict[str, str] = {}
     if mixed := recorded_runs.mixed_round(trace):
-        number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
-        facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=spell_place(at))
+        drafted, at = len(mixed.drafted), mixed.accepted
+        facts |= written("mixed", round=mixed, drafted=drafted, written=at + 1, place=spell_place(at))
     if full := recorded_runs.full_round(trace):
         number, drafted = full.index + 1, len(full.drafted)
         facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
@@ -140,18 +139,11 @@ def _gather_batches() -> Facts:
     study = recorded_batches()
     length = study.draft_lengths[-1]
     alone, together = study.at(1, length), study.at(study.batches[-1], length)
-    low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
     return written(
         "batches", on=machine_in_words(study.recorded_on.machine),
         load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
-        part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
+        rise=together.verification.value / alone.verification.value,
     )  # fmt: skip
-
-
-def explained(alone: BatchSpeedup, together: BatchSpeedup, writing: float) -> float:
-    """The share of a fall, as a factor, that empty places explain; `writing`: the speedup while all texts write."""
-    ends = together.speedup.value
-    return log(writing / ends) / log(alone.speedup.value / ends)
 
 
 def _gather_sureness(trace: Trace) -> Facts:
@@ -175,33 +167,27 @@ def _gather_tree(trace: Trace) -> Facts:
 
 @cache_by_language
 def method_facts() -> Facts:
-    """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
+    """Greedy, over all kinds of text: a head and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {
-        **{name: chain_of(name, ALL) for name in NAMES},
+        "nano": _find_setting(CHAINS, recorded_runs.DRAFT_LENGTH, None),
+        "eagle": _find_setting("wren-eagle", recorded_runs.DRAFT_LENGTH, None),
         "chain": _find_setting(CHAINS, recorded_runs.TREE_DEPTH, None),
         "tree": _find_setting(TREES, recorded_runs.TREE_DEPTH, recorded_runs.TREE),
     }
-    stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
         "methods_load": SAYS["busy"] if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
-        **{f"{name}_stories": _per_call(at) for name, at in stories.items()},
         **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
         **{f"{name}_per_call": _per_call(at) for name, at in found.items()},
     }
 
 
-def chain_of(name: str, kind: str) -> SettingFigures | None:
-    """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
-    return _find_setting(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
-
-
-def _find_setting(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
+def _find_setting(name: str, draft_length: int, tree: str | None) -> SettingFigures | None:
     method = _find_method(name)
-    settings = method.kinds[kind].settings if method and kind in method.kinds else []
+    settings = method.kinds[ALL].settings if method else []
     return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
 

@@ -1,6 +1,6 @@
 """The questions that users ask: answers, where their figures are from, and a run to try.
 
-The figures that only answers name are computed here: of batches, experts, heads and lossy rules.
+The figures that only answers name are computed here: of batches, experts and lossy rules.
 """
 
 import json
@@ -8,24 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
 from statistics import stdev
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
-from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, stopping, swept_kinds, swept_speedups, written
+from specviz.data.lessons.facts import facts_of, stopping, swept_kinds, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import page_texts
 
-AnswerSource = Literal["recorded", "computed", "published", "example", "general"]
-MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "stopping"]
+AnswerSource = Literal["recorded", "computed", "published", "general"]
+MeasuredBy = Literal["run", "sweeps", "passes", "batches", "peers", "stopping"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
@@ -37,7 +36,6 @@ CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"
 
 SAYS = page_texts("facts")
 PROOF = ASSETS / "traces" / "proof.json"
-TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
 PEERS: dict[PeerSystem, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
 NORMAL, SMALL_GAIN = 1.96, 1.05  # standard errors of a 95 % interval; a gain that is hard to see
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
@@ -58,12 +56,10 @@ class FaqEntry:
 
     @property
     def machine(self) -> str:
-        figures, methods = story_figures(), stored_methods()
         return {
             "run": story_trace(self.trace).recorded_on.machine,
-            "sweeps": figures.recorded_on,
+            "sweeps": story_figures().recorded_on,
             "passes": pass_shares().machine.machine,
-            "methods": methods.machine.machine if methods else UNKNOWN,
             "batches": recorded_batches().recorded_on.machine,
             "peers": recorded_peers().machine.machine,
             "stopping": stopping().machine,
@@ -118,7 +114,6 @@ def gather_facts() -> Facts:
         **written("busy", long=long, short=short, loses=loses),
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN),
         **_gather_formats(),
-        **_gather_heads(),
         **_gather_lossy(),
         **_gather_peers(),
         **_gather_temperature(),
@@ -170,20 +165,6 @@ def _gather_peers() -> Facts:
         }
         facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
     return facts
-
-
-def _gather_heads() -> Facts:
-    first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name, ALL))}
-    return {
-        **dict.fromkeys(("eagle_first", "medusa_first"), UNKNOWN),
-        **{f"{name}_first": percent(rate) for name, rate in first.items()},
-        "eagle_training": localize(_tokens_read(json.loads(TRAINING.read_bytes())) / 1e6, ".1f"),
-    }
-
-
-def _tokens_read(training: Mapping[str, Any]) -> int:
-    """By a head, in all runs of its training: a log has that of the run before it."""
-    return int(training["tokens_seen"]) + (_tokens_read(training["before"]) if "before" in training else 0)
 
 
 def _gather_lossy() -> Facts:

@@ -12,7 +12,7 @@ from specviz.core.texts import AppTexts, NonEmptyText
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
 # A sentence may name these too:
 ALSO = (
-    *("word", "times", "tokens", "all", "round", "written", "acceptance", "needed", "own"),
+    *("word", "times", "tokens", "all", "round", "written", "needed", "own"),
     *("experts", "more_experts", "share", "alone", "together", "rate", "faster"),
 )
 
