@@ -111,7 +111,7 @@ def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypa
     with pytest.raises(InputError) as caught:
         speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
     assert f"for {len(LONG)} tokens and 24 new ones would take " in str(caught.value)
-    assert str(caught.value).endswith("use a shorter prompt, fewer tokens, or smaller models.")
+    assert str(caught.value).endswith("use a shorter prompt or fewer tokens.")
     assert passes == []
 
 

@@ -131,7 +131,7 @@ BROKEN: list[tuple[Wrong, str]] = [
     (("model.safetensors", b"cut"), ""),
     (("model.safetensors", LFS), "model.safetensors is only a pointer of Git LFS"),
     (("model.safetensors", b"<!doctype html><p>429"), "model.safetensors is a web page"),
-    (("model.safetensors", b""), "model.safetensors is not a safetensors file."),
+    (("model.safetensors", b""), "incomplete or broken (model.safetensors)"),
     (("tokenizer.json", LFS), "tokenizer.json is only a pointer of Git LFS"),
     (("tokenizer.json", b'{"version": "1.0", "model": {"type": "NewKind"}}'), "The tokenizer of "),
 ]

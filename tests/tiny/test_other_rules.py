@@ -192,7 +192,7 @@ def test_the_place_of_a_token_by_hand() -> None:
 
 
 def test_bad_requests_get_a_sentence() -> None:
-    with pytest.raises(InputError, match="temperature above 0"):
+    with pytest.raises(InputError, match="At temperature 0 nothing is drawn"):
         Draws(TARGET, DRAFT, PROMPT, DecodeSettings(), "lossless", "first")
     with pytest.raises(InputError, match="no rule named"):
         rule_of_proof("nonsense", SAMPLING, torch.Generator())  # type: ignore[arg-type]
