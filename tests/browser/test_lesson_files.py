@@ -69,7 +69,7 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
 def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, lesson_page(known(find_plan("fifty-minutes"))))
     page.get_by_role("link", name="You are the draft").click()
-    expect(page.get_by_text("This moment is the page “Be the draft”. It needs the server.")).to_be_visible()
+    expect(page.get_by_text("“Be the draft” needs the server.")).to_be_visible()
     assert heard == []
 
 

@@ -86,7 +86,7 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     expect(moment).to_be_hidden()
     control(page, "lesson").select_option("lesson=fifty-minutes&moment=1")
     expect(question).to_have_text(plan.moments[0].question)
-    expect(moment.locator(".needs")).to_have_text("This moment is the page “Learn”. It needs the server.")
+    expect(moment.locator(".needs")).to_have_text("“Learn” needs the server.")
     page.get_by_role("button", name="Next moment").click()
     expect(question).to_have_text(plan.moments[1].question)
     expect(moment.locator(".needs")).to_be_hidden()

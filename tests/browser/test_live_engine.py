@@ -24,7 +24,7 @@ def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: 
     page = offline_page
     open_file(page, one_file)
     page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
-    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    expect(told(page)).to_have_text("The engine of this page stopped.")
     expect(page.locator(".kept tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Try again").click()
     expect(told(page)).to_have_text(READY)
@@ -40,7 +40,7 @@ def test_an_engine_that_somebody_ended_is_noticed(offline_page: Page, one_file: 
     page.workers[0].evaluate("() => void setTimeout(() => close())")
     for _ in range(6):  # the questions that stay without an answer
         page.clock.run_for(5000)
-    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    expect(told(page)).to_have_text("The engine of this page stopped.")
     page.get_by_role("button", name="Try again").click()
     expect(told(page)).to_have_text(READY)
 
@@ -78,7 +78,7 @@ def test_the_console_decodes_as_the_controls_do(offline_page: Page, one_file: Pa
     earlier = (
         "(() => { const one = specviz.decode({}); specviz.decode({}); return one; })().catch((error) => error.message)"
     )
-    assert page.evaluate(earlier) == "Another run has taken the place of this one."
+    assert page.evaluate(earlier) == "Another run has taken its place."
 
 
 def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) -> None:

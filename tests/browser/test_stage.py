@@ -230,7 +230,7 @@ def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: Brows
         "accepted only if it is the target’s top token: target’s top is “"
     )
     page = visit_stage(context, "unrecorded&step=99")
-    expect(page.locator(".inspector")).to_contain_text("This run recorded no probabilities")
+    expect(page.locator(".inspector")).to_contain_text("Its probabilities were not recorded.")
 
 
 def test_hostile_tokens_are_only_text(context: BrowserContext) -> None:

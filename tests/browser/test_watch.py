@@ -151,7 +151,7 @@ def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppSer
     expect(stage(page).locator(".notice")).to_have_text("waiting: place 1 in the queue")
     with app_server.at_most(ready=0):
         app_server.kill(engine)
-        told = "The engine stopped and is starting again; this run comes after that."
+        told = "The engine is starting again; this run comes after that."
         expect(stage(page).locator(".notice")).to_have_text(told)
     wait_for_live_run(page, other_than=first)  # nobody has to ask again
 

@@ -167,7 +167,7 @@ def test_a_tasks_items_add_up() -> None:
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
     assert advance(view, wire.JobFinished(1)).state == "done"
     broken = advance(JobView(1), wire.Rounds(1, [], Output([], "", None)))
-    assert (broken.state, broken.message) == ("failed", say("unexpected")), "an engine that breaks the protocol"
+    assert (broken.state, broken.message) == ("failed", say("broken")), "an engine that breaks the protocol"
 
 
 # ---- visitors who ask for the same
