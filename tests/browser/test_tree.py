@@ -246,7 +246,7 @@ def test_heads_that_draft_everything_at_once_say_so(context: BrowserContext) -> 
     page = open_tree(context, PROPOSED, f"{SHAPE}&kind=medusa")
     expect(note(page)).to_have_text(re.compile("20 guesses, all at once"), use_inner_text=True)
     nodes(page).first.click()
-    expect(page.locator(".inspector")).to_contain_text("which does not see the guesses before it, gave it q = ")
+    expect(page.locator(".inspector")).to_contain_text("The head for this place gave it q = ")
 
 
 def test_a_block_is_explained_as_a_block(context: BrowserContext) -> None:
