@@ -13,8 +13,6 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
 from specviz.data.lessons.recorded_runs import (
     DRAFT_LENGTH,
-    TREE,
-    TREE_DEPTH,
     branch_round,
     drawn_round,
     full_round,
@@ -23,6 +21,7 @@ from specviz.data.lessons.recorded_runs import (
 )
 
 TOKENS = 32
+TREE, TREE_DEPTH = "2,2", 2
 SAMPLED = {"temperature": 1.0}
 
 

@@ -107,7 +107,7 @@ def test_the_whole_tour_by_touch_on_a_phone(visit: Visit) -> None:
     expect_step(page, 2)
     chip(page, 1).tap()
     expect_step(page, 3)
-    expect(card(page)).to_contain_text("You chose “ball”, but “and” is the one that fails.")
+    expect(card(page)).to_contain_text("You chose “ball”, but “and” fails first.")
     chip(page, 2).tap()
     expect_step(page, 4)
     for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):

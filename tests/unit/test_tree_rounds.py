@@ -219,7 +219,7 @@ def test_the_stage_knows_who_drafts_and_says_it() -> None:
         ("medusa", "x"): "The heads on the target guess 4 tokens, all at once.",
         ("early-exit", "early-exit:2"): "The target’s first 2 layers guess 4 tokens.",
         ("early-exit", "early-exit:x"): "The target’s first layers guess 4 tokens.",
-        ("prompt-lookup", "x"): "A match in the text so far gives 4 tokens.",
+        ("prompt-lookup", "x"): "A match in the text gives 4 tokens.",
         ("person", "you"): "You guess 4 tokens.",
         ("somebody", "x"): "The draft guesses 4 tokens.",
     }

@@ -327,13 +327,8 @@ def test_the_key_is_computed_from_the_run(draft_length: int, greedy: bool) -> No
     assert ("greedy" in questions(trace)) == greedy
 
 
-def test_the_key_compares_like_with_like_and_asks_about_a_rejected_token() -> None:
-    trace = fake_trace()
-    counts = metrics.count(trace.rounds)
-    answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
-    assert re.search(r"α = 0\.\d{3} per judgement, at γ = 4 0\.\d{3} accepted / drafted", answer)
-    assert f"had {three(counts.per_judgement_rate)} and {three(counts.acceptance_rate)}" in answer
-    asked = next(each for each in exercises(trace) if "rejected token" in each.question)
+def test_the_key_asks_about_a_rejected_token() -> None:
+    asked = next(each for each in exercises(fake_trace()) if "rejected token" in each.question)
     p, q, u = map(float, re.findall(r"(?:p|q|u) = (\d\.\d{4})", asked.question))
     accept = float(re.search(r"= (\d\.\d{4}); u", asked.answer)[1])  # type: ignore[index]
     assert accept == pytest.approx(min(1, p / q), abs=2e-3)

@@ -18,7 +18,7 @@ from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import Ratio, pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, MeasuredMethod, SettingFigures, stored_methods
+from specviz.data.measured.measured_methods import ALL, MeasuredMethod, stored_methods
 from specviz.data.texts import page_texts
 
 UNKNOWN = "?"
@@ -167,13 +167,7 @@ def _gather_tree(trace: Trace) -> Facts:
 
 @cache_by_language
 def method_facts() -> Facts:
-    """Greedy, over all kinds of text: a head and a draft model at one draft length, a tree and a chain of its depth."""
-    found: dict[str, SettingFigures | None] = {
-        "nano": _find_setting(CHAINS, recorded_runs.DRAFT_LENGTH, None),
-        "eagle": _find_setting("wren-eagle", recorded_runs.DRAFT_LENGTH, None),
-        "chain": _find_setting(CHAINS, recorded_runs.TREE_DEPTH, None),
-        "tree": _find_setting(TREES, recorded_runs.TREE_DEPTH, recorded_runs.TREE),
-    }
+    """Greedy, over all kinds of text: a head and a draft model at one draft length; trees and chains at their best."""
     measured = stored_methods()
     return {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
@@ -181,14 +175,8 @@ def method_facts() -> Facts:
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
         **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
-        **{f"{name}_per_call": _per_call(at) for name, at in found.items()},
+        **{f"{key}_per_call": _per_call(name) for key, name in (("nano", CHAINS), ("eagle", "wren-eagle"))},
     }
-
-
-def _find_setting(name: str, draft_length: int, tree: str | None) -> SettingFigures | None:
-    method = _find_method(name)
-    settings = method.kinds[ALL].settings if method else []
-    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
 
 def _best_speedup(name: str) -> str:
@@ -197,15 +185,19 @@ def _best_speedup(name: str) -> str:
     return localize(method.kinds[ALL].best.speedup, ".2f") if method else UNKNOWN
 
 
+def _per_call(name: str) -> str:
+    """Tokens per target call at the draft length of the methods' runs."""
+    method = _find_method(name)
+    settings = method.kinds[ALL].settings if method else []
+    at = next((each for each in settings if each.way.draft_length == recorded_runs.DRAFT_LENGTH), None)
+    found = at.costs.tokens_per_target_call if at else None
+    return UNKNOWN if found is None else localize(found, ".2f")
+
+
 def _find_method(name: str) -> MeasuredMethod | None:
     measured = stored_methods()
     greedy = measured.greedy if measured else None
     return greedy.find(name) if greedy else None
-
-
-def _per_call(at: SettingFigures | None) -> str:
-    found = at.costs.tokens_per_target_call if at else None
-    return UNKNOWN if found is None else localize(found, ".2f")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    introduction: NonEmptyText
     columns: tuple[NonEmptyText, ...]  # the table's head
     methods: tuple[Member, ...]
 

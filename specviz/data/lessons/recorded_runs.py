@@ -27,7 +27,6 @@ CHAT_RUNS = ("chat-edit", "chat-story")  # one repeats its prompt, the other doe
 WITH_OWN_FILES = (*METHOD_RUNS, *CHAT_RUNS)
 RUNS = (*STORY_RUNS, *WITH_OWN_FILES)
 DRAFT_LENGTH = 4  # of the methods' runs
-TREE, TREE_DEPTH = "2,2", 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,10 @@ from specviz.core import metrics, theory
 from specviz.core.languages import current_language
 from specviz.core.numbers import localize
 from specviz.core.readable import readable
-from specviz.core.terms import Terms, terms_of
+from specviz.core.terms import terms_of
 from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, Trace
 from specviz.data.texts import asset
-from specviz.measure.worksheet.runs import position_rates
 
 say = Sentences("exercises")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -69,14 +68,12 @@ def _make_counts(trace: Trace) -> Iterator[Exercise]:
         return
     yield Exercise(say("rate", counts=counts), say("rate_answer", counts=counts, rate=_round_half_up(rate)))
     yield Exercise(say("alpha"), say("alpha_answer", counts=counts, alpha=_round_half_up(alpha)))
-    saved = counts.emitted - counts.rounds
-    yield Exercise(say("calls", counts=counts), say("calls_answer", counts=counts, saved=saved))
+    yield Exercise(say("calls", counts=counts), say("calls_answer", counts=counts))
     length = trace.settings.draft_length
     one = theory.expected_tokens(alpha, length)
-    positions = theory.expected_tokens_by_position(position_rates(trace, length))
     raised = ["", *(str(power).translate(RAISED) for power in range(2, length + 1))]
     powers = " + ".join(["1", *(f"{localize(alpha, '.3f')}{power}" for power in raised)])
-    answer = say("expected_answer", powers=powers, one=one, measured=tokens, positions=positions)
+    answer = say("expected_answer", powers=powers, one=one, measured=tokens)
     yield Exercise(say("expected", length=length), answer)
 
 
@@ -93,23 +90,6 @@ def _make_costs(trace: Trace) -> Iterator[Exercise]:
     )
     measured = metrics.speedup(trace) or 0.0
     yield Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured))
-    yield _make_break_even(terms, metrics.count(trace.rounds).acceptance_rate or 0.0, measured)
-
-
-def _make_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
-    needed = terms.break_even
-    if needed is None:
-        return Exercise(say("break_even"), say("break_even_none"))
-    answer = say(
-        "break_even_answer",
-        needed=needed,
-        terms=terms,
-        share=theory.acceptance_rate_from_alpha(needed, terms.draft_length),
-        alpha=_round_half_up(terms.alpha),
-        rate=_round_half_up(rate),
-        measured=measured,
-    )
-    return Exercise(say("break_even"), answer)
 
 
 def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:

@@ -9,7 +9,6 @@ from specviz.core.numbers import localize
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
 from specviz.data.texts import page_texts
-from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import NOT_MEASURED, role_table
@@ -21,7 +20,6 @@ FIGURES = range(3, 6)  # the columns that hold one
 def show_family(_: LearnState) -> None:
     measured = stored_methods()
     st.markdown(f"## {SAYS['family_title']}")
-    paragraph(family().introduction, "family")
     st.html(family_table(measured))
     if measured:
         st.caption(_source(measured))
