@@ -91,7 +91,7 @@ def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("WebAssembly.validate(build)", "false", "This browser cannot run the models"),
+        (r"WebAssembly\.validate\(\w+\)", "false", "This browser cannot run the models"),
         ('id="weights-wren-nano">', 'id="weights-wren-nano">AAAA', "The weights of wren-nano are damaged or not whole"),
     ],
     ids=["no SIMD", "damaged weights"],
@@ -101,8 +101,9 @@ def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
 ) -> None:
     page, broken = offline_page, tmp_path / "broken.html"
     content = one_file.read_text(encoding="utf-8")
-    assert old in content
-    broken.write_text(content.replace(old, new), encoding="utf-8")
+    changed, count = re.subn(old, new, content)
+    assert count
+    broken.write_text(changed, encoding="utf-8")
     page.goto(broken.as_uri())
     expect(told(page)).to_contain_text(says)
     expect(page.get_by_role("button", name="Try again")).to_be_visible()

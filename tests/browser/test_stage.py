@@ -224,7 +224,7 @@ def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: Brows
     page = visit_stage(context, "step=0")
     assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("guessed, round 1")  # type: ignore[union-attr]
     page.locator(".strip .chip").first.click()
-    expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
+    expect(page.locator(".inspector")).to_contain_text("is a guess")
     page = visit_stage(context, "greedy&step=99")
     expect(page.locator(".inspector")).to_contain_text(
         "accepted only if it is the target’s top token: target’s top is “"
@@ -260,7 +260,7 @@ def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: Brows
     expect(round_number(page)).to_have_text("Round 2 of …")
     page.select_option(".speed", "4")
     page.locator(".play").click()
-    expect(page.locator(".stage.waiting")).to_be_attached()
+    expect(page.locator(".waits")).to_be_visible()
     page.get_by_role("button", name="more rounds").click()
     expect(round_number(page)).to_have_text("Round 6 of …")
 
