@@ -226,9 +226,7 @@ def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: Brows
     page.locator(".strip .chip").first.click()
     expect(page.locator(".inspector")).to_contain_text("is a guess")
     page = visit_stage(context, "greedy&step=99")
-    expect(page.locator(".inspector")).to_contain_text(
-        "accepted only if it is the target’s top token: target’s top is “"
-    )
+    expect(page.locator(".inspector")).to_contain_text("Greedy: the target’s top token is “")
     page = visit_stage(context, "unrecorded&step=99")
     expect(page.locator(".inspector")).to_contain_text("Its probabilities were not recorded.")
 
