@@ -106,9 +106,10 @@ def _run_pip(folder: Path) -> Iterator[Progress]:
 def _bytes_of_packages(folder: Path) -> int:
     """Of the largest: pip copies the file when it is whole."""
     sizes = [0]
-    for file in folder.rglob("*.whl"):
-        with suppress(OSError):  # pip moves it meanwhile
-            sizes.append(file.stat().st_size)
+    for place, _, names in os.walk(folder):  # it passes over a folder that pip removes meanwhile; rglob raises
+        for name in names:
+            with suppress(OSError):  # pip moves it meanwhile
+                sizes.append((Path(place) / name).stat().st_size if name.endswith(".whl") else 0)
     return max(sizes)
 
 
