@@ -18,6 +18,7 @@ from specviz.core.texts import AppTexts
 from specviz.data.lessons.text_check import all_texts
 from specviz.data.translating import explain_figures, texts_to_translate
 
+LINE = 100_000  # characters: Babel cuts a long comment into lines, and a previous text is none
 HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."
 
 
@@ -52,7 +53,7 @@ def write(texts: AppTexts[Any], code: str, folder: Path) -> None:
     if len(catalog):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
-            write_po(file, catalog, width=0, include_previous=True)
+            write_po(file, catalog, width=LINE, include_previous=True)
 
 
 def _begun(path: Path, code: str) -> Catalog:

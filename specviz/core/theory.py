@@ -76,19 +76,6 @@ def realistic_speedup(
     return expected_tokens(alpha, draft_length) / round_steps(draft_length, cost_ratio, verification, overhead)
 
 
-def best_draft_length(
-    alpha: float, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0, longest: int = 16
-) -> int:
-    """The draft length from 1 to `longest` with the highest realistic speedup (the shortest of equal ones).
-
-    It can still be slower than plain decoding, see its `realistic_speedup`. Leviathan, section 3.5, chooses γ this way.
-    """
-    _check(longest >= 1, "longest must be at least 1, not", longest)
-    return max(
-        range(1, longest + 1), key=lambda length: realistic_speedup(alpha, length, cost_ratio, verification, overhead)
-    )
-
-
 def break_even_acceptance(
     draft_length: int, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0
 ) -> float | None:

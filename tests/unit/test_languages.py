@@ -253,19 +253,20 @@ def test_what_is_missing_is_said_with_how_much_and_is_no_problem(folder: Path) -
 
 def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdated(folder: Path) -> None:
     made = AppTexts("made", Parts)
-    (folder / "made.yaml").write_text("titles:\n  watch: Watch\n  old: Old\n  name: as-it-is\n  figure: '{x}'\n")
+    long = "Old " * 60 + "text"
+    (folder / "made.yaml").write_text(f"titles:\n  watch: Watch\n  old: {long}\n  name: as-it-is\n  figure: '{{x}}'\n")
     write(made, CODE, folder)
-    translate(folder, "made", ("titles/watch", "Watch", "Ver"), ("titles/old", "Old", "Velho"))
+    translate(folder, "made", ("titles/watch", "Watch", "Ver"), ("titles/old", long, "Velho"))
     (folder / "made.yaml").write_text("titles:\n  watch: Watch\n  old: Older\n  fresh: New\n")
     write(made, CODE, folder)
     once = (folder / CODE / "made.po").read_bytes()
     found = translation(folder, "made", CODE)
     assert [*found.values()] == [
         Entry("titles/watch", "Watch", "Ver"),
-        Entry("titles/old", "Older", "Velho", outdated=True, previous="Old"),
+        Entry("titles/old", "Older", "Velho", outdated=True, previous=long),
         Entry("titles/fresh", "New"),
     ]
-    assert b'#| msgid "Old"\n' in once
+    assert f'#| msgid "{long}"\n'.encode() in once
     write(made, CODE, folder)
     assert (folder / CODE / "made.po").read_bytes() == once
 

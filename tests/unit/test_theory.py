@@ -57,15 +57,6 @@ def test_break_even_and_the_best_length_by_hand() -> None:
     assert theory.break_even_acceptance(4, 0.0, 0.9) == 0.0
     assert theory.break_even_acceptance(4, 1.0) is None  # even α = 1 only breaks even
     assert theory.break_even_acceptance(4, 0.1, 4.0, 1.0) is None
-    assert theory.best_draft_length(1.0, 0.01) == 16
-    assert theory.best_draft_length(1.0, 0.01, longest=5) == 5
-    assert theory.best_draft_length(0.0, 0.1) == 1
-    # E(γ) / (0.3 γ + 1) at α = 0.5: 1.154, 1.094, 0.987
-    assert theory.best_draft_length(0.5, 0.3) == 1
-    # E(γ) / (0.1 γ + 1) at α = 0.7: 1.545, 1.825, 1.948, 1.981, 1.961
-    assert theory.best_draft_length(0.7, 0.1) == 4
-    # the same, but checking more than three tokens is dear
-    assert theory.best_draft_length(0.7, 0.1, {3: 1.0, 4: 1.4}) == 2
     assert theory.acceptance_rate_from_alpha(0.89, 4) == pytest.approx(0.7536, abs=5e-5)  # the design's example
     assert theory.acceptance_rate_from_alpha(0.0, 4) == 0.0
     assert theory.acceptance_rate_from_alpha(1.0, 4) == 1.0
@@ -85,9 +76,8 @@ OUT_OF_RANGE: list[tuple[str, Callable[[], object]]] = [
     ("cost_ratio", lambda: theory.break_even_acceptance(4, math.inf)),
     ("operations_ratio", lambda: theory.extra_operations(0.5, 4, -1)),
     ("verification", lambda: theory.realistic_speedup(0.5, 4, 0.1, 0.0)),
-    ("verification", lambda: theory.best_draft_length(0.5, 0.1, lambda k: math.nan)),
+    ("verification", lambda: theory.realistic_speedup(0.5, 4, 0.1, lambda k: math.nan)),
     ("overhead", lambda: theory.realistic_speedup(0.5, 4, 0.1, 1.0, -1)),
-    ("longest", lambda: theory.best_draft_length(0.5, 0.1, longest=0)),
     ("rates", lambda: theory.expected_tokens_by_position([0.5, 1.5])),
     ("acceptance_rate", lambda: theory.alpha_from_acceptance_rate(2.0, 4)),
 ]

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
+from specviz.core.drafters import MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.judge import VerdictWord, judge
 from specviz.core.settings import DraftSampling, VerificationMode
@@ -18,14 +18,6 @@ KINDS = ("story", "code", "structured", "prose")
 POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
 
 
-def _family(name: str) -> str:
-    known = {*(method.family for method in METHODS if method.askable), "tree", "argmax", "block"}
-    if name not in known:
-        raise ValueError(f"no family of methods is named {name!r}")
-    return name
-
-
-ModelFamily = Annotated[str, AfterValidator(_family)]
 TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
 ENDINGS = {  # of a method's name: its family, and the end of its title
     TREE: ("tree", " (tree)"),
