@@ -65,6 +65,7 @@ def test_the_choice_in_the_header_changes_the_page_and_is_in_the_link_and_rememb
     expect(page.get_by_role("button", name=re.compile("Siguiente"))).to_be_visible()
     expect(page).to_have_url(re.compile("lang=es"))
     expect(page).to_have_title(re.compile("^Aprende"))
+    page.wait_for_function("document.cookie.includes('specviz_lang=es')")
     page.goto(page.url.partition("?")[0])
     expect(page.get_by_role("button", name=re.compile("Siguiente"))).to_be_visible()
     expect(page.get_by_role("combobox", name="Idioma")).to_have_value("Español")
