@@ -48,7 +48,7 @@ def test_speedups_and_operations_by_hand() -> None:
     assert theory.verification_steps(lambda k: k / 2, 6) == 3.0
 
 
-def test_break_even_and_the_best_length_by_hand() -> None:
+def test_break_even_and_the_rate_of_an_alpha_by_hand() -> None:
     for length, costs in product((1, 4, 16), [(0.05, 1.0, 0.0), (0.2, 1.3, 0.1)]):
         needed = known(theory.break_even_acceptance(length, *costs))
         assert theory.realistic_speedup(needed, length, *costs) == pytest.approx(1, rel=1e-9)
