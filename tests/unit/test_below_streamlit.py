@@ -126,6 +126,28 @@ def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatc
     assert requests.on_scriptrunner_yield() == "ends the script"
 
 
+@pytest.mark.parametrize(
+    ("place", "running", "whole"), [(None, ["stage"], 1), ("stage", ["stage"], 0), (None, None, 0)]
+)
+def test_what_changed_outside_of_a_fragment_draws_the_whole_page(
+    context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, place: str | None, running: list[str] | None, whole: int
+) -> None:
+    """Before: nothing was said of a file that was opened as the stage reported; the browser sends one message then."""
+    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: None)
+    below.let_callbacks_end()
+    context.fragment_ids_this_run = running
+    state = SessionState()
+    state._set_widget_metadata(WidgetMetadata("$$ID-file", str, str, "string_value", fragment_id=place))
+    state._new_widget_state.set_widget_from_proto(WidgetState(id="$$ID-file", string_value="came"))
+    state._call_callbacks()
+    assert [asked.fragment_id_queue for asked in context.script_requests.asked] == [[]] * whole
+    context.script_requests.asked.clear()
+    state._compact_state()
+    state._new_widget_state.set_widget_from_proto(WidgetState(id="$$ID-file", string_value="came"))
+    state._call_callbacks()
+    assert not context.script_requests.asked, "it is as it was"
+
+
 def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away(
     context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,15 +84,20 @@ def run_part_next(key: str) -> None:
     """Run a fragment after this one. Streamlit's own `st.rerun` does it from a widget's callback only."""
     context = get_script_run_ctx()
     if context and context.script_requests:
-        context.script_requests.request_rerun(
-            RerunData(
-                query_string=context.query_string,
-                page_script_hash=context.page_script_hash,
-                fragment_id_queue=context.fragment_storage.resolve_target([key]),
-                cached_message_hashes=context.cached_message_hashes,
-                context_info=context.context_info,
-            )
+        _run_next(context, context.fragment_storage.resolve_target([key]))
+
+
+def _run_next(context: Any, parts: list[str]) -> None:
+    """Run these fragments after this script; the whole page where there are none."""
+    context.script_requests.request_rerun(
+        RerunData(
+            query_string=context.query_string,
+            page_script_hash=context.page_script_hash,
+            fragment_id_queue=parts,
+            cached_message_hashes=context.cached_message_hashes,
+            context_info=context.context_info,
         )
+    )
 
 
 _locks: WeakKeyDictionary[FragmentStorage, RLock] = WeakKeyDictionary()  # by what each session has one of
@@ -106,13 +111,19 @@ def let_callbacks_end() -> None:
     seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over. A script that
     another one of the same session has taken the place of may be in a callback: so both have one lock for the state.
 
+    A browser that has two things to send at once sends one message for both. If that is for a fragment, and what
+    changed is not in it, as a file is that was opened while a component reported, the whole page is drawn.
+
     And what came is there under its key, also where it came from a page before, and the page that is drawn now has a
     widget of that key too.
     """
 
     @instead(SessionState, "_call_callbacks")
     def call_whole(call: Function, state: SessionState, **replayed: Any) -> None:
-        requests: Any = getattr(get_script_run_ctx(), "script_requests", None) or SimpleNamespace()
+        context: Any = get_script_run_ctx()
+        requests: Any = getattr(context, "script_requests", None) or SimpleNamespace()
+        if getattr(context, "fragment_ids_this_run", None) and _changed_elsewhere(state, context.fragment_ids_this_run):
+            _run_next(context, [])
         requests.on_scriptrunner_yield = lambda: None
         ids, keys = state._key_id_mapper._key_id_mapping, state._key_id_mapper._id_key_mapping
         came = {keys[widget]: widget for widget in state._new_widget_state if widget in keys}
@@ -129,6 +140,13 @@ def let_callbacks_end() -> None:
         lock = _locks.setdefault(runner._fragment_storage, runner._session_state._lock)
         object.__setattr__(runner._session_state, "_lock", lock)
         start(runner)
+
+
+def _changed_elsewhere(state: SessionState, parts: list[str]) -> bool:
+    """Whether a widget that came with another value is in none of these fragments."""
+    known = state._new_widget_state.widget_metadata
+    changed = [each for each in state._new_widget_state if each in known and state._widget_changed(each)]
+    return any(known[each].fragment_id not in parts for each in changed)
 
 
 def hand_over_once() -> None:
