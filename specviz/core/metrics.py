@@ -150,7 +150,10 @@ def speedup(trace: Trace) -> float | None:
 
 
 def costs(trace: Trace) -> Costs | None:
-    """The costs measured by one trace (medians); None without a plain run, a drafted token or times."""
+    """The costs measured by one trace (medians); None without a plain run, a drafted token or times.
+
+    A check that was timed once, as that of a short last round, says nothing where others were timed more often.
+    """
     drafting = [round for round in trace.rounds if round.drafted]
     if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting or not trace.timed:
         return None
@@ -160,10 +163,11 @@ def costs(trace: Trace) -> Costs | None:
     verify_seconds: dict[int, list[float]] = defaultdict(list)
     for round in trace.rounds:
         verify_seconds[len(round.drafted) + 1].append(known_seconds(round.verify_seconds))
+    repeated = {k: seconds for k, seconds in verify_seconds.items() if len(seconds) > 1}
     return Costs(
         step_seconds=step,
         cost_ratio=median(known_seconds(round.draft_seconds) / round.depth for round in drafting) / step,
-        verification={k: median(seconds) / step for k, seconds in sorted(verify_seconds.items())},
+        verification={k: median(seconds) / step for k, seconds in sorted((repeated or verify_seconds).items())},
         overhead=median(known_seconds(round.overhead_seconds) for round in trace.rounds) / step,
     )
 

@@ -13,7 +13,7 @@ from statistics import geometric_mean, median, mode
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
-from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label, judge, widen_for_next_run
+from specviz.core.judge import HELPS, HURTS, ONE_RUN, UNTOLD, Interval, Judgement, Label, judge, widen_for_next_run
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
@@ -142,9 +142,11 @@ def _outside(value: float, interval: Interval) -> float:
 def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
     """Whether times say more about the machine than about the two decoders: of a run, or of repeats of it.
 
-    `interval` is the speedup's, of the noise of its times only; `costs` are quiet ones.
+    `interval` is the speedup's, of the noise of its times only; `costs` are quiet ones. A round takes at least as long
+    as a plain step, so no speedup is above the tokens of a round.
     """
-    if is_disturbed(trace) or (interval and interval[1] / interval[0] > WIDE):
+    most = ONE_RUN * (metrics.count(trace.rounds).tokens_per_target_call or math.inf)
+    if is_disturbed(trace) or speedup > most or (interval and interval[1] / interval[0] > WIDE):
         return True
     modelled = costs and metrics.speedup_at(trace.rounds, costs)
     if not modelled or not costs:

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { csvOf } from "../../assets/browser/live/csv.js";
 import { sentOf } from "../../assets/browser/live/sent.js";
-import { judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
+import { costsOf, judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
 import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
 import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
@@ -47,6 +47,13 @@ test("the interval of a run's speedup, and the word for it", () => {
   for (const [freedom, t] of quantiles) same(studentT(freedom), t);
   for (const { speedup, interval, trusted, ...run } of runs) same(timedOf(runFrom(run)), { speedup, interval, trusted }, run.case);
   for (const [speedup, interval, word] of words) assert.equal(judged(speedup, interval), word);
+});
+
+test("the costs of a run", () => {
+  for (const { costs, ...run } of table("costs")) {
+    const found = costsOf(runFrom(run));
+    same(found && [found.step, found.draft, Object.fromEntries(found.check), found.overhead], costs, run.case);
+  }
 });
 
 test("the sentence of the result, and its reason", () => {

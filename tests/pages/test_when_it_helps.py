@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
-from specviz.core.request import RunRequest
+from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
-from specviz.ui.shared.run_controls import OWN_TEXT
+from specviz.ui.shared.run_controls import OWN_TEXT, offered_presets
 from specviz.ui.when_it_helps.by_draft import (
     _modelled_with,
     best_lengths,
@@ -269,6 +269,16 @@ def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_ch
     page.selectbox[0].set_value("story-2").run()
     by_draft.watched = RunRequest("def f"), "code-2"
     assert page.run().selectbox[0].value == "story-2", "what was chosen here stays"
+
+
+def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_target_reads() -> None:
+    """Found: a ValueError, because the chat's prompt is in no menu of the bundled target."""
+    page = alone(by_draft_panel)
+    by_draft = visit(page).when_it_helps.by_draft
+    for preset in ("correct-2", "no-such-preset"):
+        by_draft.watched = RunRequest("Correct this."), preset
+        assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
+        assert not page.exception
 
 
 def test_a_comparison_of_drafts_says_how_long_it_takes() -> None:

@@ -72,6 +72,12 @@ def test_the_interval_of_a_runs_speedup_and_the_word_for_it() -> None:
         assert judge(speedup, interval and (interval[0], interval[1])).word == word
 
 
+def test_the_costs_of_a_run() -> None:
+    for case in table("costs"):
+        found = metrics.costs(run_from(case))
+        same(found and [found.step_seconds, found.cost_ratio, found.verification, found.overhead], case["costs"], case)
+
+
 def test_the_sentence_of_the_result_and_its_reason() -> None:
     for case in table("results")["runs"]:
         found = result_of(run_from(case), None, "measured in this browser")

@@ -83,6 +83,8 @@ def many_rows(count: int, **each: Callable[[int], str]) -> bytes:
     ("content", "says"),
     [
         (changed(speedup="-1"), "row 1, column speedup"),
+        (changed(speedup="1e-200"), "row 1, column speedup"),  # before: an OverflowError
+        (changed(speculative_seconds="1e-200"), "row 1, column speculative_seconds"),
         (changed(draft_length="17"), "row 1, column draft_length"),
         (changed(draft_schedule="wild"), "row 1, column draft_schedule"),
         (changed(rounds="many"), "row 1, column rounds"),

@@ -339,3 +339,10 @@ def test_a_cause_is_given_only_where_the_costs_explain_the_label() -> None:
     assert (verdict.label, verdict.trusted) == ("helps", True)  # 1.07× measured, 1.01× at calibrated costs
     assert "limit" not in verdict.reason
     assert "pays" not in verdict.reason
+
+
+def test_a_run_that_writes_faster_than_the_tokens_of_its_rounds_is_not_trusted() -> None:
+    """Found: "Helps, 4.68×" from 16 tokens in 4 passes. A round takes at least as long as a plain step."""
+    rounds = [a_round(index, 4, overhead=0.0) for index in range(4)]  # five tokens in 1.65 steps
+    for slower, trusted in ((1.8, False), (1.7, True)):
+        assert known(verdict_of_run(a_trace(rounds, slower * STEP))).trusted == trusted

@@ -162,6 +162,7 @@ def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused
         ((None, 41.0, None), "Give both latencies"),
         ((None, 41.0, 0.0), "above 0"),
         ((0.0, None, None), "above 0"),
+        ((0.0, 10.0, 5.0), "above 0"),
         ((1e9, None, None), "below 100"),
         ((1.5, 41.0, 43.6), "give 0.94×, not 1.50×"),
     ],

@@ -2,8 +2,8 @@
 
 import { fixed } from "../shared/localize.js";
 import { verificationSteps } from "../shared/theory.js";
-import { emits, secondsOf } from "../trace/rounds.js";
-import { running } from "../trace/running.js";
+import { depthOf, emits, secondsOf } from "../trace/rounds.js";
+import { median, running } from "../trace/running.js";
 import type { Trace } from "../shared/payloads.js";
 
 const FEWEST = 5; // blocks from which an interval is computed
@@ -21,7 +21,7 @@ export type Timed = { speedup: number, interval: [number, number] | null, truste
  */
 export function costsOf(trace: Trace): Costs | null {
   const { rounds, autoregressive } = trace;
-  const typical = clockIsCoarse(trace) ? mean : middleMean;
+  const typical = clockIsCoarse(trace) ? mean : median;
   const drafting = rounds.filter(({ drafted }) => drafted.length);
   const step = typical(autoregressive?.seconds_per_token ?? []);
   if (!drafting.length || !step || rounds.some((round) => secondsOf(round) === null)) return null;
@@ -30,7 +30,7 @@ export function costsOf(trace: Trace): Costs | null {
   const repeated = sizes.filter((tokens) => seconds(tokens).length > 1); // the last round is short, and timed once
   return {
     step,
-    draft: typical(drafting.map((round) => (round.draft_seconds ?? 0) / round.drafted.length)) / step,
+    draft: typical(drafting.map((round) => (round.draft_seconds ?? 0) / depthOf(round))) / step,
     check: new Map((repeated.length ? repeated : sizes).map((tokens) => [tokens, typical(seconds(tokens)) / step])),
     overhead: typical(rounds.map((round) => round.overhead_seconds ?? 0)) / step,
   };
@@ -47,11 +47,12 @@ export function roundSteps({ draft, check, overhead }: Costs, drafted: number) {
  * after the other, as in older records.
  */
 export function timedOf(trace: Trace): Timed | null {
-  const { speedup, drafted } = running(trace).at(-1)?.after ?? {};
-  if (!speedup || !drafted) return null;
+  const { speedup, drafted, emitted } = running(trace).at(-1)?.after ?? {};
+  if (!speedup || !drafted || !emitted) return null;
+  const possible = speedup <= (ONE_RUN * emitted) / trace.rounds.length; // a round takes at least as long as a plain step
   const blocks = blocksOf(trace);
   const [plain, rounds, tokens] = [sum(blocks, "plain"), sum(blocks, "round"), sum(blocks, "tokens")];
-  if (blocks.length < FEWEST || !trace.autoregressive?.alternating || !plain || !rounds) return { speedup, interval: null, trusted: true };
+  if (blocks.length < FEWEST || !trace.autoregressive?.alternating || !plain || !rounds) return { speedup, interval: null, trusted: possible };
   const { slope, middle, parameters } = line(blocks);
   const mean = rounds / blocks.length;
   const moves = blocks.map((block) => {
@@ -62,7 +63,7 @@ export function timedOf(trace: Trace): Timed | null {
   const spread = Math.sqrt((blocks.length / freedom) * moves.reduce((total, move) => total + move ** 2, 0));
   const half = studentT(freedom) * spread;
   const timing = [speedup * Math.exp(-half), speedup * Math.exp(half)];
-  return { speedup, interval: [timing[0] / ONE_RUN, timing[1] * ONE_RUN], trusted: timing[1] / timing[0] <= WIDE };
+  return { speedup, interval: [timing[0] / ONE_RUN, timing[1] * ONE_RUN], trusted: possible && timing[1] / timing[0] <= WIDE };
 }
 
 /** Student's t for 97.5 %, as `student_t` of specviz/core/intervals.py. */
@@ -119,13 +120,6 @@ function line(blocks: Array<{ drafted: number, round: number }>) {
 
 function sum<Name extends string>(rows: Array<Record<Name, number>>, name: Name) {
   return rows.reduce((total, row) => total + row[name], 0);
-}
-
-/** The mean of the middle half, which a few slow ones do not move. */
-function middleMean(values: number[]) {
-  const sorted = values.toSorted((one, other) => one - other);
-  const quarter = Math.floor(sorted.length / 4);
-  return mean(sorted.slice(quarter, sorted.length - quarter));
 }
 
 function mean(values: number[]) {

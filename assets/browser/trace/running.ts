@@ -47,7 +47,7 @@ export function autoregressiveClock({ seconds_per_token: seconds }: Autoregressi
   return clock;
 }
 
-function median(values: number[]) {
+export function median(values: number[]) {
   const ordered = values.toSorted((a, b) => a - b);
   const middle = ordered.length >> 1;
   return ordered.length % 2 ? ordered[middle] : (ordered[middle - 1] + ordered[middle]) / 2;

@@ -21,7 +21,8 @@ _Count = Annotated[int, Field(ge=0, le=10**9)]
 _AtLeast1 = Annotated[int, Field(ge=1, le=10**9)]
 _Rate = Annotated[float, Field(ge=0, le=1)]
 _Seconds = Annotated[float, Field(ge=0, le=10**7)]
-_Above0 = Annotated[float, Field(gt=0, le=10**7)]
+_Above0 = Annotated[float, Field(ge=1e-9, le=10**7)]
+_Speedup = Annotated[float, Field(ge=0.001, le=1000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class SweepRow(SweepSeries):
     draft_seconds: _Seconds
     verify_seconds: _Seconds
     overhead_seconds: _Seconds
-    speedup: _Above0
+    speedup: _Speedup
     identical: bool | None
     repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
     node: _Text | None = None  # of the cluster that measured it, see `spread`; None: where the sweep was asked for

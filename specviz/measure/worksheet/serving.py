@@ -151,9 +151,9 @@ def measured_speedup(
         given = without / speculative
     else:
         raise InputError(say("latency_above"))
-    if given is not None and not 0 < given < MOST_SPEEDUP:
+    if any(each is not None and not 0 < each < MOST_SPEEDUP for each in (given, speedup)):
         raise InputError(say("speedup_between", most=MOST_SPEEDUP))
-    if given and speedup is not None and abs(given / speedup - 1) > 0.02:
+    if given and speedup and abs(given / speedup - 1) > 0.02:
         raise InputError(say("two_speedups", given=given, speedup=speedup))
     return given
 

@@ -170,12 +170,12 @@ def show_by_draft(state: ByDraft) -> None:
 
 
 def _prompt(state: ByDraft) -> str:
-    """Draw the choice of a prompt, which begins with that of Watch; its text."""
+    """Draw the choice of a prompt, which begins with that of Watch, unless it is one for a chat model; its text."""
     request, preset = state.watched
-    on_watch = preset or OWN_TEXT
-    names = offered_presets(DEFAULT_TARGET, [preset or ""])
+    names = offered_presets(DEFAULT_TARGET)
     names = names if preset else [OWN_TEXT, *names]
-    shown = state.preset or on_watch
+    on_watch = preset if preset in names else names[0]
+    shown = state.preset if state.preset in names else on_watch
     chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}
     picked = st.selectbox(SAYS["prompt"], names, format_func=preset_label, **chosen)
     state.preset = "" if picked == on_watch else picked
