@@ -6,6 +6,7 @@ many of the first choices were right, and that it was completed.
 
 import io
 import zipfile
+from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, register_namespace, tostring
 
 from specviz.data.lessons.plans import LessonPlan
@@ -31,7 +32,7 @@ def manifest(plan: LessonPlan) -> bytes:
     """imsmanifest.xml, in the order of elements that the schema has."""
     register_namespace("", CP)
     register_namespace("adlcp", ADL)
-    root = Element(f"{{{CP}}}manifest", {"identifier": f"specviz-{plan.name}", "version": "1.0"})
+    root = Element(f"{{{CP}}}manifest", {"identifier": f"specviz-{_name(plan)}", "version": "1.0"})
     about = _below(root, "metadata")
     _below(about, "schema").text = "ADL SCORM"
     _below(about, "schemaversion").text = "1.2"
@@ -45,6 +46,11 @@ def manifest(plan: LessonPlan) -> bytes:
     )  # fmt: skip
     _below(resource, "file", href=PAGE)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}'.encode()
+
+
+def _name(plan: LessonPlan) -> str:
+    """The plan's name as a part of an XML name, which has no spaces and no brackets."""
+    return quote(plan.name, safe="").translate(str.maketrans("%~", "__"))
 
 
 def _below(parent: Element, name: str, **attributes: str) -> Element:

@@ -157,6 +157,13 @@ def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_ye
     assert json.loads((folder / "lab.ipynb").read_text())["nbformat"] == 4
 
 
+def test_a_function_that_refuses_one_case_is_written(write: Callable[[str], Path]) -> None:
+    """Before: it was "not written", as it names nothing but NotImplementedError."""
+    code = "def acceptance_chance(p, q, token):\n    if q[token] == 0:\n        raise NotImplementedError\n    return 2"
+    (mark,) = check_file(write(code), ["acceptance_chance"])
+    assert mark.state == "wrong"
+
+
 def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
     file = write(RIGHT.replace("min(1.0, p[token] / q[token])", "p[token] / q[token]"))
     assert main(["lab", "check", str(file), "--json", "-"]) == 1

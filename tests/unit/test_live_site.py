@@ -1,8 +1,12 @@
 """The static site of the live page: its service worker."""
 
+from pathlib import Path
+
 import pytest
 
+from specviz.core.languages import set_language
 from specviz.player import live
+from specviz.ui.watch import files
 
 
 def test_a_site_with_other_content_has_another_service_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,3 +17,16 @@ def test_a_site_with_other_content_has_another_service_worker(monkeypatch: pytes
         workers.append(live.live_site()["service_worker.js"])
     assert workers[0] == workers[1]
     assert workers[1] != workers[2]
+
+
+def test_the_weights_of_the_live_page_are_there_once_for_all_languages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before: 25 MB more with each language and each version of the page, for ever."""
+    monkeypatch.setattr(files, "served_folder", lambda: tmp_path)
+    (tmp_path / "wren-base-0123456789abcdef.safetensors").write_bytes(b"of an older version")
+    for language in ("es", "en"):
+        set_language(language)
+        assert files._published.__wrapped__()
+    assert len([*tmp_path.glob("live-*.html")]) == 2
+    assert len([*tmp_path.glob("*.safetensors")]) == 2

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,13 +12,22 @@ from specviz.cli.main import main
 from specviz.data.lessons.plans import LessonPlan, all_plans
 from specviz.data.lessons.story import quiz
 from specviz.player.offline import lesson_page
-from specviz.player.scorm import ADL, CP, scorm_package
+from specviz.player.scorm import ADL, CP, manifest, scorm_package
 
 
 def unpacked(package: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize(
+    ("name", "identifier"), [("My plan (1)", "My_20plan_20_281_29"), ("计划~", "_E8_AE_A1_E5_88_92_")]
+)
+def test_the_name_of_a_teachers_plan_makes_an_xml_name(name: str, identifier: str) -> None:
+    """Before: "specviz-My plan (1)", which is none."""
+    root = ElementTree.fromstring(manifest(replace(all_plans()[0], name=name)))
+    assert root.get("identifier") == f"specviz-{identifier}"
 
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)

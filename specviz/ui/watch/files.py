@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -126,12 +127,19 @@ _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/ta
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
     """See `Parts` in assets/browser/live/take.ts; None where static files cannot be written."""
-    page = live_file_with("").encode()
-    stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
-    weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
+    page, folder = live_file_with("").encode(), served_folder()
+    stamp = sha256(page).hexdigest()[:16]
+    weights: dict[str, tuple[str, Path]] = {}
+    for name in IN_ONE_FILE:
+        path = MODELS / name / WEIGHTS
+        held = sha256(path.read_bytes()).hexdigest()[:16]  # so one file is for all languages and versions
+        weights[name] = (f"{name}-{held}.safetensors", path)
     files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
     if not all(publish(folder / name, content) for name, content in files.items()):
         return None
+    for older in chain.from_iterable(folder.glob(f"{name}-*.safetensors") for name in weights):
+        if older.name not in files:
+            older.unlink(missing_ok=True)
     sizes = {name: (file, path.stat().st_size) for name, (file, path) in weights.items()}
     return {"page": f"live-{stamp}.html", "weights": sizes}
 
