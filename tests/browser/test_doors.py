@@ -19,11 +19,11 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.hostile import MESSAGES, TEXTS, all_files
-from benchmarks.visitors import Visitor, visiting
 from specviz.ui.shared.guard import SAYS
 from specviz.ui.shared.leftovers import EVERY
 from specviz.ui.watch.watch_state import MAX_RUNS
+from tests.load.hostile import MESSAGES, TEXTS, all_files
+from tests.load.visitors import Visitor, visiting
 from tests.support.app_server import AppServer, serving
 from tests.support.door_contents import STORED, fill_store, stored_ids
 from tests.support.grids import grid

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.hostile import MESSAGES
 from specviz.cli.options import MOST_TEXT
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.trace import FILE, UPLOAD
@@ -20,6 +19,7 @@ from specviz.ui.shared.components import MOST
 from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
 from specviz.ui.watch.watch_state import LIST_BYTES, MAX_RUNS
 from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES
+from tests.load.hostile import MESSAGES
 from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
 

@@ -6,8 +6,8 @@ The bounds are several times of what was measured, and a small part of what each
 
 import pytest
 
-from benchmarks.hostile import GAME
 from specviz.core.trace import FILE
+from tests.load.hostile import GAME
 from tests.support.child import in_a_child
 from tests.support.door_contents import COMMAND, long_trace
 from tests.support.grids import grid
