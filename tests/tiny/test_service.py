@@ -5,29 +5,21 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
-from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Autoregressive, Output
-from specviz.service import EngineService, JobView, ServiceLimits, fleet
+from specviz.core.trace import Autoregressive
+from specviz.service import EngineService, ServiceLimits
 from specviz.service import protocol as wire
-from specviz.service.bench import Mailbox
 from specviz.service.child import Child
-from specviz.service.engine import listen
-from specviz.service.fleet import Restarts
-from specviz.service.job import Items, advance
 from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
-from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
 from tests.support.known import known
 from tests.support.services import (
@@ -91,57 +83,6 @@ def test_what_the_engine_need_not_see_is_refused_at_once(asked: RunRequest, mess
 # ---- the queue
 
 
-def test_first_come_first_served_places_are_shown_and_a_cancelled_run_has_its_rounds(service: EngineService) -> None:
-    held = run(service, "ada", "hold")
-    service.wait(held, has_begun, PATIENCE)
-    assert service.wait(held, lambda view: view.rounds >= 5, 0.01).state == "running", "waiting gives up in time"
-    second, third = run(service, "bob", "hold"), run(service, "cleo", "hold")
-    assert [service.view(job).place for job in (held, second, third)] == [None, 1, 2]
-    service.cancel("ada", "run")
-    assert (service.view(held).state, service.view(held).rounds) == ("cancelled", 1)
-    until_state(service, second, "running")
-    assert service.view(third).place == 1
-
-
-def test_a_new_request_takes_the_place_of_a_waiting_one_but_not_of_a_running_one(service: EngineService) -> None:
-    begun = run(service, "ada", "hold")
-    until_state(service, begun, "running")
-    old, other = run(service, "bob", "rounds 1"), run(service, "cleo", "hold")
-    new = run(service, "bob", "hold")
-    assert [service.view(job).place for job in (new, other)] == [1, 2]
-    assert service.view(old).state == "lost"
-    again = run(service, "ada", "hold")
-    assert (service.view(begun).state, service.view(begun).message) == ("lost", "This run has expired.")
-    until_state(service, new, "running")
-    assert [service.view(job).place for job in (other, again)] == [1, 2]
-
-
-def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(service: EngineService) -> None:
-    measuring = measure_costs(service, "ada", "hold")
-    until_state(service, measuring, "running")
-    watched = run(service, "bob", "hold")
-    until_state(service, watched, "running")
-    assert service.view(measuring).place == 1
-    service.cancel("bob", "run")
-    until_state(service, measuring, "running")
-    service.cancel("ada", "costs")
-    until(service, lambda: service._fleet.drivers[0].running == [])
-    assert service.view(measuring).state == "cancelled"
-
-
-def test_a_proof_replaces_neither_the_sweep_nor_the_costs_of_its_session(service: EngineService) -> None:
-    """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
-    until_state(service, run(service, "bob", "hold"), "running")
-    sweep, costs = measure_costs(service, "ada", "quick", "sweep"), measure_costs(service, "ada", "quick", "costs")
-    proof = measure_costs(service, "ada", "quick", "proof")
-    assert [service.view(job).place for job in (sweep, costs, proof)] == [1, 2, 3]
-    service.cancel("ada", "costs")
-    service.cancel("bob", "run")
-    assert until_state(service, sweep, "done").result
-    assert until_state(service, proof, "done").result
-    assert service.view(costs).state == "cancelled"
-
-
 def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
     service = start(turn=0.0)
     watched = run(service, "cleo", "hold")
@@ -154,20 +95,6 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
         assert view.result.items == ("cell 1", "cell 2", "cell 3")
         ends.append(view.progress and view.progress.done)
     assert ends == [3, 3]
-
-
-def test_a_tasks_items_add_up() -> None:
-    view = advance(JobView(1), wire.JobProgress(1, "measuring", 3, prompt="story-1"))
-    assert (view.state, view.items, view.result) == ("running", 0, None)
-    for item in ("a", "b"):
-        view = advance(view, wire.JobItem(1, "sweep", item))
-    assert view.result == Items("sweep", ("a", "b"))
-    assert view.progress == wire.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
-    view = advance(view, wire.EngineAlive(1))
-    assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
-    assert advance(view, wire.JobFinished(1)).state == "done"
-    broken = advance(JobView(1), wire.Rounds(1, [], Output([], "", None)))
-    assert (broken.state, broken.message) == ("failed", say("broken")), "an engine that breaks the protocol"
 
 
 # ---- visitors who ask for the same
@@ -197,14 +124,6 @@ def test_run_again_measures_again_and_replaces_the_run(service: EngineService) -
     until_state(service, third, "done")
 
 
-def test_a_fresh_run_joins_one_that_has_not_begun_and_no_other(service: EngineService) -> None:
-    begun = submit(service, "ada", HELD)
-    service.wait(begun, has_begun, PATIENCE)
-    one, two = (service.submit(name, "run", lambda job: wire.Run(job, HELD), fresh=True) for name in ("bob", "cleo"))
-    assert service.view(begun).state == "running"
-    assert [service.view(job).place for job in (one, two)] == [1, 1]
-
-
 def test_one_who_cancels_a_shared_run_does_not_end_it_for_the_others(service: EngineService) -> None:
     one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
     service.wait(two, has_begun, PATIENCE)
@@ -213,14 +132,6 @@ def test_one_who_cancels_a_shared_run_does_not_end_it_for_the_others(service: En
     assert service.view(two).state == "running"
     submit(service, "bob", REQUEST)
     until(service, lambda: service._fleet.drivers[0].running == [])
-
-
-def test_one_who_asks_for_something_else_leaves_the_shared_run_in_its_place(service: EngineService) -> None:
-    until_state(service, run(service, "teacher", "hold"), "running")
-    one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
-    other = submit(service, "ada", REQUEST)
-    assert service.view(one).state == "lost"
-    assert [service.view(job).place for job in (two, other)] == [1, 2]
 
 
 def test_costs_are_measured_once_for_all(service: EngineService) -> None:
@@ -306,28 +217,6 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
     assert service.view(run(service, "tab 40", "hold")).state == "waiting"
 
 
-@pytest.mark.parametrize(
-    ("text", "address", "limited"),
-    [
-        (None, "", False),
-        ("<script>", "", False),
-        *((private, private, False) for private in ("10.0.0.7", "192.168.1.1")),  # it may be a proxy's
-        ("fd00::1", "fd00::", False),
-        ("8.8.8.8", "8.8.8.8", True),
-        ("::ffff:8.8.8.8", "8.8.8.8", True),
-        ("2001:4860:4860:1:2:3:4:5", "2001:4860:4860:1::", True),
-    ],
-)
-def test_what_an_address_is_and_if_it_has_a_limit(text: str | None, address: str, limited: bool) -> None:
-    assert normal_address(text) == address
-    service = EngineService(ENGINE, ServiceLimits(sessions_at_once=1))
-    states = []
-    for number in range(2):
-        service.arrive(f"tab {number}", text)
-        states.append(service.view(run(service, f"tab {number}", "hold")).state)
-    assert (states[1] == "failed") == limited
-
-
 # ---- cancelling and leaving
 
 
@@ -364,24 +253,6 @@ def test_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() ->
     assert ended.wait(PATIENCE)
 
 
-def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before: a job that was handed to it in that moment lost one of its two lives."""
-    service = start(silence=0.2)
-    (driver,) = service._fleet.drivers
-    kill, ready = Child.kill, list[bool]()
-
-    def look(self: Child) -> None:
-        ready.append(driver.ready)
-        kill(self)
-
-    monkeypatch.setattr(Child, "kill", look)
-    until_state(service, run(service, "ada", "deaf"), "failed")
-    assert ready
-    assert not any(ready)
-
-
 def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -> None:
     service = start(reconnect=0.05)
     gone, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
@@ -391,36 +262,6 @@ def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -
     assert service.view(gone).message == "This run has expired."
     service.leave("bob")
     until(service, lambda: not service._sessions._tickets and not service._sessions._left)
-
-
-SIGNS: dict[str, Callable[[EngineService, int], object]] = {
-    "arrive": lambda service, job: service.arrive("ada"),
-    "view": lambda service, job: service.view(job),
-    "wait": lambda service, job: service.wait(job, lambda view: True, 0),
-    "submit": lambda service, job: measure_costs(service, "ada", "hold"),
-}
-
-
-@pytest.mark.parametrize("sign", SIGNS)
-def test_a_session_that_comes_back_has_not_left(sign: str) -> None:
-    """A short break of the network, or a reload."""
-    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
-    job = run(service, "ada", "hold")
-    service.leave("ada")
-    SIGNS[sign](service, job)
-    assert not service._sessions._left
-    assert not service.view(job).finished
-
-
-def test_a_session_that_says_nothing_stays(start: Start) -> None:
-    """A hidden tab's timers run once a minute, and a slow server hears them late: neither is a reason to end a job."""
-    service = start(reconnect=0.01)
-    job = run(service, "ada", "hold")
-    until_state(service, job, "running")
-    other = run(service, "bob", "hold")
-    service.leave("bob")
-    until(service, lambda: service._sessions.ticket(other) is None)
-    assert service.view(job).state == "running"
 
 
 # ---- an engine that dies
@@ -440,19 +281,6 @@ def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start)
     assert service.engine_pids != first
 
 
-def test_all_who_wait_are_told_that_the_engine_starts_again_and_all_runs_come(start: Start) -> None:
-    service = start()
-    until_state(service, run(service, "cleo", "rounds 1"), "done")
-    (engine,) = service.engine_pids
-    jobs = [run(service, f"visitor {number}", "slow" if number == 0 else "rounds 2") for number in range(30)]
-    until_state(service, jobs[0], "running")
-    os.kill(engine, signal.SIGKILL)
-    until(service, lambda: service.view(jobs[0]).state == "waiting")
-    assert {service.view(job).message for job in jobs} == {say("restarting")}
-    for job in jobs:
-        until_state(service, job, "done")
-
-
 def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start) -> None:
     service = start()
     for _ in range(2):  # each is tried twice
@@ -465,126 +293,7 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     assert service.state == "ready"
 
 
-@pytest.mark.parametrize(
-    "command", [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",)], ids=["never starts", "cannot be"]
-)
-def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str, ...]) -> None:
-    service = EngineService(command)
-    service.start()
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
-    service.close()
-
-
 # ---- errors in the service's own threads
-
-
-def raises_once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
-    """Let the function raise the next time it is called, and work again after that."""
-    right = getattr(owner, name)
-
-    def wrong(*arguments: Any) -> Any:
-        monkeypatch.setattr(owner, name, right)
-        raise RuntimeError("injected")
-
-    monkeypatch.setattr(owner, name, wrong)
-
-
-@pytest.mark.parametrize("name", ["_find_step", "_next_line", "_hand_over"])
-def test_the_driver_goes_on_after_an_error_in_itself(
-    start: Start, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    service = start(pause=0.01)
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    held = run(service, "ada", "hold")
-    until(service, lambda: service.view(held).rounds == 1)
-    first = service.engine_pids
-    raises_once(monkeypatch, service._fleet.drivers[0], name)
-    if name == "_hand_over":
-        service.cancel("ada", "run")
-    other = run(service, "bob", "rounds 1")
-    until_state(service, other, "done")
-    if name != "_hand_over":
-        view = service.view(held)
-        assert (view.state, view.message, view.rounds) == ("failed", say("broken"), 1)
-    assert service.engine_pids != first
-    assert "injected" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "prompt"),
-    [
-        (wire, "parse_event", "rounds 1"),
-        (fleet, "advance", "rounds 1"),
-        (fleet.EngineDriver, "_handle_end", "die"),  # while the engine's end is noted
-    ],
-)
-def test_the_reader_goes_on_after_an_error_in_itself(
-    start: Start,
-    owner: object,
-    name: str,
-    prompt: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    service = start()
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    first = service.engine_pids
-    raises_once(monkeypatch, owner, name)
-    view = until_state(service, run(service, "ada", prompt), "failed")
-    assert view.message == say("broken")
-    until_state(service, run(service, "bob", "rounds 1"), "done")
-    assert service.engine_pids != first
-    assert "injected" in caplog.text
-
-
-def test_an_engine_that_can_no_longer_be_heard_is_replaced(
-    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Found: the reader's thread ended with its error, and everyone waited for an engine that nobody read."""
-    raises_once(monkeypatch, fleet.EngineDriver, "_on_line")
-    service = start()
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    assert "injected" in caplog.text
-
-
-def test_a_driver_that_fails_while_it_starts_over_tries_again(
-    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Found: an error while an error was taken care of ended the driver's thread, and everyone waited for ever."""
-    service = start(pause=0.01)
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    raises_once(monkeypatch, service._fleet.drivers[0], "_give_up_engine")
-    raises_once(monkeypatch, service._fleet.drivers[0], "_find_step")
-    until_state(service, run(service, "bob", "rounds 1"), "done")
-    assert caplog.text.count("RuntimeError: injected") == 2
-
-
-def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture) -> None:
-    def lines() -> Iterator[bytes]:
-        yield b"no command\n"
-        raise RuntimeError("injected")
-
-    ended: list[int] = []
-    monkeypatch.setattr(os, "_exit", ended.append)
-    listen(lines(), Mailbox())  # type: ignore[arg-type]
-    assert ended == [0]
-    assert "RuntimeError: injected" in capfd.readouterr().err
-
-
-def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Start) -> None:
-    service = start(deaths=100)
-    job = service.submit("ada", "sweep", sweep_of)
-    for cells in (1, 2):
-        until(service, lambda cells=cells: service.view(job).items == cells)  # type: ignore[misc]
-        (engine,) = service.engine_pids
-        os.kill(engine, signal.SIGKILL)
-    assert until_state(service, job, "done").items == 3
-
-
-def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet.EngineDriver, "_find_step", Mock(side_effect=RuntimeError("injected")))
-    service = start(pause=0.01)
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
 
 
 @pytest.mark.parametrize("end", ["exit", "kill"])
@@ -631,20 +340,6 @@ def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> No
     script = f"import sys, {imports}; print([name for name in {sorted(absent)} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
-
-
-def test_deaths_long_apart_begin_no_rest() -> None:
-    restarts = Restarts(ServiceLimits(deaths=3, deaths_window=60, rest=60))
-    for now in (0, 40, 80, 120):
-        restarts.died(now)
-    assert not restarts.resting
-    restarts.died(125)
-    restarts.died(130)
-    assert restarts.resting
-    assert not restarts.allow_run(189)
-    assert restarts.allow_run(190)
-    restarts.died(191)
-    assert not restarts.resting  # it starts with a clean slate
 
 
 def test_commands_and_events_survive_the_pipe() -> None:
@@ -695,25 +390,3 @@ def test_an_engine_that_is_killed_with_many_jobs_at_once_loses_none(start: Start
     for job in jobs:
         until_state(service, job, "done")
     until(service, lambda: service.view(sweep).items >= 1)  # the next ones may come before we look
-
-
-def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) -> None:
-    """It is tried twice, beside what others do."""
-    service = start(tokens_at_once=10_000)
-    others = [measure_costs(service, f"visitor {number}", "hold") for number in range(2)]
-    until(service, lambda: all(service.view(job).state == "running" for job in others))
-    fatal = submit(service, "ada", RunRequest("die", target="EleutherAI/pythia-70m", draft="lookup"))
-    assert until_state(service, fatal, "failed").message == say("died")
-    until(service, lambda: all(service.view(job).state == "running" for job in others))
-
-
-def test_a_stop_that_others_outlive_ends_no_engine(start: Start) -> None:
-    service = start(tokens_at_once=10_000)
-    held, other, long = run(service, "ada", "hold"), run(service, "bob", "hold"), measure_costs(service, "cleo", "hold")
-    for job in (held, other, long):
-        until_state(service, job, "running")
-    before = service.engine_pids
-    service.cancel("ada", "run")
-    until(service, lambda: len(service._fleet.drivers[0].running) == 2)
-    assert service.engine_pids == before
-    assert {service.view(job).state for job in (other, long)} == {"running"}

@@ -23,7 +23,6 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionInfo
@@ -34,7 +33,6 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from specviz.ui.shared import below_streamlit as below
-from specviz.ui.shared import leftovers
 from specviz.ui.shared.guard import guard_the_doors
 from tests.support.doors import FILES, ROOT
 from tests.support.patched import PATCHED, put_back
@@ -96,23 +94,6 @@ def test_what_the_script_knows_of_its_visitor(context: SimpleNamespace, monkeypa
     assert below.main_script() is None, "no server runs"
     monkeypatch.setattr(below, "get_script_run_ctx", lambda: None)
     assert (below.session_id(), below.came_by_history(), below.main_script()) == ("", False, None)
-
-
-def test_a_part_of_a_page_runs_next(context: SimpleNamespace) -> None:
-    below.run_part_next("stage")
-    (asked,) = context.script_requests.asked
-    assert asked.fragment_id_queue == ["id of stage"]
-    assert (asked.query_string, asked.page_script_hash) == ("a=1", "page")
-    context.script_requests = None
-    below.run_part_next("stage")
-
-
-def test_streamlits_old_way_to_make_pages_is_seen_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hasattr(PagesManager, "uses_pages_directory")
-    for uses, alone in ((True, True), (None, False), (False, False)):
-        monkeypatch.setattr(PagesManager, "uses_pages_directory", uses)
-        assert below.page_runs_alone() == alone
-        assert not below.page_runs_alone()
 
 
 def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,11 +245,6 @@ def test_a_script_that_begins_late_puts_nothing_older_back(taken: list[list[obje
     assert taken == [["new", True], []]  # the session still has what the first of them took
 
 
-def test_what_a_part_that_is_gone_reports_is_left_out(taken: list[list[object]]) -> None:
-    in_a_thread([message("old", CLICK), message("new", fragment="gone")], [0])
-    assert taken == [["old", True]]
-
-
 # ---- sessions
 
 
@@ -350,14 +326,6 @@ def test_a_poll_is_left_out_while_the_answer_to_the_last_one_is_on_its_way(
     assert bool(came) == asked
 
 
-def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    came: list[object] = []
-    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
-    below.poll_one_at_a_time()
-    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # type: ignore[arg-type]
-    assert came == [None]
-
-
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not runtime.exists()
     assert below.session_called("ada") is None
@@ -420,20 +388,6 @@ def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() 
         assert (session.ended, session.held(), session.cleared) == (1, None, True)
     assert {"_client_state", "_session_state", "_browser_queue"} <= set(AppSession.__init__.__code__.co_names)
     assert callable(AppSession.shutdown)
-
-
-def test_a_session_that_cannot_be_ended_does_not_keep_the_next_ones(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Before: the thread that forgets visitors ended with it, and all that came later stayed."""
-    broken, session = Session(), Session()
-    monkeypatch.setattr(broken, "shutdown", Mock(side_effect=RuntimeError))
-    managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
-    monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
-    monkeypatch.setattr(leftovers.gc, "collect", lambda: 0)  # of all that other tests hold, it takes seconds
-    assert [leftovers.tidy(True) for _ in range(4)] == [True, True, True, False]
-    assert session.ended == 1
-    assert "cannot be ended" in caplog.text
 
 
 @pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])

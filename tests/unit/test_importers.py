@@ -14,10 +14,8 @@ from specviz.core import trace as core_trace
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, check_trace, dump_trace, parse_trace, read_trace
-from specviz.systems import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
+from specviz.systems import SYSTEMS, RecordOptions, import_run, open_run
 from specviz.systems.traces import CUT, cut
-from tests.support.fake_traces import fake_trace
-from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known
 from tests.support.records import IDS, PIECES, RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
 
@@ -166,26 +164,6 @@ def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing()
         assert says in refusal(changed(name, (old, new)), SYSTEM_OF[name], tokenizer=FakeTokenizer())
 
 
-def test_two_equal_streams_are_not_read_as_one() -> None:
-    piece = '{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'
-    stream = f"data: {piece}\n\ndata: [DONE]\n"
-    with pytest.raises(InputError, match=r"Line 5 follows “\[DONE\]”: the record holds more than one answer"):
-        import_run(f"{stream}\n{stream}".encode(), "llama.cpp")
-
-
-def test_transformers_asks_for_the_tokenizer_of_its_own_model() -> None:
-    assert "--tokenizer" in refusal(record(TRANSFORMERS), "transformers")
-
-    class Another(FakeTokenizer):
-        def encode(self, text: str) -> list[int]:
-            return [1, 2, 3]
-
-    assert "makes 3 tokens" in refusal(record(LM_STUDIO), "lmstudio", tokenizer=Another())
-    assert "vllm, sglang, llama.cpp" in refusal(b"{}", "ollama")
-    with pytest.raises(InputError, match="may have 1 MB here"):
-        open_run(record(CHAT) + b" " * 1_000_000)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
@@ -246,15 +224,6 @@ def test_a_record_is_read_once_and_its_trace_is_checked_as_a_file_would_be(
     assert imported(name) == trace
 
 
-HALF = "half \ud800 a character"
-
-
-def test_half_a_character_beside_a_record_gets_one_sentence() -> None:
-    """Found: it was an unexpected error."""
-    sentences = [refusal(record(CHAT), "vllm", **{field: HALF}) for field in ("prompt", "target", "draft")]
-    assert ["valid string" in sentence for sentence in sentences] == [True] * 3
-
-
 MADE = {
     "a negative time": (lambda t: replace(t, prefill_seconds=PrefillSeconds(-1.0, None)), "prefill_seconds.target"),
     "no number": (lambda t: replace(t, prefill_seconds=PrefillSeconds(math.nan, None)), "prefill_seconds.target"),
@@ -301,33 +270,3 @@ def test_a_text_is_cut_into_as_many_pieces_as_there_are_tokens(count: int) -> No
         assert len(pieces) == count
         assert "".join(pieces) == text
         assert all(pieces) or len(text) < count
-
-
-@pytest.mark.parametrize("word", [name for _, names in READERS.values() for name in names])
-def test_a_text_that_is_a_word_of_a_record_makes_no_record(word: str) -> None:
-    """Found: a run whose prompt was meta_info could not be opened, because it was taken for an answer of SGLang."""
-    trace = fake_trace()
-    texts = [word, f'"{word}": [1]', f'\\"{word}\\": [1]']
-    prompt = replace(trace.prompt, text=word, tokens=(texts * len(trace.prompt.tokens))[: len(trace.prompt.tokens)])
-    content = dump_trace(replace(trace, prompt=prompt)).encode()
-    assert system_of(content) is None
-    assert open_run(content).prompt.text == word
-    assert system_of(f'{{"{word}" : 1}}'.encode()) is not None
-
-
-def test_a_visitor_opens_a_trace_as_before() -> None:
-    trace = fake_trace(tokens=24)
-    assert open_run(dump_trace(trace).encode()) == trace
-    named = replace(trace, prompt=replace(trace.prompt, text='"meta_info" "candidate_ids"'))
-    assert open_run(dump_trace(named).encode()) == named, "a text is not a field"
-    assert cut("one two three four", 4) == ["one", " two", " three", " four"]
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
-    """Its tokens have few bytes, because most of their fields are empty; that does not make it a hostile file."""
-    given = RecordOptions(tokenizer=FakeTokenizer() if system == "transformers" else None)
-    trace = open_run(RECORDS_OF[system](60), given)
-    assert open_run(dump_trace(trace).encode()) == trace
-    with pytest.raises(InputError, match="steps; at most 2,000 can be shown here"):
-        open_run(RECORDS_OF[system](2_001), given)

@@ -15,7 +15,6 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER
 from specviz.ui.shared.middleware import Guards, Previews, add_preview
 from specviz.ui.shared.pages import PAGES, page_at
 from specviz.ui.shared.parts import uploaded
@@ -77,44 +76,6 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert page_at("/") is PAGES[0]
     assert page_at("/race/") == page_at("/race")
     assert page_at("/_stcore/health") is None
-
-
-def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
-    """Streamlit's own style is in the head, and what is the same in both is decided by the later one.
-
-    The script brings the style too, for the first visitor under app.py: the browser's side of Streamlit would remove
-    it whole if it held a "<".
-    """
-    style = (BROWSER / "styles/app.css").read_text(encoding="utf-8")
-    assert "<" not in style, (
-        "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
-    )
-    for page in PAGES:
-        body, _, _ = asked(f"/{page.name}")
-        assert body.endswith(f'<div></div><style id="first-look">{style}</style></body></html>')
-
-
-@pytest.mark.parametrize(
-    ("path", "method", "kind"),
-    [
-        ("/static/js/index.js", "GET", "text/html"),
-        ("/race", "HEAD", "text/html"),
-        ("/race", "GET", "application/json"),
-    ],
-)
-def test_everything_else_passes_as_it_is(path: str, method: str, kind: str) -> None:
-    body, headers, _ = asked(path, method, kind)
-    assert body == (HTML.decode() if method == "GET" else "")
-    assert headers["etag"] == "1"
-
-
-def test_a_websocket_passes() -> None:
-    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "text": "here"})
-
-    with TestClient(Previews(streamlit)).websocket_connect("/") as opened:
-        assert opened.receive_text() == "here"
 
 
 FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())

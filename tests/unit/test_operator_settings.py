@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.operator_settings import OPERATOR_SETTINGS, check_operator_settings, operator_setting
 
@@ -74,12 +73,6 @@ def test_what_can_be_used_is_taken_and_an_empty_one_is_as_none(
     assert operator_setting(name) == OPERATOR_SETTINGS[name].default
 
 
-def test_every_default_is_one_that_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, setting in OPERATOR_SETTINGS.items():
-        monkeypatch.setenv(name, setting.default)
-        assert operator_setting(name) == setting.default
-
-
 def test_a_secret_that_is_needed_and_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_ENGINES_TOKEN", raising=False)
     with pytest.raises(InputError, match="must be the same text, of at least 16 letters and digits"):
@@ -142,15 +135,6 @@ def test_no_entry_starts_and_each_says_why_and_nothing_else(entry: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_command_line_says_it_before_it_does_anything(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SPECVIZ_CACHE_GB", "much")
-    assert main(["models"]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", "specviz: SPECVIZ_CACHE_GB must be a whole number of gigabytes.\n")
-
-
 def test_nothing_else_reads_a_setting_and_every_name_in_the_code_is_one() -> None:
     code = {file: file.read_text(encoding="utf-8") for file in PRODUCT if file.name != "operator_settings.py"}
     assert len(code) > 300
@@ -158,12 +142,3 @@ def test_nothing_else_reads_a_setting_and_every_name_in_the_code_is_one() -> Non
         file for file, text in code.items() if re.search(r"environ[^\n]{0,9}\W(SPECVIZ_|[A-Z]+_VARIABLE)", text)
     ] == []
     assert {name for text in code.values() for name in re.findall(r"SPECVIZ_[A-Z_]*\w", text)} == {*OPERATOR_SETTINGS}
-
-
-def test_operating_has_a_row_for_each_with_its_default() -> None:
-    text = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(SPECVIZ_[A-Z_]+)` \|.*\| ([^|]+) \|$", text, re.MULTILINE))
-    assert list(rows) == list(OPERATOR_SETTINGS)
-    assert [
-        rows[name] for name, setting in OPERATOR_SETTINGS.items() if f"`{setting.default}`" not in f"{rows[name]}``"
-    ] == []

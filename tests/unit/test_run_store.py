@@ -1,7 +1,6 @@
 """The store of finished runs: bounded, on disk, whole, and safe from damaged files."""
 
 import errno
-import fnmatch
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +19,6 @@ from specviz.core.trace import Trace, drop_candidates
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import (
     _STORED,
-    AHEAD,
     BUSY_FOR,
     OF_ONE_REQUEST,
     RunFiles,
@@ -31,7 +29,6 @@ from specviz.service.run_store import (
     default_folder,
     store_wanted,
 )
-from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.unit.test_result import BUSY
@@ -187,30 +184,6 @@ def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
     return ids
 
 
-def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: list[str]) -> None:
-    """Before: every stored run of its request, for each link: 69 files, 739 MB and 17 s of a processor."""
-    old = put_runs_of_before(shared, 9)
-    assert known(RunStore(shared).latest("key")).result.id in old
-    assert len(read) == 1
-    for run_id in old:
-        read.clear()
-        assert known(RunStore(shared).get(run_id)).result.id == run_id
-        assert len(read) == 1
-    one = RunStore(shared)
-    new = one.save("key", REQUEST, a_result()).id
-    written(one)
-    read.clear()
-    assert known(RunStore(shared).latest("key")).result.id == new
-    assert len(read) == 1
-    damaged = next(name for name in names_in(shared) if new in name)
-    files, path = url_to_fs(str(shared))
-    files.pipe_file(f"{path}/{damaged}", b"{")
-    read.clear()
-    assert known(RunStore(shared).latest("key")).result.id in old
-    assert read[0] == damaged
-    assert len(read) == 2
-
-
 def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
     put_runs_of_before(shared, 9)
     one, ids = RunStore(shared), []
@@ -250,15 +223,6 @@ def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
     )
     assert not store._runs, "a list puts nothing in the memory of runs that are opened"
     assert [known(run).result.id for run in one.each(ids, 0)] == ids, "what is in memory costs no bytes"
-
-
-def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = RunStore(tmp_path)
-    run_id = one.save("key", REQUEST, a_result()).id
-    written(one)
-    monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
-    assert known(RunStore(tmp_path).get(run_id)).result.id == run_id
-    assert known(RunStore(tmp_path).latest("key")).result.id == run_id
 
 
 def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -> None:
@@ -334,49 +298,6 @@ def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh"]
 
 
-def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    published = known(publish_plotly(tmp_path / "readable"))
-    before = published.stat()
-    assert before.st_mode & 0o444 == 0o444
-    assert published.read_text(encoding="utf-8").rstrip().endswith("}));")
-    assert publish_plotly(tmp_path / "readable") == published == tmp_path / "readable" / FILE_NAME
-    assert published.stat().st_mtime_ns == before.st_mtime_ns, "it is copied once"
-    assert list(published.parent.iterdir()) == [published]
-    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-    for owner in (os, Path):  # a file can begin and never end
-        monkeypatch.setattr(owner, "replace", full)
-    file = tmp_path / "old" / "file"
-    file.parent.mkdir()
-    file.write_bytes(b"one")
-    for _ in range(3):
-        with pytest.raises(OSError, match="No space"):
-            write_whole(file, b"two")
-    assert [each.read_bytes() for each in file.parent.iterdir()] == [b"one"]
-    for _ in range(3):
-        assert publish_plotly(tmp_path / "static") is None
-    assert list((tmp_path / "static").iterdir()) == []
-
-
-@pytest.mark.parametrize("ahead", [30, 86_400])
-def test_files_from_tomorrow_do_not_remove_a_new_run(tmp_path: Path, ahead: int) -> None:
-    """Before: once a clock was put back, each new run was the oldest, and was removed when it was written."""
-    store = RunStore(tmp_path, on_disk=3)
-    for number in range(3):
-        store.save(f"key {number}", REQUEST, a_result())
-    written(store)
-    for file in tmp_path.iterdir():
-        os.utime(file, (time() + ahead, time() + ahead))
-    store = RunStore(tmp_path, on_disk=3)
-    ids = [store.save(f"new {number}", REQUEST, a_result(str(number))).id for number in range(2)]
-    written(store)
-    assert len(names_in(tmp_path)) == 3
-    assert RunStore(tmp_path).get(ids[-1])
-    if ahead > AHEAD:
-        assert RunStore(tmp_path).get(ids[0]), "such files go first"
-
-
 def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -405,15 +326,3 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
     store.close()
     assert len(names_in(tmp_path)) >= 3
     assert "cannot be stored" in caplog.text
-
-
-def test_looking_for_runs_leaves_nothing_in_a_cache_of_patterns(tmp_path: Path) -> None:
-    """Before: Python remembered 32,768 of them, 26 MB: one for each run that a link names."""
-    store = RunStore(tmp_path)
-    run_id = store.save("key", REQUEST, a_result()).id
-    written(store)
-    remembered = fnmatch._compile_pattern.cache_info().misses  # type: ignore[attr-defined]
-    store = RunStore(tmp_path)
-    assert store.get(run_id)
-    assert not any(store.get(f"{number:016x}") or store.latest(f"key {number}") for number in range(20))
-    assert fnmatch._compile_pattern.cache_info().misses == remembered  # type: ignore[attr-defined]

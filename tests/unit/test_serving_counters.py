@@ -19,8 +19,6 @@ import yaml
 from specviz import systems
 from specviz.core.errors import InputError
 from specviz.systems import (
-    MAX_CHARACTERS,
-    MOST_LINES,
     ROWS,
     WORDS,
     ServingCounters,
@@ -43,7 +41,6 @@ SGLANG = CASES["SGLang's answer"]["answer"]["meta_info"]
 LLAMA = CASES["llama.cpp's answer"]["answer"]["timings"]
 LM_STUDIO = CASES["LM Studio"]["answer"]["stats"]
 TENSORRT_STEPS = CASES["TensorRT-LLM, newer"]["answer"]["choices"][0]
-PER_STEP = CASES["vLLM's steps"]["answer"]["metrics"]["speculative_decoding"]
 
 
 def vllm_answer(**more: Any) -> str:
@@ -61,10 +58,6 @@ HOSTILE += [
     "accept rate " * 80_000,
 ]
 HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
-
-
-def per_step(accepted: list[Any], drafted: list[Any]) -> str:
-    return json.dumps({"speculative_decoding": PER_STEP | {"per_step_accepted": accepted, "per_step_drafted": drafted}})
 
 
 LATER = METRICS
@@ -193,84 +186,6 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         assert read_counters(text).drafted == 129
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", say_count("nothing_found")),
-        ("vllm:num_requests_running 3", say_count("nothing_found")),
-        ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
-        ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
-        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts is missing"),
-        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens is missing"),
-        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
-        (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
-        ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines that may be counters"),
-        (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
-        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
-        (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
-        ("SpecDecoding metrics: nonsense", "Mean acceptance length is missing"),
-        ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
-        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
-        ("SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length is missing"),
-        ("accept len:" * 50_000, "accept len is missing"),
-        ("Decode batch, accept len: , accept rate: 0.5", "accept len is missing"),
-        ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
-        (vllm_answer(num_spec_steps=44), "The histogram counts 43 steps, but 44 are reported"),
-        (vllm_answer(num_accepted_draft_tokens=9), "The histogram counts 10 accepted, but 9 are reported"),
-        (vllm_answer(acceptance_histogram=[43] + [0] * 70), "not a list of counts"),
-        (vllm_answer(acceptance_histogram=[39, 1, 0, -3]), "acceptance_histogram is “-3”, which is not a number"),
-        (vllm_answer(num_draft_tokens=True), "num_draft_tokens is “True”, which is not a number"),
-        (vllm_answer(num_spec_steps=0, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
-        (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
-        (json.dumps({"timings": LLAMA | {"draft_n": -1}}), "draft_n is “-1”, which is not a number"),
-        (
-            json.dumps({"acceptance_rate": 0.5, "total_accepted_draft_tokens": 30, "total_draft_tokens": 0}),
-            "nothing was drafted",
-        ),
-        (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
-        (json.dumps({"spec_verify_ct": 0}), "spec_accept_length is missing"),
-        (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
-        ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
-        ("{}\n" * 300_000, "No counters of speculative decoding were found"),
-        (per_step([1, 2], [3]), "differ in length"),
-        (per_step([900], [3]), "differ in length"),
-        (per_step([0.5], [3]), "differ in length"),
-        (per_step(["x"], [3]), "per_step_accepted is"),
-        (per_step([], []), "nothing was drafted"),
-        (
-            "num_drafts 1000\nnum_draft_tokens 500\nnum_accepted_tokens 200",
-            "0.50 drafted tokens a round are impossible",
-        ),
-        ("num_drafts 100\nnum_accepted_tokens 500\nnum_draft_tokens 300", "More tokens are accepted than drafted"),
-        (
-            "SpecDecoding metrics: Mean acceptance length: 5.2, Per-position acceptance rate: 0.9, 0.8",
-            "5.20 tokens per target call are impossible",
-        ),
-        ("accept len: 6.00, accept rate: 0.90\nspeculative_num_steps=3", "more than its limit of 3"),
-        (vllm_answer(num_spec_tokens=2), "3.00 drafted tokens a round are more than its limit of 2"),
-        (json.dumps({"timings": LLAMA | {"predicted_n": 60}}), "65 accepted tokens do not fit into 60 written ones"),
-        (
-            json.dumps(json.loads(HALF) | {"usage": {"completion_tokens": 20}}),
-            "43 passes cannot write only 20 tokens",
-        ),
-        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
-        ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
-        ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
-        ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "rates and no counts"),
-        ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "rates and no counts"),
-        *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
-        ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
-        ("draft\n" + "x\r" * MOST_LINES, "more than 50,000 lines that may be counters"),
-    ],
-)
-def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_counters(text)
-    said = str(caught.value)
-    assert sentence in said
-    assert "\n" not in said
-
-
 def test_a_text_that_has_no_known_name_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: each of 500,000 lines was compared with every pattern, 4 to 10 s of a processor."""
     monkeypatch.setattr(systems, "plain", lambda _: pytest.fail("it was read"))
@@ -394,16 +309,3 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     with pytest.raises(InputError):
         read_counters(f"draft\n{text}")
     assert len(text) / 2 < sum(read) < 6 * len(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens, num_accepted_"),
-        (LOG + LOG, "Read: the line about speculation."),
-        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n, draft_n_accepted."),
-        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n, draft_n_accepted."),
-    ],
-)
-def test_it_is_said_what_was_read(text: str, says: str) -> None:
-    assert says in read_counters(text).reading

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from specviz.core import short_log
-from specviz.core.short_log import LONGEST, MINUTE, MOST_LINES, MOST_RECORDS, keep_log_short, short_traceback
+from specviz.core.short_log import LONGEST, MINUTE, MOST_RECORDS, keep_log_short
 
 
 def logged(caplog: pytest.LogCaptureFixture, message: str) -> str:
@@ -114,32 +114,3 @@ def test_one_place_writes_so_many_records_a_minute_and_then_how_many_were_left_o
     log.warning("from another place")
     flood("d")
     assert len(said()) == MOST_RECORDS + 1
-
-
-def test_many_of_one_error_hide_no_other(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    def fail(number: int) -> None:
-        if number == 77:
-            raise KeyError("the other")
-        raise ValueError("the same")
-
-    def failed(number: int) -> None:
-        try:
-            fail(number)
-        except (KeyError, ValueError):
-            logging.getLogger("specviz.test").exception("it failed")
-
-    for number in range(100):
-        failed(number)
-    formatted = [logging.Formatter("%(message)s").format(record) for record in caplog.records]
-    assert len(formatted) == MOST_RECORDS + 1
-    assert "the other" in formatted[-1]
-
-
-def test_a_traceback_of_few_lines_is_whole() -> None:
-    try:
-        raise KeyError("missing")
-    except KeyError as error:
-        text = short_traceback((KeyError, error, error.__traceback__))
-    assert text.startswith("Traceback (most recent call last):")
-    assert text.endswith("KeyError: 'missing'")
-    assert text.count("\n") < MOST_LINES

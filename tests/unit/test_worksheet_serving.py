@@ -1,19 +1,17 @@
 """Production's counters with and without a measured speedup: costs, draft lengths, words. Hand-worked numbers."""
 
-import re
 from dataclasses import replace
 
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
+from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
     Production,
     draft_lengths,
     inferred_cost,
-    measured_speedup,
     outlook,
     production,
     production_start,
@@ -118,25 +116,6 @@ def test_two_or_three_drafted_tokens_instead_of_five() -> None:
     assert "The same requests at γ = 2 or 3, with and without speculation" in text
 
 
-@pytest.mark.parametrize("speedup", [0.05, 0.5, 0.94, 0.999, 1.0, 1.02, 1.7, 2.7])
-@pytest.mark.parametrize("counts", [[780, 450, 270, 140, 80], [900] * 5, [10, 0, 0, 0, 0], [500, 1, 1, 1, 1]])
-def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, counts: list[int]) -> None:
-    survival = tuple(count / 1000 for count in counts)
-    tokens = 1 + sum(survival)
-    if tokens / speedup < 1:
-        return
-    found = production(ServingCounters("vLLM", tokens, 5.0, survival), MODEL, speedup)
-    lengths = draft_lengths(found)
-    assert recommended(lengths)
-    at_five = lengths[-1]  # the measured length has the measured speed, whatever grows
-    assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
-    for title, text in advice.advice(found):
-        assert title
-        assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
-        assert text.endswith(".")
-        assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
-
-
 def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused() -> None:
     # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
     assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
@@ -147,31 +126,6 @@ def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused
     assert outlook(found).places[-1].speed < outlook(measured(None)).places[-1].speed
     with pytest.raises(InputError, match="faster than one plain step"):
         measured(4.0)
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ((None, None, None), None),
-        ((0.94, None, None), 0.94),
-        ((None, 41.0, 43.6), 41 / 43.6),
-        ((0.94, 41.0, 43.6), 0.94),
-        ((None, 30.0, None, 0.015), 2.0),  # the counters report 15 ms for a token
-        ((None, 30.0, 20.0, 0.015), 1.5),  # what is given comes first
-        ((None, None, None, 0.015), None),
-        ((None, 41.0, None), "Give both latencies"),
-        ((None, 41.0, 0.0), "above 0"),
-        ((0.0, None, None), "above 0"),
-        ((1e9, None, None), "below 100"),
-        ((1.5, 41.0, 43.6), "give 0.94×, not 1.50×"),
-    ],
-)
-def test_the_speedup_or_two_latencies(given: tuple[float | None, ...], expected: float | str | None) -> None:
-    if isinstance(expected, str):
-        with pytest.raises(InputError, match=expected):
-            measured_speedup(*given)
-    else:
-        assert measured_speedup(*given) == (expected and pytest.approx(expected, rel=0.001))
 
 
 @pytest.mark.parametrize(
@@ -190,20 +144,6 @@ def test_the_map_shows_the_same_speedup(costs: WorksheetModel, speedup: float | 
     if speedup:
         assert start.model.batch == 1
         assert start.model.best in recommended(draft_lengths(found))  # the page's "Best γ" is no other one
-
-
-def test_counts_of_drafts_that_vary_and_gpu_costs_say_what_they_are() -> None:
-    found = production(ServingCounters("llama.cpp", 1.485, 2.59, drafted=347, accepted=65), MODEL, None)
-    start = production_start(found, CostsOrigin("the test"))
-    assert (start.drafted, start.accepted) == (3000, 485)
-    assert "per 1,000 rounds" in start.source
-    assert all(each.url.startswith("https://") for each in [*GPU_COSTS, *GPU_ROUNDS])
-    starts = [start_of_gpu(costs) for costs in GPU_COSTS]
-    assert len({start.label for start in starts}) == len(starts)
-    assert all("assumed" in start.source and "Published: " in start.source for start in starts)
-    assert starts[0].model.cost_ratio == pytest.approx(0.062, abs=0.001)
-    assert starts[-1].verification_at(4) == pytest.approx(1.28, abs=0.01)  # 5 × 34.67 / 135.18
-    assert GPU_ROUNDS[0].cost == pytest.approx(1.5, abs=0.01)
 
 
 def test_alpha_is_of_the_judged_guesses() -> None:
