@@ -155,3 +155,42 @@ LOOPS = {
     ),
 }
 
+# Right loops in other ways: the prompt read whole, the last guess read too; a draft that is begun again after its cut.
+OTHER_LOOPS = (
+    """
+def speculative_decode(target, draft, prompt, draft_length, new_tokens):
+    out = [target.read(prompt)[-1]]
+    draft.read(prompt)
+    while len(out) < new_tokens:
+        guesses = [draft.read((prompt + out)[draft.length :])[-1]]
+        for _ in range(draft_length - 1):
+            guesses.append(draft.read([guesses[-1]])[-1])
+        draft.read([guesses[-1]])
+        rows = target.read([out[-1]] + guesses)
+        for guess, own in zip(guesses + [None], rows):
+            out.append(own)
+            if guess != own:
+                break
+        target.cut(len(prompt) + len(out) - 1)
+        draft.cut(min(draft.length, len(prompt) + len(out) - 1))
+    return out[:new_tokens]
+""",
+    """
+def speculative_decode(target, draft, prompt, draft_length, new_tokens):
+    text = list(prompt)
+    while len(text) - len(prompt) < new_tokens:
+        want = min(draft_length, len(prompt) + new_tokens - len(text) - 1)
+        guesses = []
+        for _ in range(want):
+            guesses.append(draft.read((text + guesses)[draft.length :])[-1])
+        rows = target.read((text + guesses)[target.length :])[-len(guesses) - 1 :]
+        good = 0
+        while good < len(guesses) and guesses[good] == rows[good]:
+            good += 1
+        text += guesses[:good] + [rows[good]]
+        target.cut(len(text) - 1)
+        if draft.length >= len(text):
+            draft.cut(len(text) - 1)
+    return text[len(prompt) :]
+""",
+)

@@ -11,7 +11,7 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.checking import EXERCISES, check_file
 from specviz.lab.exercise import FormulaExercise
 from specviz.lab.sampling import SamplingExercise
-from tests.support.lab_solutions import LOOP_START, LOOPS, RIGHT, VERIFIES
+from tests.support.lab_solutions import LOOP_START, LOOPS, OTHER_LOOPS, RIGHT, VERIFIES
 
 NAMES = [exercise.name for exercise in EXERCISES]
 FORMULAS = [exercise for exercise in EXERCISES if isinstance(exercise, FormulaExercise)]
@@ -31,6 +31,12 @@ def test_right_solutions_are_right(write: Callable[[str], Path]) -> None:
     marks = check_file(write(RIGHT))
     assert [mark.exercise for mark in marks] == NAMES
     assert [mark.says for mark in marks if not mark.right] == []
+
+
+@pytest.mark.parametrize("way", range(len(OTHER_LOOPS)))
+def test_a_right_loop_of_another_way_is_right(way: int, write: Callable[[str], Path]) -> None:
+    (mark,) = check_file(write(OTHER_LOOPS[way]), ["speculative_decode"])
+    assert mark.says == "Right."
 
 
 @pytest.mark.parametrize("seed", range(10))
