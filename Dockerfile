@@ -1,5 +1,4 @@
-# The app with its models, and PyTorch without CUDA. docs/operating.md says how to build and run it;
-# scripts/try_dockerfile.py follows these steps on a machine without docker.
+# The app with its models, and PyTorch without CUDA. docs/operating.md says how to build and run it.
 FROM python:3.11-slim-bookworm AS packages
 
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils

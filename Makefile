@@ -61,7 +61,7 @@ test-all: style js
 	$(MAKE) audit soak test-cluster
 
 soak: $(VENV)/installed-dev
-	$(PY) -m pytest tests/bundled/test_soak.py --numprocesses 0
+	$(PY) -m pytest tests/load/test_soak.py --numprocesses 0
 
 # One test after the other: each starts a cluster, which needs the cores for itself.
 test-cluster: $(RAY_VENV)/installed

@@ -22,11 +22,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.crowds import Part, crowd, observed, opens, rounded, spread, waits
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
-from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
 from specviz.models.devices import describe_machine
+from tests.load.crowds import Part, crowd, observed, opens, rounded, spread, waits
+from tests.load.visitors import RunTimes, Visitor, run_link, visiting
 
 LESSON_TURNS = 6
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way

@@ -87,7 +87,7 @@ turns, one prompt, γ = 4, median (least to most).
 - A check is one real forward pass over the full vocabulary. Every number says whether it was measured here, recorded
   elsewhere, or modelled (computed from a formula).
 - A greedy output differs from plain decoding only where rounding decides between two nearly equal tokens. Above four
-  times the largest change that `benchmarks/rounding.py` measured in that number format (on Intel, with the older pass),
+  times the largest change that was measured in that number format (`rounding.json`, on Intel, with the older pass),
   the app calls it FAILS.
 - An interval is of one run's timing on Watch, and of the paired ratios of the repeats in `compare` and Race.
 """
@@ -164,20 +164,20 @@ TOKENS = ("1_token", "5_tokens")
 BROWSER_ROWS: list[Row] = [
     ("a plain token; 64 tokens of both decoders; a check of five tokens, in plain steps", "{:.1f} ms; {:.2f} s; {:.1f}",
      "browser_engine", ["ms_for_one_plain_token/median", "seconds_for_64_tokens_of_both_decoders/median",
-                        "v_of_5/median"], ""),
+                        "v_of_5/median"], "–"),
     ("speedup at the best draft length, 1: stories; random tokens (most and least of seven kinds of text)",
      f"{GAIN}; {GAIN}", "browser_engine", [f"speedup_by_kind_of_text/{kind}/{key}" for kind in ("story", "random")
-                                           for key in ("speedup", "interval/0", "interval/1")], ""),
+                                           for key in ("speedup", "interval/0", "interval/1")], "–"),
     ("from a change to its first round on screen", "{:.0f} ms", "browser_engine",
-     ["ms_from_a_change_to_the_first_round_on_screen/median"], ""),
+     ["ms_from_a_change_to_the_first_round_on_screen/median"], "–"),
     ("the same, where each change follows at once on the end of a run", "{:.0f} ms ({:.0f} to {:.0f})", "browser_phone",
      [f"whole_processor/ms_from_a_change_to_the_first_round_on_screen/{key}" for key in ("median", "min", "max")],
-     "browser_engine --phone"),
+     "–"),
     *(
         (f"a phone, {title}: tokens a second of the target alone; of speculation; of both until the run is on screen",
          "; ".join(["{:.0f} ({:.0f} to {:.0f})"] * 3), "browser_phone",
          [f"{side}/tokens_a_second_{what}/{key}" for what in PHONE for key in ("median", "min", "max")],
-         "browser_engine --phone")
+         "–")
         for side, title in (("one_sixth_of_one_core", "one sixth of a core"), ("whole_processor", "without the quota"))
     ),
     ("wren-base, a token; five tokens, in Chromium: our kernel; onnxruntime-web 1.30.0, plain operators; fused ones",

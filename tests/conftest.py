@@ -41,7 +41,7 @@ ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
 PATIENCE = 120_000  # ms; far more than a page needs to show something, so that a busy machine fails no test
 # So that no worker waits long for another.
-SLOWEST_FIRST = ["servers", "cluster", "browser", "bundled", "pages", "tiny", "js", "unit"]
+SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -16,7 +16,7 @@ Judged = Literal["rounding", "fails", "unknown"]
 
 # In logits, the largest change of the most probable token's lead over any of the next nine, between the one-token pass
 # and a pass over 2, 5, 9, 17 or all tokens of the same text: 20,650 comparisons of such passes in each format
-# (benchmarks/rounding.py; benchmarks/results/rounding.json has n, quantiles and maxima of each model).
+# (benchmarks/results/rounding.json has n, quantiles and maxima of each model).
 LARGEST_MEASURED = {"float32": 2.3e-5, "bfloat16": 0.1875}
 MEASURED_ON = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 # Two for a lead that was computed in a third pass, which differs from both; two for other processors and texts.

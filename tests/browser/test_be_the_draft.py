@@ -22,13 +22,6 @@ def so_far(page: Page) -> Locator:
     return page.locator(SO_FAR)
 
 
-def send(page: Page, words: str) -> None:
-    """By keyboard alone."""
-    expect(page.locator(INPUT)).to_be_focused()
-    page.keyboard.type(words)
-    page.keyboard.press("Enter")
-
-
 def turn(page: Page) -> Locator:
     return page.get_by_role("region", name="The result of the draft")
 
@@ -75,25 +68,6 @@ def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -
     expect_nothing_cut_off(turn(page))
     expect(turn(page)).to_have_attribute("data-scheme", "dark" if screen == "phone" else "light")
     shot(page, f"be_the_draft-two-guesses-{screen}", full_page=True)
-
-
-def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> None:
-    page = visit("be_the_draft", SO_FAR)
-    for words, said in (
-        ("", "Nothing to check yet"),
-        ("word " * 10_000, "characters are too many"),
-    ):
-        page.locator(INPUT).fill(words)
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
-        expect(page.locator(INPUT)).to_have_value(words)
-        expect(page.locator(INPUT)).to_be_focused()
-    expect(page.get_by_text("round 1 of 5")).to_be_visible()
-    expect_no_sideways_scroll(page)
-    page.locator(INPUT).fill("Lily")
-    page.keyboard.press("Enter")
-    wait_for_round(page, 2)
-    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_picking_by_number_and_enter(visit: Visit) -> None:

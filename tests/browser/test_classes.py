@@ -9,24 +9,13 @@ from specviz.ui.classes.membership import TEACHER_COOKIE
 from tests.conftest import Visit
 from tests.support.visitor import (
     PHONE,
-    RULES,
-    SCHEMES,
     expect_no_sideways_scroll,
-    violations_of,
     wait_until_drawn,
     wait_until_still,
 )
 
 INPUT = "input[aria-label='What are the next few words?']"
 OTHER = {"color_scheme": "light"}  # with any option, another visitor comes
-ROOMS = [({"width": 1280, "height": 720}, 18), ({"width": 1920, "height": 1080}, 24)]  # with the smallest text, in px
-SMALLEST = """() => {
-  const seen = [...document.querySelectorAll("[data-testid=stMain] *")].filter((node) =>
-    [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()) && node.checkVisibility()
-    && getComputedStyle(node).clipPath === "none" && !node.closest(".st-key-lead, .st-key-view_choice"));
-  return seen.map((node) => [parseFloat(getComputedStyle(node).fontSize), node.textContent.trim().slice(0, 40)]).sort(
-    (a, b) => a[0] - b[0])[0];
-}"""
 
 
 @pytest.fixture
@@ -109,31 +98,6 @@ def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(v
     assert asked
     assert not [url for url in (*asked, other.url) if secret in url.partition("#")[0]]
     assert "#" not in other.url
-
-
-def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(visit: Visit, teacher: Page) -> None:
-    student = visit(f"be_the_draft?class={code_of(teacher)}", **OTHER)
-    student.get_by_role("button", name="Join the class").click()
-    expect(student.locator(".st-key-class_chip button")).to_be_visible()
-    play(student, "Lily. She was", 1)
-    teacher.emulate_media(reduced_motion="reduce")
-    for part in ("Join", "Scores", "Guesses", "Quiz", "Students"):
-        show(teacher, part)
-        teacher.mouse.move(1, 1)  # what the mouse is on has another colour
-        for scheme in SCHEMES:
-            teacher.emulate_media(color_scheme=scheme)
-            assert violations_of(teacher, *RULES[scheme]) == [], (part, scheme)
-    teacher.get_by_role("button", name="Projector", exact=True).click()
-    expect(teacher.get_by_role("button", name="Leave the projector view")).to_be_visible()
-    for part in ("Join", "Scores", "Guesses", "Quiz"):
-        show(teacher, part)
-        for viewport, smallest in ROOMS:
-            teacher.set_viewport_size(viewport)
-            wait_until_still(teacher)
-            size, text = teacher.evaluate(SMALLEST)
-            assert size >= smallest, text
-            expect_no_sideways_scroll(teacher)
-    expect(teacher.get_by_text("Students", exact=True)).to_have_count(0)
 
 
 def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:

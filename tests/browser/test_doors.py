@@ -6,7 +6,6 @@ Every day under app.py, which has the fewest doors of its own; under each entry 
 import asyncio
 import re
 import time
-import tomllib
 from collections.abc import Awaitable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -19,11 +18,10 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.hostile import MESSAGES, TEXTS, all_files
-from benchmarks.visitors import Visitor, visiting
 from specviz.ui.shared.guard import SAYS
-from specviz.ui.shared.leftovers import EVERY
 from specviz.ui.watch.watch_state import MAX_RUNS
+from tests.load.hostile import MESSAGES, TEXTS, all_files
+from tests.load.visitors import Visitor, visiting
 from tests.support.app_server import AppServer, serving
 from tests.support.door_contents import STORED, fill_store, stored_ids
 from tests.support.grids import grid
@@ -161,11 +159,6 @@ def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entr
         assert {answer.headers["referrer-policy"] for answer in answers} == {"same-origin"}
         assert run(half_sent(port_of(server))) == b""
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
-
-
-def test_by_its_settings_the_server_forgets_a_visitor_within_a_minute() -> None:
-    settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
-    assert settings["server"]["disconnectedSessionTTL"] + 2 * EVERY < 60
 
 
 async def forge(port: int, key: str, value: str) -> list[str]:

@@ -5,16 +5,14 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from specviz.core.metrics import count
 from specviz.data.lessons.story import steps
 from tests.conftest import AppServer, Visit
 from tests.support.grids import grid
-from tests.support.layout import bottom, boxes_of, outside, overlapping, placed
-from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_still
+from tests.support.layout import placed
+from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
 STAGE = ".stage .round .chip"
 STATE_GOES_BACK = [("technical", "hidden state goes back"), ("plain", "notes go back")]
-WIDE_PICTURES = ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop")
 BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
@@ -45,18 +43,6 @@ def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
         page.keyboard.press("PageDown")
     expect_title(page, "What do you remember?")
     assert "part=quiz" in page.url
-
-
-@pytest.mark.parametrize("lesson", ["slow", "tree"])
-@pytest.mark.parametrize("lang", ["en", "es", "zh-Hans"])
-def test_the_badge_is_inside_the_card_and_touches_no_words(visit: Visit, lang: str, lesson: str) -> None:
-    """Found: it lay on the border of the card."""
-    page = visit(f"learn?lesson={lesson}&lang={lang}", STAGE)
-    words = page.locator(".stage .now > *:visible")
-    for sentence in ("", "A long sentence of a lesson. " * 6):
-        page.locator(".stage .sentence").evaluate("(it, more) => { it.textContent += more }", sentence)
-        assert outside(words, page.locator(".stage")) == []
-        assert overlapping(boxes_of(words)) == []
 
 
 def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:
@@ -121,20 +107,6 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
 
 
 @pytest.mark.visitor(viewport=PHONE)
-@pytest.mark.parametrize("lesson", grid(WIDE_PICTURES, ("acceptance", "sampled", "together")))
-def test_a_picture_fits_a_phone(visit: Visit, lesson: str) -> None:
-    page = visit(f"learn?lesson={lesson}", ".diagram svg")
-    page.keyboard.press("End")
-    [svg], texts = placed(page.locator(".diagram svg")), page.locator(".diagram text").all()
-    assert len(texts) > 5
-    assert svg["width"] > 300  # not made smaller to fit a height
-    for text in texts:
-        found = text.bounding_box()
-        assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
-    expect_no_sideways_scroll(page)
-
-
-@pytest.mark.visitor(viewport=PHONE)
 @pytest.mark.parametrize("words", grid(["technical", "plain"], ("technical",)))
 def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: str) -> None:
     page = visit(f"learn?lesson=lossless&words={words}", ".lossless")
@@ -158,124 +130,3 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: s
     expect(rate).not_to_have_text(before)
     expect(group).to_have_attribute("aria-label", re.compile("all others"))
     expect_no_sideways_scroll(page)
-
-
-@pytest.mark.parametrize("lesson", grid(("lossless", "stop", "arithmetic", "rejection", "tree"), ("lossless", "tree")))
-def test_a_step_fits_a_projector(visit: Visit, lesson: str) -> None:
-    page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
-    stage = page.locator(".stage")
-    if lesson in ("rejection", "tree"):
-        expect(stage.locator(".lanes svg").first).to_be_attached()
-    wait_until_still(page)
-    if lesson == "tree":  # the tree, its picture and the timeline
-        assert bottom(stage.locator(".lanes")) <= 720
-        assert placed(stage.locator(".strip"))[0]["y"] >= 0
-    else:
-        assert bottom(stage, page.locator(f".st-key-step-{lesson}-2")) <= 720
-
-
-# The box of each ring, and the texts of the parts that it lies over.
-RINGS = """(stage) => {
-  const lit = [...stage.querySelectorAll("*")].filter((one) => getComputedStyle(one).outlineStyle === "solid"
-    && getComputedStyle(one).outlineWidth === "3px");
-  return lit.map((one) => {
-    const style = getComputedStyle(one), wide = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
-    const { left, top, right, bottom } = one.getBoundingClientRect();
-    const cut = [...stage.querySelectorAll(OTHERS)].filter((other) => {
-      const box = other.getBoundingClientRect();
-      return other !== one && !other.contains(one) && !one.contains(other) && box.width > 0
-        && box.left < right + wide && box.right > left - wide && box.top < bottom + wide && box.bottom > top - wide;
-    });
-    return { top: top - wide, bottom: bottom + wide, cut: cut.map((other) => other.className || other.ariaLabel) };
-  });
-}"""
-OTHERS = (
-    ".sentence, .caption, .buttons button, .scrubber, .speed, .legend .mark, .keys, .zoom, .lanes, .diagram, .strips"
-)
-CASES = ("idea", "sampled", "lossless", "no-gain", "tree")  # a legend, a picture of its own, below the fold, buttons
-
-
-@pytest.mark.parametrize("lesson", grid([step.name for step in steps()], CASES))
-def test_what_a_step_is_about_is_in_sight_and_its_ring_cuts_no_other_part(visit: Visit, lesson: str) -> None:
-    """Found: the ring lay over legend and buttons, and the timeline that step 12 is about was below the screen."""
-    page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
-    placed(page.locator(".stage"))
-    rings = page.locator(".stage").evaluate(RINGS.replace("OTHERS", repr(OTHERS)))
-    assert rings
-    assert [ring["cut"] for ring in rings if ring["cut"]] == []
-    assert min(ring["top"] for ring in rings) > 0
-    assert max(ring["bottom"] for ring in rings) <= DESK["height"]
-
-
-# How the blocks of a kind look, and how wide each is drawn.
-BLOCK = """(path) => ({
-  stroke: getComputedStyle(path).stroke,
-  height: path.getBBox().height,
-  boxes: [...path.getAttribute("d").matchAll(/M([-.0-9]+) [-.0-9]+H([-.0-9]+)/g)].map(([, from, to]) => to - from),
-})"""
-
-
-@pytest.mark.parametrize("width", [DESK["width"], PHONE["width"]])
-def test_wasted_guesses_look_unlike_accepted_ones_at_every_zoom(visit: Visit, width: int) -> None:
-    """Found: at "whole run" each guess was two pixels of the same blue, 122 wasted ones of 126 too."""
-    page = visit("learn?lesson=no-gain", ".stage .lanes svg", viewport={"width": width, "height": 800})
-    wasted = count(steps()[11].run.rounds)
-    for zoom in ("zoomed in", "whole run", "at the end"):
-        if zoom == "whole run":
-            page.get_by_role("button", name="whole run").click()
-        if zoom == "at the end":
-            page.locator(".stage").get_by_role("button", name="Last step").click()
-        expect(page.locator(".block.wasted")).to_have_attribute("d", re.compile("M"))
-        useful, lost = (page.locator(f".block.{kind}").evaluate(BLOCK) for kind in ("accepted", "wasted"))
-        assert useful["stroke"] != lost["stroke"], zoom
-        if useful["boxes"]:
-            assert lost["height"] < 0.7 * useful["height"], zoom
-    assert wasted.accepted < 10 < wasted.drafted
-    assert len(lost["boxes"]) <= 2 * wasted.rounds, "those of a round are one block"
-    assert sum(lost["boxes"]) > 5 * sum(useful["boxes"]), "and most of the drafting time is wasted"
-
-
-def test_a_step_explains_its_words(visit: Visit) -> None:
-    page = visit("learn?lesson=5", STAGE)
-    wait_until_still(page)
-    # a word explains itself on focus
-    tip = page.locator("#tip-step-rejection-discarded")
-    expect(tip).to_be_hidden()
-    page.locator(".explained").get_by_text("discarded").focus()
-    expect(tip).to_be_visible()
-    expect(tip).to_contain_text("never judged")
-    expect(page.get_by_role("button", name="discarded", exact=True).first).to_be_attached()
-    # plain words reach the stage's labels, and go again
-    page.get_by_text("Plain words", exact=True).click()
-    expect(page.locator(".legend .chip.rejected")).to_have_text("crossed out")
-    expect(page.locator(".under .keys")).to_contain_text("suggesting")
-    expect(page.locator(".caption")).to_contain_text("the editor alone")
-    expect(page.locator(".stage .sentence")).to_contain_text("crossed out")
-    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("crossed out"))
-    page.get_by_text("Technical", exact=True).click()
-    expect(page.locator(".legend .chip.rejected")).to_have_text("rejected")
-    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("rejected"))
-
-
-def test_the_vocabulary_shows_chips_and_leads_to_the_step(visit: Visit) -> None:
-    page = visit("learn?part=words", ".words .entry")
-    entry = page.locator(".words .entry").filter(has=page.get_by_role("heading", name="bonus", exact=True))
-    expect(entry.locator(".chip.bonus.ringed")).to_have_count(1)
-    entry.get_by_role("link").click()
-    expect_title(page, f"6. {steps()[5].title.technical}")
-
-
-def test_with_reduced_motion_the_picture_jumps(visit: Visit) -> None:
-    page = visit("learn?lesson=3", STAGE, reduced_motion="reduce")
-    moving = page.locator(".diagram .guess").first.evaluate("(node) => getComputedStyle(node).transitionDuration")
-    assert moving == "0s"
-    page.keyboard.press("ArrowRight")
-    expect(picture(page)).to_have_attribute("data-phase", "check")
-
-
-def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(visit: Visit) -> None:
-    page = visit("learn?part=methods", ".family")
-    assert bottom(page.locator(".family")) <= 720
-    page.get_by_role("link", name="Prompt lookup: see its run").click()
-    expect(page.locator(".stage .round .chip").first).to_be_visible()
-    assert "run=method-prompt-lookup" in page.url

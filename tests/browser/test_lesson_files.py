@@ -11,7 +11,7 @@ from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.support.from_disk import open_from_disk
 from tests.support.known import known
 from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
-from tests.support.visitor import DESK, PHONE, SCHEMES, SHOTS, expect_no_sideways_scroll, shot
+from tests.support.visitor import SHOTS
 
 TEN_MINUTES = known(find_plan("ten-minutes"))
 pytestmark = pytest.mark.visitor(offline=True)
@@ -66,13 +66,6 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
     assert heard == []
 
 
-def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, lesson_page(known(find_plan("fifty-minutes"))))
-    page.get_by_role("link", name="You are the draft").click()
-    expect(page.get_by_text("“Be the draft” needs the server.")).to_be_visible()
-    assert heard == []
-
-
 def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     evil = "</script></style><img src=x onerror=alert(1)><script>alert(1)</script> & {{script}}"
     moment = Moment(evil, 1, Screen.from_link("./?run=first&step=4"), evil, evil, evil, evil)
@@ -81,17 +74,3 @@ def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) ->
         page, heard = opened(context, tmp_path, text)
         assert page.locator("img, h1 script").count() == 0
         assert heard == []
-
-
-def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path, lesson_page(TEN_MINUTES))
-    for screen in (DESK, PHONE):
-        page.set_viewport_size(screen)
-        expect_no_sideways_scroll(page)
-        page.get_by_role("link", name="Is it three times as fast?").click()
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-            expect_no_sideways_scroll(page)
-            shot(page, f"lesson-offline-{scheme}-{screen['width']}", full_page=True)
-        page.get_by_role("link", name="All moments").click()

@@ -12,7 +12,6 @@ from specviz.player.offline import offline_page
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
 from tests.support.known import known
-from tests.support.visitor import DESK, PHONE, SCHEMES, expect_no_sideways_scroll, shot
 
 pytestmark = pytest.mark.visitor(reduced_motion="no-preference", offline=True)
 RECORDED = known(first_trace())
@@ -71,16 +70,3 @@ def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> 
         chip.click()
     assert page.locator("main :is(script, img), .strip b").count() == 0
     assert heard == []
-
-
-def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path, offline_page(RECORDED))
-    for screen in (DESK, PHONE):
-        page.set_viewport_size(screen)
-        expect_no_sideways_scroll(page)
-        page.keyboard.press("End")
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-            expect_no_sideways_scroll(page)
-            shot(page, f"offline-{scheme}-{screen['width']}", full_page=True)

@@ -94,24 +94,6 @@ def test_a_button_runs_the_own_text_and_what_it_did_is_seen(visit: Visit, screen
     assert page.locator(".stage").get_attribute("data-run") == run
 
 
-def test_it_closes_also_where_the_button_is_pressed_before_the_answer_to_its_opening_came(
-    page: Page, app_server: AppServer
-) -> None:
-    """Found on a busy machine: the field stayed open over the run."""
-    line = LateAnswers(page)
-    page.goto(app_server.url)
-    wait_until_drawn(page, ".stage .round .chip")
-    line.late = True
-    page.get_by_role("button", name="Own text").click()
-    line.wait_for_answers(1)
-    page.get_by_role("button", name="Run this text").click()
-    line.wait_for_answers(2)
-    line.let_them_come()
-    expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()
-    wait_until_still(page)
-    expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()
-
-
 @pytest.mark.parametrize("view", ["simple", "full"])
 def test_a_button_that_is_pressed_before_the_answer_to_the_text_came_runs_the_text(
     page: Page, app_server: AppServer, view: str

@@ -3,19 +3,12 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
-from tests.support.grids import grid
-from tests.support.layout import boxes_of, outside, overlapping, placed, upright
 from tests.support.visitor import (
-    PHONE,
-    expect_no_sideways_scroll,
-    expect_nothing_cut_off,
-    shot,
     wait_until_drawn,
     wait_until_still,
 )
@@ -66,20 +59,6 @@ def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_s
     page.wait_for_selector(".race[data-done]")
 
 
-def test_a_race_on_a_busy_machine_says_so_and_names_no_winner(visit: Visit) -> None:
-    """Found at a load of 35: the target alone took 3.43 s in the place of 0.16, and the page said "Helps, 2.01×"."""
-    page = visit("race?prompt=busy&tokens=16&repeats=3", ".race .lane")
-    start(page)
-    wait_for_race(page)
-    said = page.locator(".st-key-run p").first
-    expect(said).to_have_text(re.compile(r"^Your race.*Not trusted, \d\.\d\d× on this prompt. This machine is busy"))
-    expect(said).not_to_contain_text("trending_up")  # the symbol of "helps"
-    expect(page.get_by_text("Other programs used this machine: the times of 1 of 1 prompts")).to_be_visible()
-    page.wait_for_selector(".race[data-done]")
-    expect(race(page).locator(".flag", has_text=re.compile("faster|slower"))).to_have_count(0)
-    shot(page, "race_busy")
-
-
 def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
     visit: Visit, real_app_server: AppServer
 ) -> None:
@@ -110,57 +89,6 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     page.get_by_text("Does a draft pay?").wait_for()
     page.get_by_test_id("stTopNavLink").filter(has_text="Race").click()
     assert wait_for_race(page) == run
-
-
-SCREENS: dict[str, dict[str, Any]] = {
-    "desk": {},
-    "phone": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
-}
-WORDS = ".annotation-text, .ytick text, .xtick text, .xtitle, .ytitle"
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(visit: Visit, screen: str) -> None:
-    page = visit("race", ".race .lane", reduced_motion="reduce", **SCREENS[screen])
-    verdict = page.get_by_text("it depends on the kind of prompt.")
-    expect(verdict).to_be_in_viewport()
-    wait_until_still(page)
-    above, lanes = placed(verdict, race(page))
-    assert above["y"] + above["height"] <= lanes["y"]
-    controls = page.get_by_role("group", name="New tokens")
-    lanes, controls_box = placed(race(page), controls)
-    if screen == "phone":
-        assert lanes["y"] < controls_box["y"], "the lanes come first"
-        expect(race(page)).to_have_attribute("data-scheme", "dark")
-    expect_no_sideways_scroll(page)
-    expect_nothing_cut_off(race(page))
-    expect_whole_words(page, rows=4)
-
-
-def expect_whole_words(page: Page, rows: int) -> None:
-    """No word of the plot lies over another one or is cut."""
-    plot = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup of each prompt"))
-    plot.scroll_into_view_if_needed()
-    expect(plot.locator(".annotation")).to_have_count(rows)
-    words = boxes_of(plot.locator(WORDS))
-    assert len(words) > 2 * rows
-    assert overlapping(upright(plot.locator(WORDS))) == []
-    assert outside(plot.locator(WORDS), plot) == []
-
-
-def test_rows_come_prompt_by_prompt_while_it_is_measured(visit: Visit, app_server: AppServer) -> None:
-    page = visit("race?preset=story-1&preset=code-1&tokens=16&repeats=2", ".race .lane")
-    with app_server.at_most(race=0) as allow:
-        start(page)
-        expect(page.get_by_text("So far: 0 of 2 prompts.")).to_be_visible()
-        expect(page.get_by_test_id("stProgress")).to_contain_text("Measuring prompt 1 of 2, story-1")
-        expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
-        allow(race=1)
-        expect(page.get_by_text("So far: 1 of 2 prompts.")).to_be_visible()
-        expect(page.get_by_test_id("stProgress")).to_contain_text("Measuring prompt 2 of 2, code-1")
-        expect(page.get_by_test_id("stDataFrame")).to_have_count(1)
-    wait_for_race(page)
-    expect(page.get_by_text("So far:")).to_have_count(0)
 
 
 @pytest.mark.visitor(reduced_motion="reduce")  # the race is over at once

@@ -11,7 +11,6 @@ from specviz.data.lessons.plans import find_plan
 from specviz.data.lessons.story import quiz
 from specviz.player.scorm import scorm_package
 from tests.support.known import known
-from tests.support.visitor import DESK, PHONE, SHOTS, expect_no_sideways_scroll, shot
 
 PLAN = known(find_plan("ten-minutes"))
 SITE = "http://lms.example"
@@ -119,15 +118,3 @@ def test_a_page_of_a_named_site_hears_how_far_its_reader_is_and_no_other(served:
     assert last["type"] == "specviz-lesson"
     assert last["answers"] == [quiz()[0].right, *[None] * (len(quiz()) - 1)]
     assert last["completed"] is False
-
-
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_the_questions_are_read_on_a_desk_and_on_a_phone(served: BrowserContext, size: Any) -> None:
-    SHOTS.mkdir(exist_ok=True)
-    page = served.new_page()
-    page.set_viewport_size(size)
-    page.goto(f"{SITE}/lesson/index.html#questions")
-    page.locator("fieldset.asked input").nth(1).check()
-    expect(page.locator(".score")).to_contain_text("1 of ")
-    expect_no_sideways_scroll(page)
-    shot(page, f"scorm-questions-{size['width']}")

@@ -3,9 +3,11 @@
 import re
 import xml.etree.ElementTree as ET
 from base64 import b64encode
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import BrowserContext, Download, Page, expect
 
 from specviz.player.offline import offline_page
@@ -59,7 +61,9 @@ def test_a_step_is_a_picture_whose_text_is_text(context: BrowserContext, tmp_pat
     expect(page.locator(".save summary")).to_be_focused()
     picture = saved(page, "This step as PNG").path().read_bytes()
     assert picture.startswith(b"\x89PNG")
-    assert [int.from_bytes(picture[at : at + 4]) for at in (16, 20)] == [2560, 1440]
+    image = Image.open(BytesIO(picture)).convert("RGB")
+    assert image.size == (2560, 1440)
+    assert len(image.getcolors(2**24) or []) > 16, "something is drawn"
     assert [said for said in heard if not said.startswith(("data:", "blob:"))] == []
 
 

@@ -130,20 +130,6 @@ def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> 
     expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
 
 
-def test_without_colours_every_state_and_both_models_still_differ(visit: Visit, context: BrowserContext) -> None:
-    page = visit("?view=projector", CHIP)
-    marks = page.locator(".legend .chip").evaluate_all(
-        "all => all.map((one) => getComputedStyle(one, '::before').content)"
-    )
-    assert len(set(marks)) == len(marks) == 7
-    page.locator(".strip .chip.rejected").last.click()
-    fill = "one => getComputedStyle(one).backgroundImage"
-    target, draft = (page.locator(f".bar.{model} i").first.evaluate(fill) for model in ("target", "draft"))
-    assert (target, "gradient" in draft) == ("none", True)
-    context.new_cdp_session(page).send("Emulation.setEmulatedVisionDeficiency", {"type": "achromatopsia"})
-    shot(page, "projector-grey")
-
-
 @pytest.fixture(scope="module")
 def course(app_server: AppServer) -> Iterator[str]:
     """The address of a page on another host, whose query is the size of its frame. The frame has no rights."""
@@ -218,20 +204,6 @@ def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_witho
     expect(frame.get_by_role("button", name="Link copied")).to_be_visible()
     context.grant_permissions(["clipboard-read"], origin=urlsplit(page.url)._replace(path="").geturl())
     expect_link(page.evaluate("navigator.clipboard.readText()"), "stage")
-
-
-def test_a_link_is_shown_where_nothing_may_be_copied(visit: Visit) -> None:
-    page = visit(f"?run=first&step={REJECTED_AT}&view=projector", CHIP)
-    page.evaluate("""() => {
-      navigator.clipboard.writeText = () => Promise.reject(new DOMException("refused", "NotAllowedError"));
-      document.execCommand = () => false;
-    }""")
-    page.get_by_role("button", name="Copy link").click()
-    field = page.locator(".copy-field")
-    expect(field).to_be_focused()
-    expect(field).to_be_in_viewport(ratio=1)
-    expect_link(field.input_value(), "projector")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it does not say that it was copied
 
 
 def expect_link(link: str, view: str) -> None:

@@ -71,22 +71,6 @@ def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_se
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
 
 
-def test_after_undo_the_same_draft_length_can_be_asked_for_again(visit: Visit) -> None:
-    page = visit("?view=full", CHIP)
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    wait_for_live_run(page)
-    page.get_by_role("button", name="Undo").click()
-    expect(stage(page)).to_have_attribute("data-run", "first")  # the run before itself, not a new one of its settings
-    expect(slider).to_have_value("4")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    wait_for_live_run(page)
-    expect(slider).to_have_value("5")
-    assert "gamma=5" in page.url
-
-
 def test_ctrl_enter_runs_again_from_inside_the_prompt(visit: Visit) -> None:
     page = visit("?view=full", CHIP)
     prompt = page.get_by_role("textbox", name="Prompt text")
@@ -165,32 +149,6 @@ def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_serv
             expect(stage(page)).to_have_attribute("data-rounds", str(rounds))  # they arrive while it runs
     wait_for_live_run(page)
     expect(stage(page).locator(".strip .round")).to_have_count(int(stage(page).get_attribute("data-rounds") or 0))
-
-
-def test_the_settings_behind_more_are_the_runs_own(visit: Visit) -> None:
-    """Found by a stranger: the popover opened with other values after a run, and the next run took them."""
-    page = visit("?preset=story-2&tokens=40&gamma=2&top_p=0.9&top_k=7&seed=3&temperature=1", CHIP)
-    first = wait_for_live_run(page)
-    page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_role("slider", name="New tokens")).to_have_value("40")
-    expect(page.get_by_role("slider", name="Top-p")).to_have_value("0.9")
-    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Run again").click()
-    wait_for_live_run(page, other_than=first)
-    assert {"tokens=40", "top_p=0.9", "top_k=7", "seed=3"} <= set(page.url.split("?")[1].split("&"))
-
-
-def test_coming_back_from_another_page_finds_everything_as_it_was(visit: Visit) -> None:
-    page = visit("?prompt=The+dog+and&tokens=24&gamma=6", CHIP)
-    run = wait_for_live_run(page)
-    page.get_by_role("link", name="Worksheet").click()
-    expect(page.get_by_text("Does a draft pay?")).to_be_visible()
-    page.get_by_role("link", name="Watch").click()
-    page.wait_for_selector(".stage .round .chip")
-    expect(page.get_by_role("slider", name="Draft length")).to_have_value("6")
-    expect(page.get_by_role("textbox", name="Prompt text")).to_have_value("The dog and")
-    assert stage(page).get_attribute("data-run") == run
 
 
 def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:

@@ -1,14 +1,11 @@
 """The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan
-from specviz.game.words import branches
-from specviz.models.gguf_folder import TEMPLATE_FIELD
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -98,21 +95,6 @@ def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) 
     assert len(trace_in(stage)["rounds"]) == 1
 
 
-def test_a_skipped_turn_does_not_count_and_another_game_can_be_taken_back(page: AppTest) -> None:
-    page.text_input(key="be_the_draft_guess").set_value("and then")
-    page.button(key="be_the_draft_skip").click().run()
-    wait(page, lambda: len(visit(page).be_the_draft.turns) == 1)
-    assert page.text_input(key="be_the_draft_guess").value == "and then"
-    assert page.table[0].value["accepted"][0] == "–"
-    assert "round 1 of" in texts(page)
-    assert drawn(page, "be_the_draft_turn")["title"].startswith("Skipped")
-    page.selectbox(key="be_the_draft_set").set_value("copy").run()
-    assert (visit(page).be_the_draft.plan.set, visit(page).be_the_draft.all_turns) == ("copy", [])
-    page.button(key="be_the_draft_back").click().run()
-    page.run()
-    assert (visit(page).be_the_draft.plan.set, len(visit(page).be_the_draft.turns)) == ("story", 1)
-
-
 def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTest) -> None:
     for _ in range(ROUNDS):
         play(page, "She was very happy")
@@ -136,86 +118,3 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert visit(page).be_the_draft.plan.seed == GamePlan().seed + 1
     assert page.query_params["seed"] == str(GamePlan().seed + 1)
     assert visit(page).be_the_draft.all_turns == []
-
-
-def offers_of(page: AppTest, *chosen: int) -> list[list[int]]:
-    """Send the candidates that are chosen; their tokens."""
-    found = [visit(page).be_the_draft.offers[number].token_ids for number in chosen]
-    assert visit(page).be_the_draft.chosen == [*chosen]
-    turns = len(visit(page).be_the_draft.turns)
-    page.button(key="be_the_draft_send").click().run()
-    wait(page, lambda: len(visit(page).be_the_draft.turns) > turns and not visit(page).be_the_draft.slot.busy)
-    return found
-
-
-def test_the_easier_mode_picks_among_candidates_and_two_may_be_two_guesses() -> None:
-    page = opened_in_app("be_the_draft", mode="pick", seed="5")
-    wait(page, lambda: "be_the_draft_offer_4" in {button.key for button in page.button})
-    assert len({page.button(key=f"be_the_draft_offer_{i}").label for i in range(5)}) == 5
-    assert page.button(key="be_the_draft_send").disabled
-    page.button(key="be_the_draft_offer_0").click().run()
-    page.button(key="be_the_draft_offer_2").click().run()  # a slip mended
-    picked = offers_of(page, 2)
-    assert [token.id for token in known(visit(page).be_the_draft.turns[0].round).drafted] == picked[0]
-    wait(page, lambda: "be_the_draft_offer_4" in {button.key for button in page.button})
-    assert visit(page).be_the_draft.chosen == []
-    page.checkbox(key="be_the_draft_two").set_value(True).run()
-    for number in (0, 1, 2):  # the last two count
-        page.button(key=f"be_the_draft_offer_{number}").click().run()
-    assert visit(page).be_the_draft.chosen == [1, 2]
-    assert page.button(key="be_the_draft_offer_1").label.startswith("① ")
-    page.button(key="be_the_draft_offer_2").click().run()  # once more takes it back
-    page.button(key="be_the_draft_offer_3").click().run()
-    both = offers_of(page, 1, 3)
-    guesses = branches(known(visit(page).be_the_draft.turns[1].round))
-    assert [[token.id for token in branch.drafted] for branch in guesses] == both
-    page.checkbox(key="be_the_draft_two").set_value(False).run()
-    assert not visit(page).be_the_draft.two
-
-
-@pytest.fixture
-def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file in the operator's folder."""
-    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
-    (tmp_path / "talker.gguf").write_bytes(b"GGUF" + bytes(100) + TEMPLATE_FIELD + bytes(100))
-
-
-def link_of(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[-1] for name, value in page.query_params.items()}
-
-
-@pytest.mark.usefixtures("talker")
-def test_a_chat_model_is_chosen_and_its_answer_is_written(page: AppTest) -> None:
-    play(page, "Lily. She")
-    page.selectbox(key="be_the_draft_target").set_value("talker").run()
-    page.run()
-    assert page.selectbox(key="be_the_draft_target").value == "talker"
-    kind = page.selectbox(key="be_the_draft_set")
-    assert (kind.value, kind.options[:2]) == ("correct", ["Correct a text", "Change one thing"])
-    link = link_of(page)
-    assert link.items() >= {"target": "talker", "prompt_format": "chat", "set": "correct"}.items()
-    drawn_text = drawn(page, "be_the_draft_text")
-    prompt = visit(page).be_the_draft.preset.text
-    assert (drawn_text["asked"], drawn_text["text"]) == ([{"name": "The user asked", "text": prompt}], "")
-    play(page, "Lily. She")
-    assert drawn(page, "be_the_draft_text")["fresh"]
-    assert visit(page).be_the_draft.turns[0].text.startswith(prompt)
-    linked = opened_in_app("be_the_draft", **link)
-    assert drawn(linked, "be_the_draft_text")["asked"] == drawn_text["asked"]
-    page.selectbox(key="be_the_draft_target").set_value("wren-base").run()
-    page.run()
-    assert (drawn(page, "be_the_draft_text")["asked"], link_of(page)["prompt_format"]) == ([], "raw")
-    page.button(key="be_the_draft_back").click().run()
-    page.run()
-    assert drawn(page, "be_the_draft_text")["fresh"], "the chat is there again"
-
-
-@pytest.mark.parametrize("mode", ["type", "pick"])
-def test_a_link_to_a_chat_model_that_this_server_does_not_download_says_so(
-    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
-    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
-    page = opened_in_app("be_the_draft", target="smollm2", prompt_format="chat", mode=mode)
-    assert "make smollm2" in page.warning[0].value
-    assert drawn(page, "be_the_draft_text")["asked"]

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.conversation import read_messages
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import find_preset
-from specviz.models.draft_menu import reads_chats
 from specviz.models.gguf_folder import TEMPLATE_FIELD
 from tests.support.app_pages import opened, texts, visit
 from tests.support.known import known
@@ -26,20 +25,6 @@ def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 pytestmark = pytest.mark.usefixtures("talker")
-
-
-def test_a_target_is_known_to_have_a_template_by_its_file_its_folder_or_its_name(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    assert [reads_chats(name) for name in ("talker", "writer", "wren-base", "nothing")] == [True, False, False, False]
-    assert reads_chats("Qwen/Qwen2.5-0.5B-Instruct")
-    assert not reads_chats("Qwen/Qwen2.5-0.5B")
-    assert not reads_chats(str(tmp_path / "folder"))
-    (tmp_path / "folder" / "tokenizer_config.json").write_text('{"chat_template": "x"}')
-    assert reads_chats(str(tmp_path / "folder"))
-    (tmp_path / "talker.gguf").write_bytes(bytes(5_000))
-    assert not reads_chats("talker"), "another file under the name"
-    (tmp_path / "talker.gguf").write_bytes(b"")
-    assert not reads_chats("talker")
 
 
 def shown(page: AppTest) -> Trace:
@@ -91,26 +76,3 @@ def test_only_a_finished_chat_can_be_answered(page: AppTest) -> None:
     page = opened(target="talker", draft="lookup", prompt="Name a tree.", prompt_format="raw", tokens="8", view="full")
     until_done(page)
     assert not page.chat_input
-
-
-def test_two_recorded_runs_of_a_chat_model_play_without_it_and_set_the_controls_where_it_is_here(
-    page: AppTest, tmp_path: Path
-) -> None:
-    """No model is loaded for it, and what the visitor had comes back with Undo."""
-    next(button for button in page.button if button.label.startswith("“Correct this text”")).click().run()
-    watching = visit(page).watch
-    assert (known(watching.shown).run_id, watching.run.state) == ("chat-edit", "idle")
-    assert page.query_params["run"] == "chat-edit"
-    if page.selectbox(key="target").value != "smollm2":
-        assert "This server does not have" in texts(page)
-        assert not page.chat_input
-    (tmp_path / "smollm2.gguf").write_bytes(b"GGUF" + TEMPLATE_FIELD)
-    page = opened(view="full")
-    next(button for button in page.button if button.label == "“Tell a short story”").click().run()
-    watching = visit(page).watch
-    assert (page.selectbox(key="target").value, watching.run.state) == ("smollm2", "idle")
-    assert watching.form.current[0].settings.prompt_format == "chat"
-    linked = opened(run="chat-story")
-    assert known(visit(linked).watch.shown).trace == known(watching.shown).trace
-    next(button for button in page.button if button.label == "Undo").click().run()
-    assert page.selectbox(key="target").value == "wren-base"

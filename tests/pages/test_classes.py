@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import GamePlan
@@ -15,7 +14,7 @@ from tests.support.app_pages import opened_in_app as opened
 from tests.support.app_pages import texts as said
 from tests.support.app_pages import visit
 from tests.support.fake_turns import a_turn
-from tests.support.hostile import NAME, raw_names_in
+from tests.support.hostile import NAME
 from tests.support.known import known
 from tests.support.payloads import payload_of
 
@@ -63,13 +62,6 @@ def part(teacher: AppTest, name: str) -> AppTest:
     return teacher.run()
 
 
-def test_a_press_before_the_browser_has_received_the_new_address_counts_too(teacher: AppTest) -> None:
-    for name in ("scores", "quiz"):
-        teacher.query_params["part"] = "join"
-        teacher.button_group(key="class_part").set_value(name).run()
-        assert visit(teacher).classes.part == name
-
-
 def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
     student = opened("be_the_draft", **{"class": code})
     assert "Join the class" in said(student)
@@ -83,15 +75,6 @@ def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str)
     assert "Join the class" not in said(other)
     assert "class" not in other.query_params
     assert visit(other).be_the_draft.plan == GamePlan()
-
-
-def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
-    student = joined(code)
-    student.number_input(key="be_the_draft_seed").set_value(8).run()
-    assert "This is not the class’s game" in said(student)
-    click(student, "class_game")
-    assert visit(student).be_the_draft.plan == GamePlan(seed=7)
-    assert "This is not the class’s game" not in said(student)
 
 
 @pytest.mark.parametrize("forged", [False, True])
@@ -108,15 +91,6 @@ def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str
     assert ("its rounds do not go to the board" in said(student)) == forged
     signed = known(held_text(visit(student).be_the_draft)).rpartition("\n")[2]
     assert bool(signed) != forged, "it is not signed now either"
-
-
-@pytest.mark.usefixtures("through_the_app")
-@pytest.mark.parametrize(
-    ("page", "link", "button"),
-    [("learn", {"part": "teach"}, "lesson_class_board"), ("be_the_draft", {}, "be_the_draft_class_board")],
-)
-def test_learn_and_the_game_lead_to_the_board(page: str, link: dict[str, str], button: str) -> None:
-    assert "## Open a class" in said(click(opened(page, **link), button))
 
 
 @pytest.mark.parametrize("secret", ["", "x", "A" * 9_999, NAME])
@@ -157,54 +131,6 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
     assert shown_code(code) in html_of(again)
     membership._restore("an.other.class")
     assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
-
-
-def test_an_empty_code_says_to_type_it(teacher: AppTest) -> None:
-    """Before: that no class has this code, to somebody who had given none."""
-    page = opened("class")
-    for empty in ("", "  ", " - "):
-        page.text_input(key="class_code").set_value(empty)
-        click(page, "class_join")
-        assert page.warning[0].value == "Type the code of the class first. Your teacher shows it."
-
-
-@pytest.mark.parametrize("code", ["AAAAA-AAAAA", NAME])
-def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
-    page = opened("class")
-    page.text_input(key="class_code").set_value(code)
-    click(page, "class_join")
-    assert page.warning[0].value.startswith("There is no open class with this code")
-    assert visit(page).classes.student == ""
-    linked = opened("be_the_draft", **{"class": code})
-    click(linked, "class_join")
-    assert "There is no open class with this code" in said(linked)
-    assert raw_names_in(linked) == []
-
-
-def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
-    student, other = joined(code, "Ada"), opened("class", board=visit(teacher).classes.teacher)
-    assert "board" not in other.query_params, "the secret goes out of the address"
-    assert shown_code(code) in html_of(other)
-    teacher.checkbox(key="class_end_sure").check().run()
-    click(teacher, "class_end")
-    assert "## Open a class" in said(teacher)
-    assert "forgotten when you end the class, after 24 hours, or after 4 hours without use" in said(teacher)
-    assert "## Join a class" in said(teacher)
-    assert "This class is over" in said(other.run())
-    assert "You are no longer in the class" in said(student.run())
-    click(student, "class_decline")
-    assert "You are no longer in the class" not in said(student)
-
-
-def test_a_restart_ends_all_classes_and_clearing_caches_none(teacher: AppTest, code: str) -> None:
-    """Any visitor can ask the server to clear those."""
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    assert "class-join" in html_of(teacher.run())
-    student = joined(code)
-    membership.classes.cache_clear()
-    assert "This class is over" in said(teacher.run())
-    assert "You are no longer in the class" in said(student.run())
 
 
 def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:

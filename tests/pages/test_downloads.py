@@ -10,7 +10,6 @@ from specviz.models.gguf_folder import SMOLLM2
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.fake_service import FakeService
-from tests.support.payloads import payload_of
 
 Way = Callable[[], AppTest]
 LINK = {"target": SMOLLM2, "draft": "lookup"}
@@ -67,25 +66,3 @@ def test_a_model_that_is_not_here_is_downloaded_once_that_is_pressed(
     (command,) = service.commands
     assert (SMOLLM2 in command.models, slot_of(page, path).busy) == (True, True)
     assert "Not on this server" not in texts(page)
-
-
-def test_until_then_the_run_on_screen_is_called_the_one_before(
-    service: FakeService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
-    page = opened(**LINK)
-    shown = payload_of(page.get_by_key("stage"))
-    assert shown["result"]["says"].startswith("Previous run: ")
-    page.selectbox(key="target").set_value("wren-base").run()
-    assert "Not on this server" not in texts(page)
-
-
-@pytest.mark.parametrize("name", ["somebody/something", "openai-community/gpt2"])
-def test_a_model_of_the_hub_says_how_much_it_is_where_that_is_known(
-    name: str, service: FakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    page = opened(target=name, draft="lookup").button(key="again").click().run()
-    assert service.commands == []
-    label = "Download 249 MB or more" if name.startswith("openai") else "Download: only the Hub knows how much"
-    assert [button.label for button in page.button if button.label.startswith("Download")] == [label]

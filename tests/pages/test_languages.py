@@ -47,12 +47,6 @@ def test_what_a_server_keeps_of_a_page_is_not_shown_in_another_visitors_language
     assert "random words" not in texts(opened_in_app(name, lang="es")).lower()
 
 
-def test_the_kinds_of_text_of_a_game_are_in_the_visitors_language() -> None:
-    """Found: “Story” on a Spanish class page."""
-    page = opened_in_app("class", lang="es")
-    assert "Cuento" in page.selectbox(key="class_set").options
-
-
 def test_a_table_shows_numbers_as_the_language_writes_them_and_still_holds_numbers() -> None:
     rows, columns = {"speedup": [1.5, None], "name": ["a.b", "c"]}, numbers("%.2f×", "speedup")
     assert localized_table(rows, columns) == (rows, columns)
@@ -77,9 +71,3 @@ def test_an_unknown_language_is_said_and_the_visitors_own_is_shown(monkeypatch: 
     page = opened(lang="<b>xx")
     assert [len(page.warning), page.selectbox(key="language").value] == [1, "es"]
     assert page.selectbox(key="language").options == ["English", "Español", "中文 (简体)"]
-
-
-@pytest.mark.parametrize("code", ["en", "es"])
-def test_who_types_a_prompt_reads_that_the_models_know_english(code: str) -> None:
-    captions = [caption.value for caption in opened(lang=code, view="full").caption]
-    assert any("English" in caption or "inglés" in caption for caption in captions) == (code == "es")

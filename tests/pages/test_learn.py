@@ -1,26 +1,19 @@
 """The Learn page by AppTest: the whole story, answers, coming back, bad values in the address. No engine."""
 
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.texts import Words, fill
-from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.family import family
-from specviz.data.lessons.questions import faq
-from specviz.data.lessons.recorded_runs import METHOD_RUNS
-from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
 from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
 from tests.support.drawn import drawn
-from tests.support.payloads import payload_of, stage_payload_of
+from tests.support.payloads import stage_payload_of
 
 
 def open_page(**link: str) -> AppTest:
@@ -83,13 +76,6 @@ def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their
         assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
-def test_a_text_in_paragraphs_is_shown_in_paragraphs_and_explains_a_word_once() -> None:
-    page = open_page(lesson="stop")
-    (shown,) = (html.proto.body for html in page.get("html") if "explains" in html.proto.body)
-    assert shown.count('<p class="explains">') == shown.count("</p>") == 2
-    assert shown.count('id="tip-step-stop-target-model"') <= 1
-
-
 @pytest.mark.parametrize(("lesson", "name"), [("7", "same"), ("theatre", "no-gain")])  # a number, an older name
 def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str) -> None:
     page = open_page(lesson=lesson, words="plain")
@@ -104,19 +90,6 @@ def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str
     again = opened("pages/learn.py", Session(learn=learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)
-
-
-def test_a_press_before_the_browser_has_received_the_new_address_counts_too() -> None:
-    """Before: the address of the step before, sent once more, led back there."""
-    page = open_page()
-    before = dict(page.query_params)
-    for name in ("idea", "round"):
-        page.query_params.update(before)
-        page.button(key="learn-next").click().run()
-        assert place(page) == f"story {name} technical"
-    page.run()
-    page.query_params.update(before)
-    assert place(page.run()) == "story slow technical", "a way back is still one"
 
 
 @pytest.mark.parametrize(
@@ -147,60 +120,3 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
     page.button(key="quiz-try-again").click().run()
     assert "right so far" not in texts(page)
     assert page.button(key="quiz-1-0")
-
-
-@pytest.mark.parametrize("words", get_args(Words))
-def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_figures(words: Words) -> None:
-    page = open_page(part="why", words=words)
-    shown = texts(page)
-    assert not [group for group in page.button_group if group.key == "learn-words"], "one voice"
-    assert all(entry.question in shown for entry in faq().questions)
-    entries = [entry for column in (0, 1) for entry in faq().questions[column::2]]
-    links = [(link.proto.label, link.proto.url) for link in page.get("link_button")]
-    assert links == [(entry.run_it, href(entry)) for entry in entries]
-    assert "Figures measured on" in shown
-    assert "arxiv.org/abs/2503.01840" in shown
-    page = open_page(part="methods", words=words)
-    assert place(page) == f"methods slow {words}"
-    assert all(member.title in texts(page) for member in family().methods)
-    assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
-    listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
-    assert [word["name"] for word in listed][:2] == ["token", "draft model"]
-    assert words == "technical" or all(word["symbol"] == "" for word in listed)
-
-
-def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_runs, "ASSETS", tmp_path)
-    recorded_runs.story_trace.cache_clear()
-    try:
-        page = open_page()
-        assert "recorded runs of the story are missing" in page.error[0].value
-    finally:
-        monkeypatch.undo()
-        recorded_runs.story_trace.cache_clear()
-
-
-@pytest.mark.parametrize("words", get_args(Words))
-def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words: Words) -> None:
-    page = open_page(lesson="slow", words=words)
-    (stage,) = drawn(stage_payload_of(page, "learn-lesson"))
-    run = steps()[0].run
-    assert [len(round["chips"]) for round in stage["rounds"]] == [1] * len(run.output.token_ids)
-    assert {round["chips"][0]["status"] for round in stage["rounds"]} == {"own"}
-    assert (stage["phases"], stage["diagram"]["picture"]) == (["judge"], "alone")
-    assert "1 of 40" in stage["rounds"][0]["sentences"][0]
-    assert "prefill" not in f"{texts(page)} {stage}".lower()
-    assert "draft" not in str([round["sentences"] for round in stage["rounds"]])
-    live = next(link.proto.url for link in page.get("link_button"))
-    assert f"step={steps()[0].live_playhead}" in live, "the run itself, which has rounds of three phases"
-
-
-def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_source() -> None:
-    page = open_page(part="load", words="plain")  # a link of before, when this part had two voices
-    assert not page.warning
-    shown, payload = texts(page), payload_of(page.get_by_key("learn-roofline"))
-    assert f"## {roofline().title}" in shown
-    assert f"### {roofline().batching.title}" in shown
-    assert len(payload["questions"]) == 3
-    sources = [*published_peaks().machines, *published_peaks().models]
-    assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)

@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.plans import OWN, all_plans
-from specviz.data.links.hidden import HIDEABLE
 from specviz.ui.shared import address
 from tests.support.app_pages import alone, opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of
@@ -102,34 +101,6 @@ def test_a_lesson_goes_from_page_to_page_and_back_and_a_step_of_the_story_is_sti
     assert place_of(page).startswith("round")
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
-        ({"lesson": "nothing"}, "lesson=nothing is not a lesson plan of this server"),
-        ({"lesson": "own-0123456789abcdef", "moment": "2"}, "upload it again"),
-        ({"lesson": "ten-minutes", "moment": "9"}, "moment=9 is not a moment of “Ten minutes”, 1 to 4"),
-        ({"lesson": "ten-minutes", "moment": "<b>"}, "is not a moment of “Ten minutes”"),
-    ],
-)
-def test_a_lesson_or_moment_that_there_is_not_gives_one_line(link: dict[str, str], said: str) -> None:
-    page = opened(**link)
-    [line] = page.warning
-    assert said in line.value.replace("\u2060", "")
-    assert stage_of(page)["run_id"] == ("story-round" if link["lesson"] == "ten-minutes" else "first")
-
-
-def test_the_notes_are_a_page_of_their_own() -> None:
-    page = opened(lesson="ten-minutes", moment="2", notes="1")
-    moment = PLANS["ten-minutes"].moments[1]
-    for text in (moment.question, moment.answer, moment.mistakes, moment.do):
-        assert text[:30] in texts(page)
-    assert not _has(page, "stage-1")
-    assert page.caption[0].value == "3 min, from minute 2 to 5 of 10"
-    page.button(key="notes_next").click().run()
-    assert address_of(page) == {"lesson": "ten-minutes", "moment": "3", "notes": "1"}
-    assert "3. The best round" in texts(page)
-
-
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
 
 
@@ -144,19 +115,6 @@ def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link() -> None
     assert visit(page).watch.form.current == visit(whole).watch.form.current
 
 
-def test_everything_can_be_hidden_and_shown_again() -> None:
-    page = opened(view="full", hide=",".join(name for name in HIDEABLE if name != "views"))
-    assert ([*page.selectbox], [*page.slider], [*page.text_area], [*page.expander]) == ([], [], [], [])
-    assert stage_of(page)["hide"] == sorted(set(HIDEABLE) - {"views"})
-    page.button(key="show_hidden").click().run()
-    assert page.selectbox(key="target").value == "wren-base"
-    assert "hide" not in address_of(page)
-    unknown = opened(view="full", hide="result,<b>everything")
-    [line] = unknown.warning
-    assert "names no control that a link can hide" in line.value
-    assert stage_of(unknown)["hide"] == ["result"]
-
-
 OWN = """
 title: Mine
 minutes: 4
@@ -169,17 +127,6 @@ moments:
     question: "<b>What</b> [happens](https://example.org)?"
     answer: It is checked.
 """
-
-
-def test_teachers_find_the_plans_and_start_one() -> None:
-    page = opened_in_app("learn", part="teach")
-    assert page.radio(key="lesson_plan").options == ["Ten minutes · 10 min", "Fifty minutes · 50 min"]
-    moments = PLANS["ten-minutes"].moments
-    assert all(moment.question in texts(page) and moment.answer not in texts(page) for moment in moments)
-    assert any("lesson=ten-minutes&moment=1&notes=1" in str(link.proto.url) for link in page.get("link_button"))
-    page.button(key="lesson_start_ten-minutes").click().run()
-    assert bar_of(page).startswith("Moment 1 of 4")
-    assert stage_of(page)["playhead"] == 0
 
 
 def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link() -> None:

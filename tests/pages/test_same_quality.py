@@ -7,13 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import dump_trace
-from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
-from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof, rule_text
+from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
 from specviz.service.protocol import EnumerateRules, JobFailed, JobFinished, JobItem, JobProgress
-from specviz.ui.same_quality.outcomes import token_label
-from specviz.ui.same_quality.same_quality_page import ProofCells, drop_constant
 from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -56,30 +53,6 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     ):
         assert said in texts(page)
     assert list(page.dataframe[0].value.columns) == ["prompt", "same", "difference", "drafts accepted"]
-
-
-def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest) -> None:
-    for rule in RULES[1:]:
-        page.radio(key="same_quality_rule").set_value(rule.name).run()
-        assert explained(f"{rule.does} {rule.why}", "proof-switch") in texts(page), rule.name
-        assert ("Fails the test." in texts(page)) == (not rule.lossless), rule.name
-        spread = "the places of the drawn tokens are not even" in texts(page)
-        assert spread or rule.name != "one-rare-token"
-
-
-def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, service: FakeService) -> None:
-    page.selectbox(key="same_quality_draft").set_value("wren-eagle").run()
-    page.radio(key="same_quality_verification").set_value("block").run()
-    page.selectbox(key="same_quality_tree").set_value("2,2").run()
-    assert page.slider(key="same_quality_gamma").value == 2
-    assert page.radio(key="same_quality_verification").value == "token", "a tree is judged token by token"
-    assert page.radio(key="same_quality_verification").disabled
-    page.button(key="same_quality_draw").click().run()
-    settings = service.commands[0].request.settings
-    assert (service.commands[0].request.draft, settings.tree, settings.draft_length) == ("wren-eagle", "2,2", 2)
-    assert (page.query_params["tree"], page.query_params["gamma"]) == ("2,2", "2")
-    page.slider(key="same_quality_gamma").set_value(3).run()
-    assert page.selectbox(key="same_quality_tree").value == "2,2,1"
 
 
 def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service: FakeService) -> None:
@@ -135,15 +108,6 @@ def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: Fa
     assert not page.button(key="same_quality_draw").disabled
 
 
-@pytest.mark.parametrize(
-    "button", ["same_quality_greedy_own", "same_quality_tie", "same_quality_draw", "same_quality_break"]
-)
-def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: AppTest, button: str) -> None:
-    page.button(key=button).click().run()
-    keys = [one.key for one in page.button]
-    assert keys.index("same_quality_cancel") == keys.index(button) + 1
-
-
 def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, service: FakeService) -> None:
     page.button(key="same_quality_greedy").click().run()
     service.tell(JobFinished(1))
@@ -176,31 +140,6 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
     assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
 
 
-def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppTest, service: FakeService) -> None:
-    """First those of “Skip the residual”; each choice changes the verdict without a job."""
-    for said in ("Lossy.", lab_words()["judge"].kinds["replaced_from_target"]):
-        assert said in texts(page)
-    page.radio(key="same_quality_replace-1").set_value("leftover").run()
-    assert "Lossless." in texts(page)
-    page.radio(key="same_quality_accept-1").set_value("accepted_when_equal").run()
-    page.radio(key="same_quality_replace-1").set_value("without_rejected").run()
-    assert "whatever q is" in texts(page)
-    assert [page.query_params[name] for name in ("accept", "replace")] == ["accepted_when_equal", "without_rejected"]
-    assert not service.commands
-    linked = opened("pages/same_quality.py", accept="ratio", replace="leftover", bonus="most_probable_bonus")
-    assert "After 4 accepted guesses" in texts(linked)
-    wrong = opened("pages/same_quality.py", accept="import")
-    assert "accept=import is not known here" in texts(wrong)
-
-
-def test_the_pieces_of_a_known_rule_are_one_click_away(page: AppTest) -> None:
-    page.button_group(key="same_quality_named-no-residual").set_value("typical").run()
-    assert rule_text("typical").why in texts(page)
-    assert page.query_params["accept"] == "typical"
-    page.button_group(key="same_quality_named-typical").set_value(None).run()
-    assert page.query_params["accept"] == "typical", "a rule that is clicked again stays"
-
-
 def test_every_combination_is_computed_for_the_visitors_prompt(page: AppTest, service: FakeService) -> None:
     page.text_area(key="same_quality_prompt").set_value("The sea").run()
     page.button(key="same_quality_enumerate").click().run()
@@ -228,11 +167,3 @@ def test_the_draws_of_a_students_own_rule_are_tested(page: AppTest) -> None:
     with pytest.raises(InputError, match="has a run and no draws"):
         student.open(dump_trace(fake_trace()).encode())
     assert "YOUR FILE" in texts(page.run()), "what was open stays"
-
-
-def test_columns_that_say_the_same_are_left_out_labels_hold_no_markup_and_numbers_have_their_step() -> None:
-    rows: list[ProofCells] = [{"prompt": "a", "draft length": 2, "draft": "x", "target": "t"}] * 2
-    other: ProofCells = {"prompt": "b", "draft length": 4, "draft": "x", "target": "t"}
-    same, kept = drop_constant([*rows, other])
-    assert (same, kept[-1]) == ({"draft": "x", "target": "t"}, {"prompt": "b", "draft length": 4})
-    assert (token_label(" <b>x"), token_label("\n")) == ("␣&lt;b&gt;x", "⏎")

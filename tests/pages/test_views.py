@@ -43,34 +43,6 @@ def test_a_link_decides_what_is_shown(link: dict[str, str], view: str, said: lis
     assert ("tour" in [button.key for button in page.button]) == (view == "simple"), "no other view offers it"
 
 
-def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembered() -> None:
-    page = opened(view="full")
-    page.button(key="present").click().run()
-    assert (view_of(page), page.query_params["view"]) == ("projector", "projector")
-    assert [button.label for button in page.button] == ["Leave the projector view"]
-    assert ([*page.selectbox], [*page.text_area], [*page.expander]) == ([], [], [])
-    assert "times as fast" in stage_of(page)["result"]["says"]
-    assert visit(page).chosen_view is None
-    page.button(key="leave").click().run()
-    assert (view_of(page), page.query_params.get("view")) == ("full", "full"), "a copied address keeps the view"
-
-
-def test_the_projector_keeps_what_was_set_after_a_first_look_without_menus_also_what_cannot_be_run() -> None:
-    """A link opened the projector: what was set before the menus were drawn came back when they were hidden again."""
-    page = opened(view="projector")
-    page.button(key="leave").click().run()
-    assert view_of(page) == "full"
-    for prompt in ("A text of one's own", ""):
-        visit(page).watch.form.came.acted = False
-        page.selectbox(key="draft").set_value("wren-mini").run()
-        page.text_area(key="prompt").set_value(prompt).run()
-        page.button(key="present").click().run()
-        page.run()  # here Streamlit has forgotten the menus
-        page.button(key="leave").click().run()
-        assert (page.selectbox(key="draft").value, page.text_area(key="prompt").value) == ("wren-mini", prompt)
-        assert page.selectbox[0].value == "own"
-
-
 def test_a_setting_that_the_short_view_hides_is_kept() -> None:
     page = opened()
     page.button(key="change_view").click().run()
@@ -88,16 +60,6 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
 def tour_of(page: AppTest) -> Any:
     """What the stage gets of the tour; None while it is closed."""
     return stage_of(page).get("tour")
-
-
-def test_a_link_with_a_place_opens_the_tour_there_in_the_simple_view_or_says_that_there_is_none() -> None:
-    page = opened(tour="3", gamma="9")  # the tour has a run of its own: the link's other settings do not count
-    assert (tour_of(page)["at"], view_of(page), page.session_state["gamma"]) == (3, "simple", 4)
-    assert stage_of(page)["run_id"] == "first"
-    none = opened(tour="99")
-    assert tour_of(none) is None
-    (line,) = [line.value for line in none.warning]
-    assert line == "tour=99 is not a step of the tour, 1 to 6: the tour is not opened."
 
 
 def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again() -> None:

@@ -1,19 +1,13 @@
 """The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
 
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.core.trace import dump_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.ui.watch import files, watch_state
-from specviz.ui.watch.controls import request_of
-from tests.conftest import ROOT
 from tests.support.app_pages import SECONDS, opened, texts, until, visit
 from tests.support.drawn import drawn
 from tests.support.known import known
@@ -43,15 +37,6 @@ def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_f
     assert not visit(other).watch.form.came.acted, "a lesson's link needs no engine"
 
 
-def test_an_older_link_to_the_first_run_runs_what_it_asks_for() -> None:
-    """The run of the first screen was another one when the link was made."""
-    page = opened(preset="story-2", draft="wren-nano", tokens="16", run="first")
-    until_done(page)
-    watching = visit(page).watch
-    assert watching.shown.trace.prompt.text.startswith("Tom had a red boat")
-    assert watching.shown.trace.drafter.name == "wren-nano"
-
-
 @pytest.mark.usefixtures("real_engine")
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
     (foreseen,) = drawn(stage_of(page))
@@ -73,18 +58,6 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert own_time == data["result"]["trusted"]
     first, second = (text.value for text in page.text)
     assert first == second != ""
-
-
-def test_a_slow_browser_shows_the_values_of_a_link() -> None:
-    """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
-    page = opened(preset="code-1", draft="lookup", temperature="0.7", tokens="20")
-    page.run()  # the second run of the script sets no value again
-    prompt = page.text_area(key="prompt")
-    assert prompt.proto.default == prompt.value != ""
-    assert page.slider(key="temperature").proto.default == [0.7]
-    chosen = [box for box in page.selectbox if box.label in ("Prompt", "Target", "Draft")]
-    assert [box.options[box.proto.default] for box in chosen] == [box.format_func(box.value) for box in chosen]
-    assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
 
 
 def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,16 +105,6 @@ def test_a_prompt_that_cannot_be_used_is_a_sentence(page: AppTest, prompt: str, 
     assert stage_of(page)["result"]["says"].startswith("Previous run: ")
 
 
-@pytest.mark.usefixtures("real_engine")
-def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTest) -> None:
-    page.text_area(key="prompt").set_value("word " * 1_500).run()
-    assert "prompt" not in page.query_params
-    assert "too long for a link" in texts(page)
-    until(page, lambda: page.error)
-    assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
-    assert stage_of(page)["run_id"] == "first", "what was on screen stays"
-
-
 def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     data = stage_of(page := opened(run="story-costly"))
     assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
@@ -163,45 +126,6 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "its operator can run `make smollm2`" in texts(opened(target="smollm2")).replace("\\", "")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
-
-
-def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
-    page.slider(key="temperature").set_value(0.5).run()
-    (sampled,) = drawn(until_done(page))
-    assert "temperature" in sampled["replay"]["why_not"]
-    page.slider(key="temperature").set_value(0.0).run()
-    (schedule,) = [radio for radio in page.radio if radio.label == "Draft length schedule"]
-    schedule.set_value("confidence").run()
-    (scheduled,) = drawn(until_done(page))
-    assert "schedule is confidence" in scheduled["replay"]["why_not"]
-    assert page.query_params["schedule"] == "confidence"
-
-
-@pytest.mark.usefixtures("real_engine")
-def test_a_catalogued_pair_says_what_it_needs_and_no_hub_is_a_sentence(page: AppTest) -> None:
-    """No network is asked: the engine's Hub is an address on this machine where nothing listens."""
-    page.selectbox(key="pair").set_value(6).run()
-    assert page.selectbox(key="target").value == "openai-community/gpt2"
-    assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
-    assert "GB in float32" in texts(page)
-    assert "Not on this server yet: distilbert/distilgpt2 and openai-community/gpt2." in texts(page).replace("\\", "")
-    page.button(key="start_download-run").click().run()
-    until(page, lambda: page.error)
-    assert "openai-community/gpt2" in page.error[0].value
-    assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
-    page.button(key="undo").click().run()
-    assert trace_in(until_done(page))["rounds"]
-
-
-def test_the_first_drawing_on_a_fresh_server_waits_for_no_pandas() -> None:
-    script = f"""
-import sys
-from streamlit.testing.v1 import AppTest
-page = AppTest.from_file({str(ROOT / "pages" / "watch.py")!r}, default_timeout={SECONDS}).run()
-print(len(page.get("bidi_component")) > 0, [name for name in ("numpy", "pandas", "pyarrow") if name in sys.modules])
-"""
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert result.stdout.strip() == "True []", result.stderr
 
 
 def open_file(page: AppTest, name: str) -> None:
@@ -241,17 +165,6 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     assert page.selectbox(key="record_tokenizer").value == "wren-base"
 
 
-def test_an_own_models_trace_can_be_run_again_where_allowed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = known(first_trace())
-    own = dump_trace(replace(trace, target=replace(trace.target, name="somebody/something"))).encode()
-    page.get_by_key("trace_file").set_value(("own.json", own, "application/json")).run()
-    assert stage_of(page)["link"] == {}, "this server has no such model"
-    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    page.get_by_key("trace_file").set_value(("again.json", own, "application/json")).run()
-    assert stage_of(page)["link"]["target"] == page.selectbox(key="target").value == "somebody/something"
-    assert not visit(page).watch.run.busy, "a file alone starts no download"
-
-
 @pytest.mark.usefixtures("real_engine")
 def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By a link, because AppTest cannot type into a menu."""
@@ -269,44 +182,6 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 # ---- heads, trees and the ways to draft and verify
 
 
-def test_the_draft_may_be_a_head_and_a_tree_is_as_deep_as_the_draft_is_long(page: AppTest) -> None:
-    page.selectbox(key="draft").set_value("wren-eagle").run()
-    assert visit(page).watch.form.current[0].draft == "wren-eagle"
-    (tree,) = [box for box in page.selectbox if box.label == "Tree"]
-    tree.set_value("4,2,1").run()
-    data = until_done(page)
-    assert trace_in(data)["settings"]["draft_length"] == 3
-    assert page.query_params["draft"] == "wren-eagle"
-    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
-    assert all(radio.disabled for radio in page.radio if radio.label in ("Draft length schedule", "Verification"))
-    release_slider(page, 2)
-    until_done(page)
-    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2", "2")
-    assert stage_of(page)["result"]["same"] == SAME
-    page.button(key="undo").click().run()
-    until_done(page)
-    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
-
-
-def test_drafts_of_most_probable_tokens_and_block_verification_are_asked_for(page: AppTest) -> None:
-    page.slider(key="temperature").set_value(1.0).run()
-    for label, value in (("The draft takes", "argmax"), ("Verification", "block")):
-        (radio,) = [radio for radio in page.radio if radio.label == label]
-        radio.set_value(value).run()
-    until_done(page)
-    assert (page.query_params["draft_sampling"], page.query_params["verification"]) == ("argmax", "block")
-    settings = visit(page).watch.shown.trace.settings
-    assert (settings.draft_sampling, settings.verification) == ("argmax", "block")
-
-
-def test_a_link_to_a_head_and_a_tree_runs_them_at_once() -> None:
-    page = opened(draft="early-exit:2", tree="2,2", gamma="2", tokens="12", view="full")
-    until_done(page)
-    assert not page.warning
-    assert visit(page).watch.shown.trace.drafter.asked_as == "early-exit:2"
-    assert page.selectbox(key="draft").value == "early-exit:2"
-
-
 def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: AppTest) -> None:
     page.selectbox(key="draft").set_value("wren-eagle").run()
     until_done(page)
@@ -321,13 +196,3 @@ def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: App
     page.button(key="undo").click().run()
     until_done(page)
     assert not page.error
-
-
-def test_a_saved_run_with_a_head_sets_the_controls_and_nothing_else_does() -> None:
-    trace = known(first_trace())
-    drafter, settings = known(trace.drafter), replace(trace.settings, draft_length=2, tree="2,2")
-    eagle = replace(trace, drafter=replace(drafter, kind="eagle", name="wren-eagle"), settings=settings)
-    request = known(request_of(eagle))
-    assert (request.draft, request.settings) == ("wren-eagle", settings)
-    other = replace(trace, drafter=replace(drafter, kind="other", name="an engine"))
-    assert request_of(other) is None

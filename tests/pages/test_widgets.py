@@ -7,23 +7,8 @@ from streamlit.proto.Common_pb2 import StringArray
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from specviz.ui.shared import job_slot
 from specviz.ui.shared.guard import guard_the_doors
-from tests.support.app_pages import SECONDS, alone, opened, opened_in_app
-from tests.support.payloads import payload_of
-
-
-@pytest.mark.parametrize("name", ["watch", "race", "when_it_helps", "worksheet", "same_quality", "be_the_draft"])
-def test_a_key_press_changes_the_number_that_is_shown(name: str) -> None:
-    page = opened(view="full") if name == "watch" else opened_in_app(name)
-    for slider in page.slider:
-        its = slider.proto
-        assert shown(its.format, its.min) != shown(its.format, its.min + its.step), slider.label
-
-
-def shown(number_format: str, value: float) -> str:
-    """As the browser writes it; "percent" has two decimals at most."""
-    return f"{value:.2%}" if number_format == "percent" else number_format % value
+from tests.support.app_pages import SECONDS, alone, opened_in_app
 
 
 def script() -> None:
@@ -144,34 +129,6 @@ def test_a_page_is_drawn_again_only_when_its_job_is_over(looks: list[bool], runs
     assert (page.session_state["runs"], len(page.markdown)) == (runs, 1)
 
 
-def test_a_script_that_sets_widgets_does_not_run_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow browser would never receive their values."""
-    assert page_after([True, False], sets=True).session_state["runs"] == 1
-    monkeypatch.setattr(job_slot, "RECEIVED_SECONDS", 0)
-    assert page_after([True, False], sets=True).session_state["runs"] == 2
-
-
-def page_that_looks_at_a_run() -> None:
-    import streamlit as st
-
-    from specviz.ui.session import session
-    from specviz.ui.watch.watch_page import _feed
-    from specviz.ui.watch.watch_state import first_run
-
-    watching = session().watch
-    watching.shown = watching.shown or first_run()
-    st.session_state.gamma = 4
-    _feed(watching)
-
-
-def test_what_is_new_is_handed_on_until_there_is_something_newer() -> None:
-    """Found on a busy machine: a look that began before the one before it was sent threw its news away."""
-    page = alone(page_that_looks_at_a_run)
-    news = payload_of(page.get_by_key("feed"))
-    assert news["whole"]
-    assert payload_of(page.run().get_by_key("feed")) == news
-
-
 # ---- menus
 
 
@@ -230,10 +187,3 @@ def test_what_a_menu_calls_an_option_is_never_its_value(key: str) -> None:
     sends(page, key, "small, yesterday")
     assert page.session_state[key] == (["small"] if key == "several" else "small"), "chosen before the answer came"
     assert page.session_state["acted"]
-
-
-@pytest.mark.parametrize("key", SENT)
-def test_what_no_option_is_called_counts_only_where_it_can_be_typed(key: str) -> None:
-    guard_the_doors()
-    page = sends(alone(page_with_menus), key, "nobody")
-    assert page.session_state[key] == {"typed": "nobody", "several": []}.get(key, "large")

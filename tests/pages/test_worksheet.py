@@ -12,26 +12,16 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.judge import LOOKS, Judgement, judge
 from specviz.core.metrics import costs
 from specviz.core.trace import Trace
-from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
-from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.advice import never
 from specviz.measure.worksheet.model import WorksheetModel
-from specviz.systems import RecordOptions, ServingCounters, import_run, read_counters
-from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
-from specviz.ui.worksheet import worksheet_state
 from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
-from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.pasted_counters import ISSUE
-from tests.support.records import record
-from tests.unit.test_public_reports import report
 
 EXPLANATION = re.compile(
     r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
@@ -133,22 +123,6 @@ def judged(page: AppTest) -> Judgement:
     return judge(model.terms.speedup, None, modelled=True)
 
 
-def test_counts_lead_to_alpha_at_the_draft_length_at_which_they_were_counted(page: AppTest) -> None:
-    page.slider(key="worksheet_gamma").set_value(8).run()
-    page.number_input(key="worksheet_drafted").set_value(80).run()
-    page.slider(key="worksheet_gamma").set_value(2).run()
-    for each in (page, opened(page.query_params)):
-        assert "44 / 80 = **55 % of the guesses accepted**; at γ = 8" in texts(each)
-    older = opened({"gamma": "3", "drafted": "30", "accepted": "10"})
-    assert "10 / 30 = **33 % of the guesses accepted**; at γ = 3" in texts(older)
-    page.slider(key="worksheet_gamma").set_value(4).run()
-    page.number_input(key="worksheet_drafted").set_value(400).run()
-    page.number_input(key="worksheet_accepted").set_value(300).run()
-    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.89, abs=0.005)  # the design's own example
-    page.number_input(key="worksheet_accepted").set_value(900).run()
-    assert "which is impossible" in texts(page)
-
-
 UNTOLD = "**Not known without the cost of a round on your machine.**"
 OPT = "OPT-30B, one A100"
 
@@ -170,62 +144,6 @@ def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page
     assert page.slider(key="worksheet_verification").value == pytest.approx(measured[3], abs=0.001)
 
 
-def paste(page: AppTest, text: str) -> None:
-    page.text_area(key="worksheet_paste").set_value(text).run()
-
-
-def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTest) -> None:
-    paste(page, report("18/input.txt").read_text("utf-8"))
-    for each in (page, opened(worksheet=replace(visit(page).worksheet))):
-        assert f"**{never()}**" in texts(each)
-        assert UNTOLD not in texts(each)
-        assert metric(each, "At most") == "1.00×"
-        assert "docs/checklists.md" in texts(each)
-        assert "The text counts tokens, not passes" in texts(each)
-
-
-@pytest.mark.parametrize(
-    "after", ["no counters", "", "vllm:spec_decode_num_drafts_total 0", f"{ISSUE}\nvllm:generation_tokens_total 3720"]
-)
-def test_the_headline_of_a_paste_goes_with_it(page: AppTest, after: str) -> None:
-    before, speedup = page.selectbox(key="worksheet_start").value, metric(page, "Speedup")
-    paste(page, LINE)
-    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
-    paste(page, after)
-    assert page.selectbox(key="worksheet_start").value == before
-    assert "from production: vLLM" not in page.selectbox(key="worksheet_start").options
-    assert metric(page, "Speedup") == speedup
-    assert "2.79" not in texts(page)
-
-
-def test_a_latency_that_is_still_missing_leaves_the_paste_on_the_page(page: AppTest) -> None:
-    paste(page, LINE)
-    page.number_input(key="worksheet_without").set_value(30.0).run()
-    assert "Give both latencies" in texts(page)
-    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
-
-
-@pytest.mark.parametrize("text", [LINE, "no counters"])
-def test_a_paste_is_read_once(page: AppTest, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before: at each drawing of the page, and twice when it came: a megabyte took seconds for each small message."""
-    read: list[str] = []
-
-    def noted(text: str) -> ServingCounters:
-        read.append(text)
-        return read_counters(text)
-
-    monkeypatch.setattr(worksheet_state, "read_counters", noted)
-    paste(page, text)
-    said = texts(page)
-    page.run()
-    assert (read, texts(page)) == ([text], said)
-    page.number_input(key="worksheet_without").set_value(30.0).run()
-    assert read == [text]
-    paste(page, ISSUE)
-    paste(page, text)
-    assert read == [text, ISSUE, text]
-
-
 @pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])
 def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
     start_from(page, start)
@@ -239,21 +157,6 @@ def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: App
     best, promised = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
     page.slider(key="worksheet_gamma").set_value(int(best)).run()
     assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised[:-1]), abs=0.011)
-
-
-def test_text_and_figures_of_counters_alone_have_one_source(page: AppTest) -> None:
-    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
-    low, high = re.fullmatch(r"(.*×) to (.*×)", metric(page, "Speedup")).groups()
-    for part in (f"it would be {low} (", f"to {high} (", "**Draft length.**", "**Measure next.**"):
-        assert part in texts(page)
-    assert metric(page, "Pays below") == "2.72 steps"
-    assert f"it is γ = {metric(page, 'Best length')}." in texts(page)
-    assert "not of your machine" in texts(page)
-    start_from(page, OPT)
-    assert f"{UNTOLD} 2.72" in texts(page)  # below, with the speedup at the chosen costs
-    assert f"**Helps, {metric(page, 'Speedup')}, modelled**" in texts(page)
-    length, _ = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
-    assert length == "4"  # the fifth position adds too little
 
 
 def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppTest) -> None:
@@ -279,31 +182,6 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     page.number_input(key="worksheet_speedup").set_value(None).run()
     assert "(inferred from the measured speedup)" in texts(page)
     assert ", 0.94×, modelled**" in texts(page)
-
-
-def test_the_sliders_change_the_speedup_or_say_why_not(page: AppTest) -> None:
-    alone = float(metric(page, "Speedup").rstrip("×"))
-    page.slider(key="worksheet_cost").set_value(1.0).run()
-    assert float(metric(page, "Speedup").rstrip("×")) < alone
-    page.slider(key="worksheet_cost").set_value(0.1).run()
-    alone = float(metric(page, "Speedup").rstrip("×"))
-    page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert float(metric(page, "Speedup").rstrip("×")) < alone
-    assert f"the modelled speedup is {metric(page, 'Speedup')} instead of" in page.info[0].value
-    start_from(page, "T5-large")
-    page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert "checking is free in a batch" in page.info[0].value
-
-
-def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
-    rows = frame_of([row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)])
-    lap = recorded_race()[0]
-    page = opened(race=RaceState(RaceEntry(), laps=[lap]), when_it_helps=WhenItHelpsState(rows={HERE: rows}))
-    table = page.dataframe[0].value
-    assert list(table["from"]) == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
-    assert table["of"][0].startswith(f"{lap.name}: ")
-    assert page.selectbox(key="worksheet_start").value.startswith(f"your race, {lap.name}")
-    assert page.selectbox(key="worksheet_gap_of").options[0].startswith("Race, yours")
 
 
 def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None:
@@ -337,29 +215,3 @@ def test_what_a_link_cannot_have_falls_back_with_a_line_until_the_first_change()
     of_another_page = opened({"prompt": "hello", "temperature": "1"})
     assert of_another_page.selectbox(key="worksheet_start").value.startswith("the recorded run")
     assert not of_another_page.warning
-
-
-def test_a_batch_that_was_measured_can_be_started_from(page: AppTest) -> None:
-    start_from(page, "measured in batches of 16")
-    point = recorded_batches().at(16, 4)
-    assert page.slider(key="worksheet_verification").value == pytest.approx(point.verification.value, abs=0.001)
-    assert page.select_slider(key="worksheet_batch").value == 1
-    assert "A batch of 1 stands here" in texts(page)
-
-
-def test_an_opened_run_without_times_gives_its_acceptance_and_leaves_the_costs() -> None:
-    watching = watched(fake_trace())
-    page = opened(watch=watching)
-    page.slider(key="worksheet_cost").set_value(0.25).run()
-    overhead = page.slider(key="worksheet_overhead").value
-    given = RecordOptions(target="Qwen/Qwen3-8B", draft="a head")
-    watching.open_trace(import_run(record("vllm-0.29-chat.json"), "vllm", given), "file-1", linked=False)
-    label = "the opened file: a head → Qwen/Qwen3-8B"
-    page.run().selectbox(key="worksheet_start").select(label).run()
-    assert page.slider(key="worksheet_alpha").value == pytest.approx(7 / 9, abs=0.001)
-    assert [page.number_input(key=f"worksheet_{name}").value for name in ("drafted", "accepted")] == [12, 7]
-    assert [page.slider(key=f"worksheet_{name}").value for name in ("cost", "overhead")] == [0.25, overhead]
-    assert "which reports no costs" in texts(page)
-    later = opened(watch=watching)  # it begins with a file that was opened last
-    assert later.selectbox(key="worksheet_start").value == label
-    assert later.slider(key="worksheet_cost").value > 0, "the costs are those of the run before"

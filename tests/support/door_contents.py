@@ -8,7 +8,6 @@ from pathlib import Path
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks.hostile import TEXTS, all_files
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.data.lessons.plans import MAX_BYTES
@@ -20,6 +19,7 @@ from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS, MOST_READ
 from specviz.service.job import RunResult
 from specviz.service.run_store import _STORED, StoredRun
+from tests.load.hostile import TEXTS, all_files
 from tests.support.bench_results import make_bench
 from tests.support.doors import ROOT
 from tests.support.fake_rows import row_at

@@ -1,6 +1,5 @@
 """Assisted runs of transformers, recorded or written down: the same ids as without, and everything that happened."""
 
-import inspect
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -10,13 +9,10 @@ import pytest
 import torch
 import transformers
 from transformers import StoppingCriteriaList
-from transformers.generation.candidate_generator import AssistedCandidateGenerator
 
 from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assisted_generation, speculative_decode
 from specviz.core.metrics import count
-from specviz.core.settings import SETTINGS, UNSURE_BELOW
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.decoding import assisted
 from specviz.player.data import stage_data
 from specviz.systems import RecordOptions, import_run
 from tests.support.tiny_models import tiny_model
@@ -119,21 +115,6 @@ def test_prompt_lookup_is_recorded_too() -> None:
     assert all(token.accept_prob == pytest.approx(token.target_prob) for token in judged)
 
 
-@pytest.mark.parametrize(
-    ("options", "schedule"),
-    [
-        ({"num_assistant_tokens_schedule": "heuristic_transient"}, "heuristic"),
-        ({"assistant_confidence_threshold": 0.6}, "confidence"),
-    ],
-)
-def test_schedules_of_the_assistant_are_named(options: dict[str, Any], schedule: str) -> None:
-    for name, value in options.items():
-        setattr(DRAFT.model.generation_config, name, value)
-    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
-    assert trace.settings.draft_schedule == schedule
-    assert trace.output.token_ids == generate(**GREEDY)
-
-
 @pytest.mark.parametrize("position", [0, 3, 6])
 def test_an_end_of_text_ends_the_run_wherever_it_stands_in_a_round(position: int) -> None:
     end = generate(**GREEDY)[position]
@@ -178,16 +159,6 @@ def test_nothing_is_left_behind_even_after_an_error_and_one_recording_inside_ano
     assert listened_to() == (False, 0, 0)
 
 
-def test_drafts_may_be_longer_than_our_own_but_not_than_a_trace_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    DRAFT.model.generation_config.num_assistant_tokens = 20
-    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
-    assert max(len(round.drafted) for round in trace.rounds) == 20
-    assert trace.settings.draft_length == 16
-    monkeypatch.setattr(assisted, "MAX_NODES", 19)
-    with pytest.raises(InputError, match="A round of this run drafted 20 tokens, and a trace has at most 19"):
-        recorded(assistant_model=DRAFT.model, **GREEDY)
-
-
 def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
     def at_six(input_ids: torch.Tensor, scores: object, **options: object) -> torch.Tensor:
         return torch.tensor([input_ids.shape[1] >= len(PROMPT) + 6])
@@ -227,13 +198,3 @@ def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup:
     assert trace.output.stopped_by == "length"
     assert sum(len(round.drafted) for round in trace.rounds) > 0
     assert all(token.id is not None for round in trace.rounds for token in round.drafted)
-
-
-def test_the_texts_say_what_transformers_does_by_default() -> None:
-    default = DRAFT.model.generation_config._get_default_generation_params()
-    assert (default["assistant_confidence_threshold"], default["num_assistant_tokens"]) == (UNSURE_BELOW, 20)
-    assert default["num_assistant_tokens_schedule"] == "constant", "so not the heuristic"
-    said = inspect.getsource(AssistedCandidateGenerator.update_candidate_strategy)
-    assert said.index("is_sklearn_available()") < said.index("assistant_confidence_threshold = best_threshold")
-    threshold = f"less than {default['assistant_confidence_threshold']:.0%}".replace("%", " %")
-    assert threshold in SETTINGS["draft_schedule"].help

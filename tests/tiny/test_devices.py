@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
-import torch
 
 from specviz.core.errors import InputError
 from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.core.trace import Trace
 from specviz.decoding import ModelDrafter, autoregressive_decode, speculative_decode
 from specviz.models import devices, memory
 from specviz.models.devices import accelerator, device_name
@@ -28,33 +26,6 @@ def on(target: str | None, draft: str | None) -> Trace:
         target=replace(trace.target, forward="light", device=target),
         drafter=replace(trace.drafter, forward="light", device=draft, parameters=1),
     )
-
-
-@pytest.mark.parametrize(
-    ("target", "draft", "said"),
-    [
-        (None, None, "with specviz's own forward pass"),
-        (GPU, GPU, f"with specviz's own forward pass, on {GPU}"),
-        (GPU, None, f"with specviz's own forward pass, the target on {GPU}, the draft on the processor"),
-        (None, GPU, f"with specviz's own forward pass, the target on the processor, the draft on {GPU}"),
-    ],
-)
-def test_a_run_names_the_gpu_that_computed_it(target: str | None, draft: str | None, said: str) -> None:
-    trace = on(target, draft)
-    assert forward_in_words(trace) == said
-    assert parse_trace(dump_trace(trace)) == trace
-    assert ('"device"' in dump_trace(trace)) == bool(target or draft), "files of a processor stay as they were"
-
-
-def test_a_gpu_has_a_name_and_free_memory_and_one_that_cannot_say_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: GPU)
-    names = [device_name(torch.device(kind)) for kind in ("cpu", "cuda", "mps")]
-    assert names == [None, GPU, "the Apple GPU"]
-    for name, answer in (("mem_get_info", (10, 100)), ("memory_reserved", 50), ("memory_allocated", 20)):
-        monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
-    assert devices.free_bytes("cuda") == 40
-    monkeypatch.setattr(torch.cuda, "mem_get_info", Mock(side_effect=RuntimeError("CUDA error: not supported")))
-    assert devices.free_bytes("cuda") == 0
 
 
 @pytest.mark.parametrize(

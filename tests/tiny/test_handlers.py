@@ -187,15 +187,6 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
             next(steps)
 
 
-def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
-    assert wire.parse_command(wire.dump_command(command())) == command()
-    assert command().texts == ["w1 w2 w3", "w4 w2"]
-    left = [[lap.name for lap in laps_of(replace(command(repeats=1), done=done))] for done in (1, 2)]
-    assert left == [["own-2"], []], "it goes on after the laps already sent"
-    with pytest.raises(ValueError, match="repeats"):
-        wire.parse_command(wire.dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
-
-
 PROMPT = "w1 w2 w3"
 OTHER = tiny_model(seed=2, layers=1, name="draft")
 GREEDY = DecodeSettings(max_new_tokens=24, draft_length=3)

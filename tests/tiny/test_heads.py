@@ -10,7 +10,6 @@ import torch
 from specviz import DecodeSettings, InputError, PromptLookupDrafter, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
 from specviz.core.steps import result_of
-from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import Drafter, LookupFirstDrafter, make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
@@ -157,13 +156,6 @@ def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
     assert EXIT.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
 
 
-def test_a_trace_says_that_it_exited_early() -> None:
-    trace = speculative_decode(TARGET, DRAFTERS["early-exit"], [1, 2, 3], DecodeSettings(max_new_tokens=8))
-    assert (trace.drafter.kind, trace.drafter.name, trace.drafter.asked_as) == ("early-exit", *["early-exit:1"] * 2)
-    assert trace.drafter.weights_hash == trace.target.weights_hash
-    assert parse_trace(dump_trace(trace)) == trace
-
-
 @pytest.mark.parametrize(
     ("layers", "says"),
     [
@@ -174,12 +166,3 @@ def test_a_trace_says_that_it_exited_early() -> None:
 def test_a_name_without_a_number_of_some_layers_is_refused(layers: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         make_drafter(f"early-exit:{layers}", TARGET)
-
-
-def test_another_models_layers_and_a_target_read_by_transformers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="for another model than stranger"):
-        speculative_decode(tiny_model(seed=9, name="stranger"), DRAFTERS["early-exit"], [1, 2, 3])
-    monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
-    theirs = tiny_model(seed=1, name="theirs")
-    with pytest.raises(InputError, match="transformers' forward pass, which has no trees and no early exit here"):
-        make_drafter("early-exit:1", theirs)

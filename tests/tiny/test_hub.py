@@ -14,33 +14,30 @@ from types import SimpleNamespace
 from unittest.mock import create_autospec
 
 import pytest
-from huggingface_hub import HfApi, close_session, constants, hf_hub_download
+from huggingface_hub import HfApi, constants, hf_hub_download
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import hide_folders
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
-from specviz.models import downloads, memory
+from specviz.models import downloads
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import HUB_MODELS, KnownModel, bundled_names, known_names
+from specviz.models.catalogue import KnownModel, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.loading import download
 from specviz.models.pairing import check_pair
-from specviz.service import JobView
 from specviz.service import workshop as workshop_module
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
-from specviz.service.job import advance
-from specviz.service.protocol import EngineAlive, JobEvent, JobSteps, Loading, Run, RunDone, dump_event, parse_event
+from specviz.service.protocol import EngineAlive, JobSteps, Loading, Run, RunDone
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.conftest import ROOT
 from tests.support.hub_server import CHUNK, COMMIT, NAME, OTHER, THIRD, HubServer, Trouble, refusal, serve, use
-from tests.support.tiny_models import save, tiny_model
+from tests.support.tiny_models import tiny_model
 
 SIZE = 23_768  # bytes of the tiny model's weights
-CATALOGUED = HUB_MODELS[-1].name
 
 
 def all_steps(workshop: Workshop, target: str) -> JobSteps:
@@ -76,18 +73,6 @@ def test_a_model_is_downloaded_once_and_progress_is_bytes(hub: HubServer, capfd:
     hub.trouble, hub.requests[:], seen[:] = "down", [], []
     load_model(NAME, progress=seen.append)
     assert (hub.requests, seen) == ([], []), "it is here"
-
-
-def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
-    folder = hub.models[NAME]
-    save(tiny_model(seed=1), folder, "6KB")
-    (folder / "model.safetensors").unlink(missing_ok=True)
-    files = len(list(folder.glob("*.safetensors")))
-    assert files > 1
-    seen = list(fetch(NAME))
-    assert (seen[-1].files_done, seen[-1].files_total) == (files, files)
-    assert [step.files_done for step in seen] == sorted(step.files_done for step in seen)
-    assert load_model(NAME).info.parameters == tiny_model(seed=1).info.parameters
 
 
 def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
@@ -167,23 +152,6 @@ def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: T
     assert sentence in check_pair("wren-base", NAME).problems[0]
 
 
-def test_one_refusal_is_for_one_model(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = "There is no model named nobody/nothing on the Hub; if it is private, log in with `hf auth login`."
-    assert refusal(lambda: load_model("nobody/nothing")) == expected
-    assert look_up(NAME).commit == COMMIT
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)  # as on a server
-    assert "is not a public model of the Hub" in refusal(lambda: look_up("nobody/nothing"))
-
-
-def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    close_session()  # the client looks when it is made
-    assert "cannot be reached" in refusal(lambda: load_model(NAME))
-    assert hub.requests == []
-    monkeypatch.undo()
-    close_session()
-
-
 def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Path.open
 
@@ -197,18 +165,6 @@ def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.Mon
         assert refusal(lambda: list(fetch(NAME))) == f"The disk is full: free some space and load {NAME} again."
     list(fetch(NAME))
     assert find_cached(NAME)
-
-
-@pytest.mark.parametrize(
-    "name", ["nonsense", "", " ", "wren-base/", "../wren-base", "a/b/c", "a/..", "a//b", "-/-", "a/b?x=1", "a/b#c",
-             "a\\b/c", "a/b/", "a/b\n", "a\x00b", "x" * 5_000,
-             "~nobody-of-that-name/model", "/etc/hostname", "<b>x</b>"]
-)  # fmt: skip
-def test_a_name_that_is_none_sends_no_request_and_the_message_lists_the_known_ones(hub: HubServer, name: str) -> None:
-    sentence = refusal(lambda: load_model(name))
-    assert sentence.startswith("There is no model named ")
-    assert "wren-base" in sentence
-    assert hub.requests == []
 
 
 def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) -> None:
@@ -336,28 +292,6 @@ def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkey
     assert find_cached(NAME) == theirs
 
 
-@pytest.mark.parametrize(("text", "gigabytes"), [("5", 5), ("0", 0), ("", 20)])
-def test_the_bound_is_a_number_of_gigabytes(text: str, gigabytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_CACHE_GB", text)
-    assert downloads.limit_bytes() == gigabytes * 10**9
-
-
-@pytest.mark.parametrize("short_of", ["memory", "disk", "budget"])
-def test_known_sizes_are_checked_first(short_of: str, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    if short_of == "memory":
-        monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
-    elif short_of == "disk":
-        disk_with(downloads.RESERVE_BYTES + 10**9, monkeypatch)
-        monkeypatch.setattr(memory, "available_bytes", lambda: 10**12)
-    budget = "1000" if short_of == "budget" else "100000"
-    monkeypatch.setenv("SPECVIZ_MODEL_MB", budget)
-    sentence = refusal(lambda: list(all_steps(Workshop(), CATALOGUED)))
-    assert sentence.startswith("The disk is too full" if short_of == "disk" else f"{CATALOGUED} ")
-    if short_of != "budget":  # which only an engine has
-        assert refusal(lambda: load_model(CATALOGUED)) == sentence
-    assert hub.requests == []
-
-
 def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     for name in [*{*known_names()}.difference(bundled_names()), NAME, str(tmp_path)]:
@@ -389,20 +323,6 @@ def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | Non
     assert hide_folders(sentence) == (told or sentence)
 
 
-@pytest.mark.parametrize(
-    ("place", "file"),
-    [("hub", "config.json"), ("hub", "model.safetensors"), ("folder", "config.json"), ("folder", "tokenizer.json")],
-)
-def test_a_broken_model_names_no_folder(place: str, file: str, hub: HubServer, tmp_path: Path) -> None:
-    folder = hub.models[NAME]
-    (folder / file).write_text("{")
-    name = str(folder) if place == "folder" else NAME
-    with pytest.raises(InputError) as refused:
-        list(all_steps(Workshop(), name))
-    sentence = hide_folders(str(refused.value))  # as the bench says it
-    assert not [each for each in (str(tmp_path), "/tmp", "cache/") if each in sentence]
-
-
 # In the engine
 
 
@@ -425,29 +345,6 @@ class Pace:
 def until_bytes(job: JobSteps) -> Loading:
     """Go on until the first bytes are here."""
     return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
-
-
-def test_the_engine_sends_the_progress_that_two_jobs_share(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
-    pace, workshop = Pace(monkeypatch), Workshop()
-    other = all_steps(workshop, NAME)
-    assert until_bytes(other).bytes_done == CHUNK
-    events: list[JobEvent] = []
-    for event in all_steps(workshop, NAME):
-        events += [event] if event else []
-        if isinstance(event, Loading) and event.bytes_total:
-            pace.go_on()
-    loading = [event for event in events if isinstance(event, Loading)]
-    assert loading[0] == Loading(1, NAME)
-    done = [event.bytes_done for event in loading if event.bytes_total == SIZE]
-    assert len(done) > 3
-    assert (done, done[0], done[-1]) == (sorted(done), CHUNK, SIZE)
-    assert isinstance(events[-1], RunDone)
-    assert isinstance(list(filter(None, other))[-1], RunDone)
-    assert hub.ranges().count("") == 1, "the weights were sent once"
-    view = advance(JobView(1), loading[2])
-    assert (view.state, view.loading) == ("loading", Loading(1, NAME, loading[2].bytes_done, SIZE))
-    assert parse_event(dump_event(loading[2])) == loading[2]
 
 
 def test_a_stopped_job_stops_its_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,10 @@ from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
 from specviz.models.cached_model import tree_mask
-from specviz.models.catalogue import bundled_names
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
-from specviz.models.loading import read_bundled, read_model
+from specviz.models.loading import read_model
 from specviz.models.packing import PackedLinear, packed, plain
 from tests.support.known import known
 from tests.support.tiny_models import save, tiny_model
@@ -141,12 +140,6 @@ def test_a_packed_matrix_gives_the_same_products(bias: bool) -> None:
         assert made.bytes == 2 * 64 * 512  # FBGEMM stores whole blocks
 
 
-def test_matrices_are_packed_wherever_torch_can() -> None:
-    can = "fbgemm" in torch.backends.quantized.supported_engines
-    assert isinstance(packed(matrix()), PackedLinear) == can
-    assert all(read_bundled(name, "float32").forward.llama.rows_are_independent == can for name in bundled_names())
-
-
 @pytest.mark.parametrize("number", [1 + 2**-12, 1e6, float("inf"), float("nan")])
 def test_a_number_of_more_bits_leaves_its_matrix_as_it_is(number: float) -> None:
     given = matrix()
@@ -213,13 +206,6 @@ def test_rows_are_added_so_that_all_are_multiplied_alike(
         x = torch.randn(64, 32, generator=torch.Generator().manual_seed(1))
         whole = torch.cat([given(group) for group in x[:60].split(6)])
         assert all(torch.equal(given(x[:rows]), whole[:rows]) for rows in range(1, 61))
-
-
-@pytest.mark.usefixtures("able")
-def test_the_operator_can_switch_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = matrix()
-    monkeypatch.setenv("SPECVIZ_PACKED", "0")
-    assert packed(given) is given
 
 
 def of_16_bits(seed: int, folder: Path) -> Path:

@@ -107,12 +107,6 @@ def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
     until_state(service, third, "done")
 
 
-def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
-    service = serve(token="another token, as long")
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == say("keeps_dying")
-    assert "they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same" in caplog.text
-
-
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:
     service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=10**6))
     held = run(service, "ada", "hold")
@@ -123,17 +117,6 @@ def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server:
     until_state(service, held, "running")
     service.cancel("ada", "run")
     again.close()
-
-
-def test_engines_that_are_never_there_are_one_sentence() -> None:
-    service = EngineService(
-        partial(StreamEngine, EngineAddress("http://127.0.0.1:9", TOKEN, greetings=2, pause=0.01)), FAST
-    )
-    job = run(service, "ada", "rounds 1")
-    assert service.view(job).message == say("starting")
-    service.start()
-    assert until_state(service, job, "failed").message == say("keeps_dying")
-    service.close()
 
 
 def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,8 +6,8 @@ The bounds are several times of what was measured, and a small part of what each
 
 import pytest
 
-from benchmarks.hostile import GAME
 from specviz.core.trace import FILE
+from tests.load.hostile import GAME
 from tests.support.child import in_a_child
 from tests.support.door_contents import COMMAND, long_trace
 from tests.support.grids import grid
@@ -63,34 +63,3 @@ def test_a_hostile_saved_game_takes_little_memory(name: str) -> None:
     found = in_a_child("from specviz.game.saved import load_game", "load_game(content.decode())", GAMES[name])
     assert found.said == "The game that this browser tab held cannot be read."
     assert found.megabytes < 100
-
-
-THREADS = """
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-from specviz.core.free_memory import give_back, map_large_blocks
-def megabytes():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1000
-together = Barrier(4)
-def work(_):
-    for _ in range(3):
-        bytearray(b"x") * 30_000_000
-    together.wait()
-    texts = [bytearray(b"x") * 3_000_000 for _ in range(10)]
-    together.wait()
-def left():
-    before = megabytes()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-    give_back()
-    return megabytes() - before
-"""
-
-
-def test_threads_leave_no_large_blocks() -> None:
-    """Before: each thread's heap kept what it once held."""
-    if in_a_child(THREADS, "map_large_blocks()", b"").said != "True":
-        pytest.skip("this system's C library has no such setting")
-    found = in_a_child(THREADS + "map_large_blocks()", "left()", b"")
-    assert float(found.said) < 20

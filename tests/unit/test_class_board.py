@@ -2,30 +2,23 @@
 
 import csv
 import io
-import json
 import re
-import sys
 import unicodedata
 from dataclasses import replace
-from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.core.metrics import Counts
-from specviz.data.lessons.plans import PlanError, parse_plan
 from specviz.data.lessons.story import quiz
 from specviz.game.game import ROUNDS, GamePlan
-from specviz.service.classes.board import Score, answers_csv, board_of, rounds_csv
-from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, read_code, tidy_name
+from specviz.service.classes.board import answers_csv, board_of, rounds_csv
+from specviz.service.classes.registry import MAX_NAME, tidy_name
 from specviz.service.classes.room import ClassNow, SharedRound, Student
 from specviz.ui.classes.html import guesses_html, join_html, qr_code, question_html, scores_html, students_html
-from tests.conftest import ROOT
 from tests.support.hostile import ALL_NAMES, NAME
 from tests.support.html import Html
-from tests.support.strategies import JSON, assert_one_sentence, changed
 
 PLAN = GamePlan(seed=5)
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
@@ -58,19 +51,6 @@ def thirty() -> ClassNow:
         rounds = [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
         students.append(a_student(number, rounds, {0: kind}, f"s{number}"))
     return a_class(*students)
-
-
-def test_an_empty_class_and_one_student_are_classes() -> None:
-    board = board_of(a_class())
-    assert (board.scores, board.bins, board.places, board.played) == ((), (), (), 0)
-    assert all(sum(question.chosen) == 0 for question in board.questions)
-    board = board_of(a_class(a_student(1, [a_round(mine=3)], {0: quiz()[0].right, 1: 0})))
-    assert [(each.low, each.students) for each in board.bins if each.students] == [(3.0, 1)]
-    assert (board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (1, 0, 0)
-    assert board.scores[0].right == 1 + (quiz()[1].right == 0)
-    board = board_of(a_class(a_student(1, []), a_student(2, [a_round()])))
-    assert (board.played, board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (1, 0, 1, 0)
-    assert Score(a_student(1, []), Counts(), Counts(), 0).ahead == 0
 
 
 def test_classes_are_counted_once_each_at_their_places() -> None:
@@ -133,14 +113,6 @@ def test_a_qr_code_holds_a_link_as_squares_only() -> None:
     assert qr_code("x" * 5_000) == ""
 
 
-def test_a_link_that_is_too_long_is_not_remembered() -> None:
-    """Before: the last 64 were, each of any length."""
-    link, held = "x" * 3_000_000, sys.getrefcount
-    before = held(link)
-    assert qr_code(link) == ""
-    assert held(link) == before
-
-
 def test_the_tables_hold_every_round_and_every_answer() -> None:
     rounds = list(csv.DictReader(io.StringIO(rounds_csv(thirty()))))
     assert len(rounds) == 30 * ROUNDS
@@ -161,30 +133,6 @@ def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
     for table in (rounds_csv(a_class(student)), answers_csv(a_class(student))):
         for row in csv.reader(io.StringIO(table)):
             assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
-
-
-LESSON_PLAN: Any = yaml.safe_load((ROOT / "assets/texts/lessons/ten-minutes.yaml").read_text(encoding="utf-8"))
-LINES = ["moments:", "- title: x", "  link: /?run=first", "&a", "*a", "? :", "[[[", "{", "!!python/x", "\t", "---", "'"]
-LIKE_A_PLAN = st.lists(st.sampled_from(LINES)).map("\n".join) | (JSON | changed(LESSON_PLAN)).map(json.dumps)
-AS_BYTES = (st.text(max_size=300) | LIKE_A_PLAN).map(lambda text: text.encode(errors="surrogatepass"))
-
-
-@given(st.binary(max_size=300) | AS_BYTES)
-def test_anything_is_a_plan_or_sentences(data: bytes) -> None:
-    problems = ["It is a plan."]
-    try:
-        parse_plan(data, "own")
-    except PlanError as refused:
-        problems = refused.problems
-    assert problems
-    for problem in problems:
-        assert_one_sentence(problem)
-
-
-@given(st.text() | st.text(ALPHABET + ALPHABET.lower() + " -–", max_size=14))
-def test_any_text_is_a_code_or_none(typed: str) -> None:
-    code = read_code(typed)
-    assert code is None or (len(code) == LENGTH and set(code) <= set(ALPHABET))
 
 
 @given(st.text())

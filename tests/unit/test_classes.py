@@ -12,9 +12,8 @@ from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan
 from specviz.service.classes import registry
-from specviz.service.classes.registry import Classes, ClassLimits
-from specviz.service.classes.room import MAX_BEFORE, MAX_GUESS, MAX_WORD, ClassNow, SharedRound, shared_rounds
-from tests.support.fake_turns import a_turn
+from specviz.service.classes.registry import Classes
+from specviz.service.classes.room import ClassNow, SharedRound
 from tests.support.known import known
 
 PLAN = GamePlan(seed=5)
@@ -44,21 +43,6 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
     counts = Counts(rounds=1, drafted=3, accepted=1, rejected=1, discarded=1, emitted=2)
     one = SharedRound(text, number, place, "", "Lily ran", "Lily", True, "Lily was", counts, counts, "She")
     return replace(one, **more)  # type: ignore[arg-type]
-
-
-def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
-    """A wrong alarm would need a repeat among 2,000 codes: about 2,000^2 / 2 / 24^10, 1 in 31 million."""
-    codes = [registry.new_code() for _ in range(2_000)]
-    assert len(set(codes)) == len(codes)
-    assert all(len(code) == registry.LENGTH and set(code) <= set(registry.ALPHABET) for code in codes)
-    assert len(registry.ALPHABET) == len(set(registry.ALPHABET)) == 24
-    assert not set(registry.ALPHABET) & set("0O1IL2Z5S8BU")
-    for place in range(registry.LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
-        assert {code[place] for code in codes} == set(registry.ALPHABET)
-    found = 100 * 24 * 3600 * ClassLimits().classes / len(registry.ALPHABET) ** registry.LENGTH
-    assert round(1 / found, -3) == 183_000
-    code = registry.new_code()
-    assert registry.read_code(registry.shown_code(code)) == code
 
 
 def test_a_code_is_read_as_people_type_it() -> None:
@@ -181,20 +165,6 @@ def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> No
     assert len(seen_student.answers) == len(quiz())
 
 
-def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
-    prompts = [preset.text for preset in PLAN.prompts]
-    first = a_turn([" Li", "ly", " ran"], 2, before=prompts[0], model=1)
-    skipped = a_turn([], 0, before=first.text)
-    second = a_turn([" the", " dog"], 0, before=f"{first.text} end", model=2)
-    other = a_turn([" x" * 40] * 3, 3, before=f"{prompts[1]}{'y' * 500}")
-    found = shared_rounds(PLAN, [[first, skipped, second], [other], []])
-    assert [(one.text, one.number, one.place) for one in found] == [(0, 1, 0), (0, 2, 13), (1, 1, 500)]
-    assert [(one.word, one.fits) for one in found[:2]] == [("Lily", True), ("the", False)]
-    assert (found[0].guess, found[0].written) == ("Lily ran", " Lily end")
-    assert (found[0].mine.accepted, found[0].mine.emitted, found[0].model.accepted) == (2, 3, 1)
-    assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
-
-
 @pytest.mark.parametrize(("hours", "is_over"), [(3.9, False), (4.1, True)])
 def test_a_class_that_nobody_uses_ends(server: Server, hours: float, is_over: bool) -> None:
     server.now += 3600 * hours
@@ -232,22 +202,6 @@ def test_on_a_full_server_a_class_without_recent_work_makes_room_and_one_at_work
     assert classes.membership(students[0])
 
 
-@pytest.mark.parametrize(("students", "minutes"), [(0, 5), (3, 20), (11, 60), (40, 60)])
-def test_a_place_is_safe_longer_the_more_students_are_there(server: Server, students: int, minutes: int) -> None:
-    classes, limits = server.classes, server.classes.limits
-    classes.end(server.teacher)
-    first = classes.open("9.9.9.9", PLAN)
-    join(classes, first, students)
-    server.now += 60 * minutes - 1
-    open_all(classes, limits.classes - 1)
-    with pytest.raises(InputError, match="no place for another class"):
-        classes.open("9.9.9.9", PLAN)
-    server.now += 1
-    assert classes.look(first)
-    classes.open("9.9.9.9", PLAN)
-    assert classes.look(first) is None
-
-
 @pytest.mark.parametrize("addresses", [["8.8.4.4"], ["", "192.168.0.7", "10.0.0.1", "127.0.0.1"]])
 def test_an_address_has_its_share_and_all_that_are_not_public_have_one_together(addresses: list[str]) -> None:
     """Before: who came by an unknown or a private address could take all places."""
@@ -263,36 +217,6 @@ def test_an_address_has_its_share_and_all_that_are_not_public_have_one_together(
     classes.open(addresses[-1], PLAN)
     assert classes.look(opened[0]) is None, "its own oldest makes room"
     assert all(map(classes.look, [other, *opened[1:]]))
-
-
-def test_a_class_in_use_ends_after_a_day(server: Server) -> None:
-    classes, teacher, student = server.classes, server.teacher, server.student
-    for _ in range(23):
-        server.now += 3600
-        assert None not in (classes.changes(teacher), classes.membership(student))
-    server.now += 3600
-    assert classes.changes(teacher) is classes.membership(student) is None
-    classes.send_rounds(student, PLAN, [a_shared_round()])
-    with pytest.raises(InputError, match="There is no open class"):
-        classes.join("ACDEF-GHJKM")
-    assert (classes._rooms, classes._of_student) == ({}, {})
-
-
-def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same() -> None:
-    now = [0.0]
-    classes = Classes(lambda: now[0], ClassLimits(look=0.001))
-    classes.open(TEACHER, PLAN)
-    with pytest.raises(InputError, match="no open class"):
-        classes.join("12")
-    cleaner = known(classes._cleaner)
-    assert cleaner.daemon
-    now[0] += 24 * 3600
-    cleaner.join(60)  # it ends with the last class
-    assert not cleaner.is_alive()
-    assert not classes._rooms
-    classes.open(TEACHER, PLAN)
-    assert classes._cleaner not in (None, cleaner)
-    now[0] += 24 * 3600
 
 
 def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(server: Server) -> None:

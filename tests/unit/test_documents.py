@@ -1,4 +1,4 @@
-"""What the documents name exists, and their examples work. Their figures: `test_measurements.py`."""
+"""What the documents name exists, and their examples work. Their figures: `test_written.py`."""
 
 import dataclasses
 import json
@@ -11,9 +11,6 @@ import pytest
 from specviz.cli.main import _parser
 from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
-from specviz.data.lessons import plans
-from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
-from specviz.data.links.hidden import hidden_texts
 from specviz.measure.endpoints.pairs import pair_answers
 from specviz.measure.endpoints.result import (
     Accepted,
@@ -25,9 +22,7 @@ from specviz.measure.endpoints.result import (
     Span,
     read_result,
 )
-from specviz.models.draft_menu import offered_names
 from specviz.systems import SYSTEMS, RecordOptions, import_run
-from tests.support.known import known
 from tests.support.records import FakeTokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +32,6 @@ CONTRIBUTING, ARCHITECTURE, TEACHING, TRACES = (
     TEXTS[name] for name in ("CONTRIBUTING", "architecture", "teaching", "traces")
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")  # to a file of the repository, perhaps to a part of it
-CODE = ("specviz", "pages", "benchmarks/batching", "assets")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -55,56 +49,6 @@ def anchors(document: Path) -> set[str]:
     """The names under which GitHub links to the headings of a document."""
     headings = re.findall(r"^#+ (.*)", document.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def code_of(files: str, *folders: str) -> str:
-    found = (file for folder in folders for file in (ROOT / folder).rglob(files))
-    return "\n".join(file.read_text(encoding="utf-8") for file in found)
-
-
-def paths_in_tree(text: str) -> set[str]:
-    """The paths in a drawn tree: a name per line, two spaces deeper inside a folder."""
-    folders: list[str] = []
-    paths = set()
-    for line in text.splitlines():
-        folders[(len(line) - len(line.lstrip())) // 2 :] = [line.split()[0]]
-        paths.add("".join(folders))
-    return paths
-
-
-def test_paths_names_and_tests_that_documents_name_exist() -> None:
-    [drawn] = re.findall(r"## Where things are\n\n```\n(.*?)```", ARCHITECTURE, re.DOTALL)
-    quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE))
-    quoted |= set(re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*)`", CONTRIBUTING))
-    paths = {name for name in quoted if "/" in name}
-    assert paths
-    assert {path for path in paths | paths_in_tree(drawn) if not (ROOT / path).exists()} == set()
-    code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js", "*.ts", "*.tsx"))))
-    files = {path.name for folder in CODE for path in (ROOT / folder).rglob("*")}
-    assert {name for name in quoted - paths - files if not {*name.split(".")} <= code | files} == set()
-    tests = set(re.findall(r"def (test_\w+)", code_of("*.py", "tests")))
-    tests |= {file.stem for file in (ROOT / "tests").rglob("test_*.py")}
-    assert {*re.findall(r"\btest_\w+", code_of("*.md", "docs") + CONTRIBUTING)} - tests == set()
-
-
-def test_the_example_of_a_plan_is_one_and_true() -> None:
-    [found] = re.findall(r"```yaml\n(.*?)```", TEACHING, re.DOTALL)
-    moment = plans.parse_plan(found.encode(), "example", offered_names()).moments[0]
-    round, phase = divmod(moment.screen.step, 3)
-    token = known(moment.screen.run).rounds[round].drafted[2]
-    assert (phase, token.text, token.status) == (1, " because", "rejected")
-    chance = known(token.target_prob) / known(token.draft_prob)
-    assert f"here {chance:.2f}: mostly yes" in moment.answer
-    assert f"the draw was {known(token.u):.2f}" in moment.answer
-
-
-def test_teaching_names_the_controls_lessons_and_runs_that_there_are() -> None:
-    assert hidden_texts().items() <= {*re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", TEACHING, re.MULTILINE)}
-    addresses = re.findall(r"\?lesson=([a-z0-9-]+)&moment=([0-9]+)", TEACHING)
-    assert addresses
-    assert all(1 <= int(moment) <= len(known(plans.find_plan(name)).moments) for name, moment in addresses)
-    runs = {plans.FIRST, *METHOD_RUNS, *(f"{STORY}{name}" for name in STORY_RUNS)}
-    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == runs
 
 
 def test_the_smallest_trace_is_valid_and_has_no_field_too_many() -> None:

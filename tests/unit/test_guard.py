@@ -8,7 +8,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from benchmarks.hostile import MESSAGES
 from specviz.ui.shared import guard
 from specviz.ui.shared.guard import (
     ADDRESS_BYTES,
@@ -20,6 +19,7 @@ from specviz.ui.shared.guard import (
     is_forged,
     items_in,
 )
+from tests.load.hostile import MESSAGES
 from tests.support.door_contents import dense, message, typed, valued
 
 

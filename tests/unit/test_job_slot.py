@@ -1,7 +1,5 @@
 """A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
 
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,14 +14,11 @@ from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
 from specviz.service import protocol as wire
 from specviz.service.job import Items, JobView, RunResult, tokens_in
-from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import RaceEntry, RaceState
-from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import quiet_pace
-from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
-from specviz.ui.watch.on_stage import stage_payload
+from specviz.ui.shared.job_slot import JobSlot, beside_line
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
@@ -34,7 +29,6 @@ from tests.support.replaying_engine import header, output
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
-DOWNLOADING = wire.Loading(1, "gpt2", 12_000_000, 548_000_000)
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
 GREATEST = RaceEntry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
@@ -132,29 +126,6 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
     assert slot.state == "done"
 
 
-def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The visitor has changed something while the page still waits for the run before."""
-    slot = started()
-    monkeypatch.setattr(job_slot, "let_script_end", sys.exit)
-    with pytest.raises(SystemExit):
-        slot.wait_for_end(3600)
-    assert slot.busy
-
-
-def test_every_wait_is_named() -> None:
-    for view, said in (
-        (JobView(1, place=3), "waiting: place 3 in the queue"),
-        (JobView(1, place=1, message="The engine is starting."), "The engine is starting."),
-        (JobView(1), "waiting"),
-        (JobView(1, state="loading"), "starting"),
-        (JobView(1, state="loading", loading=wire.Loading(1, "wren-small")), "loading wren-small"),
-        (JobView(1, state="loading", loading=DOWNLOADING), "downloading gpt2: 12 of 548 MB (2 %)"),
-        (JobView(1, state="running"), None),
-        (JobView(1, state="done"), None),
-    ):
-        assert waiting_line(view) == said
-
-
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
     racing = RaceState(RaceEntry(), started=RaceEntry())
     racing.slot.start(lambda job: wire.Race(job, RaceEntry().request, RaceEntry().prompts))
@@ -232,17 +203,6 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     assert [run.run_id for run in page.past.finished] == ["live-1"]
 
 
-def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
-    page = watching()
-    service.expire("ada")
-    page.refresh()
-    assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
-    page.run.start(lambda job: wire.Run(job, REQUEST))
-    service.tell(wire.JobFailed(page.run.job or 0, "Too long."))
-    page.refresh()
-    assert page.message == "Too long."
-
-
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
     page = WatchState(asked=(REQUEST, None))
@@ -256,18 +216,6 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None
-
-
-def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(service: FakeService) -> None:
-    page, refused = WatchState(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
-    for job in (1, 3):
-        page.costs.measure(REQUEST)
-        service.tell(wire.JobFailed(job, refused))
-        for _ in range(2):
-            page.costs.measure(REQUEST)
-        assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
-        page.submit(REQUEST, None, fresh=True)
-    assert sum(isinstance(command, wire.Calibrate) for command in service.commands) == 2
 
 
 WILD = replace(CALIBRATED, cost_ratio=0.88)  # of a calibration under load
@@ -303,29 +251,6 @@ def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None
     assert [command.attempt for command in service.commands] == list(range(1, wire.MOST_ATTEMPTS + 1))
 
 
-def test_what_another_visitor_had_measured_again_is_taken() -> None:
-    service, first = EngineService(["none"]), wire.Calibrate(1, REQUEST)
-    key = known(sharing_key(first))
-    service._costs[key] = wire.CostsResult(WILD)
-    assert known(service._find_result(key, first)).costs == WILD
-    again = wire.Calibrate(2, REQUEST, attempt=2)
-    assert sharing_key(again) == key
-    assert service._find_result(key, again) is None
-    service._costs[key] = wire.CostsResult(CALIBRATED, attempt=2)
-    assert all(known(service._find_result(key, command)).costs == CALIBRATED for command in (first, again))
-
-
-def test_only_a_run_that_was_timed_for_this_visitor_doubts_costs() -> None:
-    page, run = WatchState(), recorded_run(in_turns(), "live-1")
-    for source, seen in (("recorded", None), ("stored", None), ("live", run.trace)):
-        page.shown = replace(run, source=source)  # type: ignore[arg-type]
-        assert page._timed_now is seen
-    page.shown = replace(
-        run, source="live", trace=replace(run.trace, output=replace(run.trace.output, stopped_by=None))
-    )
-    assert page._timed_now is None, "it goes on"
-
-
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
     page, short = WatchState(), recorded_run(fake_trace(), "live-0")
     for number in range(MAX_RUNS + 3):
@@ -342,43 +267,3 @@ def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need(
     slim = page.past.finished[0].trace
     assert not any(token.candidates for round in slim.rounds for token in round.drafted)
     assert (speedup(slim), count(slim.rounds), slim.output) == (speedup(trace), count(trace.rounds), trace.output)
-
-
-def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: FakeService) -> None:
-    result = RunResult(fake_trace(), "plain", id="0123456789abcdef")
-    pages = [WatchState(), WatchState()]
-    for page in pages:
-        page.open_stored(StoredRun("key", REQUEST, result), None)
-    one, two = (known(stage_payload(page, 4)) for page in pages)
-    assert one["run"] is two["run"]
-    assert one["stream"] != two["stream"]
-    assert one["link"]["run"] == "0123456789abcdef"
-    # A link would lead to the run that was on screen before it, with that run's settings.
-    page = WatchState(asked=(REQUEST, None))
-    page.open_trace(fake_trace(), "file-1", linked=False)
-    assert known(stage_payload(page, 4))["link"] == {}
-    page.open_trace(fake_trace(), "file-2")
-    assert known(stage_payload(page, 4))["link"]["target"] == "wren-base"
-
-
-def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that another draft is in all plots at once. In a queue they come later: then the run is drawn without them."""
-    whole = fake_trace()
-    plain = known(whole.autoregressive)
-    part = replace(plain, token_ids=plain.token_ids[:1], seconds_per_token=plain.seconds_per_token[:1])
-    first = next(replace(round, index=0) for round in whole.rounds if len(round.emitted_ids) > 1)
-    steps = [wire.Rounds(1, [], whole.output, part) for _ in first.emitted_ids]
-    coming = [wire.Rounds(1, [first], whole.output, None), *steps, wire.Rounds(1, [], whole.output, part)]
-
-    def next_comes(job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
-        while coming and not enough(service.view(job)):
-            service.tell(coming.pop(0))
-        return service.view(job)
-
-    monkeypatch.setattr(service, "wait", next_comes)
-    page = WatchState()
-    page.submit(REQUEST, None, fresh=False)
-    service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
-    page.wait_for_first_round()
-    assert len(coming) == 1, "not longer than until there is a speedup so far"
-    assert len(known(known(page.shown).trace.autoregressive).token_ids) == len(steps)

@@ -1,6 +1,5 @@
 """Languages: gettext files beside the English texts, what falls back to English, and what the check says."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -17,23 +16,19 @@ from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.languages import (
     Entry,
-    cache_by_language,
     current_language,
     find_language,
-    find_language_by,
     languages,
     set_language,
     translation,
 )
-from specviz.core.names import machine_in_words
 from specviz.core.numbers import percent
-from specviz.core.texts import AppTexts, Parts, fill, join_choices, spell_count
+from specviz.core.texts import AppTexts, Parts, fill, join_choices
 from specviz.data.lessons import plans
-from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
-from specviz.data.texts import PageText, asset, pages
+from specviz.data.lessons.text_check import all_texts, text_problems
+from specviz.data.texts import pages
 from specviz.data.translating import texts_to_translate
 from specviz.measure.proof.rows import rule_texts
-from specviz.player.html_file import program
 
 ROOT = Path(__file__).parents[2]
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
@@ -83,21 +78,6 @@ def test_what_was_translated_from_another_english_text_is_english(folder: Path) 
     assert titles(folder)["watch"] == "Watch"
 
 
-def test_an_item_of_a_list_has_its_place_by_its_name_and_its_text(folder: Path) -> None:
-    (folder / "made.yaml").write_text("- name: one\n  says: [a, b]\n- says: [c]\n")
-    translate(folder, "made", ("one/says/-", "b", "B"), ("-/says/-", "c", "C"), ("-/says/-", "a", "A"))
-    made = AppTexts("made", list[dict[str, str | list[str]]])
-    assert made.read(folder, CODE).content == [{"name": "one", "says": ["a", "B"]}, {"says": ["C"]}]
-
-
-def test_a_language_is_a_folder_and_has_its_own_name(folder: Path) -> None:
-    assert languages(folder) == {"en": "English"}
-    translate(folder, "pages")
-    languages.cache_clear()
-    assert languages(folder) == {"en": "English", "pt": "Português"}
-    languages.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
@@ -109,23 +89,6 @@ def test_a_language_is_a_folder_and_has_its_own_name(folder: Path) -> None:
 )
 def test_a_browser_or_a_link_names_a_language_loosely(wanted: list[str], found: str) -> None:
     assert (find_language(wanted) or "en") == found
-
-
-def test_who_draws_a_page_is_asked_once_and_what_is_made_of_texts_is_kept_by_language() -> None:
-    made: list[str] = []
-
-    @cache_by_language
-    def word(number: int) -> str:
-        made.append(current_language())
-        return f"{current_language()}{number}"
-
-    set_language("")
-    find_language_by(lambda: CODE)
-    assert (word(1), word(1), current_language()) == ("pt1", "pt1", CODE)
-    set_language("en")
-    assert (word(1), word(number=2), word(1)) == ("en1", "en2", "en1")
-    assert made == ["pt", "en", "en"]
-    find_language_by(lambda: "en")
 
 
 AT_IMPORT = """
@@ -165,49 +128,6 @@ def test_a_list_and_a_share_are_written_as_the_language_writes_them() -> None:
     assert said == [("1, 2 or 3", "a and b", "69 %"), ("1, 2 o 3", "a y b", "69\xa0%"), ("1、2或3", "a和b", "69%")]
 
 
-def test_no_translation_is_said_to_be_a_format_of_pythons_older_kind() -> None:
-    """Then `msgfmt -c` refuses it: "95 % interval" is no `% i`."""
-    files = list(TEXTS.glob("*/**/*.po"))
-    assert files
-    assert not [file for file in files if re.search(r"^#,.*\bpython-format", file.read_text(encoding="utf-8"), re.M)]
-
-
-def test_a_text_of_a_page_may_count_in_a_translation_where_english_does_not() -> None:
-    text = PageText("{n} {n:palabra|palabras} de {share!p}: {0}")
-    assert text.format("x", n=1, share=0.5) == "1 palabra de 50 %: x"
-
-
-def test_numbers_and_machines_have_no_english_words_in_another_language() -> None:
-    assert (spell_count(4), machine_in_words("AMD EPYC, 2 cores, Linux")) == ("four", "an AMD EPYC")
-    set_language("fr")
-    assert (spell_count(4), machine_in_words("AMD EPYC, 2 cores, Linux")) == ("4", "AMD EPYC")
-
-
-@pytest.mark.parametrize(
-    ("entry", "problem"),
-    [
-        (("titles/watch", "Watch", "Ver"), ""),
-        (
-            ("titles/gone", "Gone", "Ido"),
-            "pt/pages.po, titles/gone: the English text has changed since, so it is shown.",
-        ),
-        (
-            ("titles/watch", "Watch it", "Ver"),
-            "pt/pages.po, titles/watch: the English text has changed since, so it is shown.",
-        ),
-        (("titles/watch", "Watch", "Ver {name}"), "pt/pages.po, titles/watch: {name} is not in the English text."),
-        (("titles/watch", "Watch", "Ver {"), "pt/pages.po, titles/watch: a brace is alone."),
-    ],
-)
-def test_the_check_says_what_is_wrong_with_a_translation(
-    folder: Path, entry: tuple[str, str, str], problem: str
-) -> None:
-    translate(folder, "pages", entry)
-    languages.cache_clear()
-    assert text_problems(folder) == [problem] * bool(problem)
-    languages.cache_clear()
-
-
 def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) -> None:
     (folder / "pages.yaml").write_text('a:\n  b: "{share!p} of {count} {count:token|tokens}"\n')
     translate(folder, "pages", ("a/b", "{share!p} of {count} {count:token|tokens}", "{share} de {count:x|y}"))
@@ -219,36 +139,12 @@ def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) ->
     languages.cache_clear()
 
 
-def test_a_term_that_is_not_the_glossarys_is_named_and_broken_terms_are_one_sentence(folder: Path) -> None:
-    """In plain words, an English term is an ordinary word."""
-    translate(folder, "pages", ("learn_parts/words", "Words", "Textos"), ("learn_words/plain", "Plain words", "Textos"))
-    (folder / CODE / "terms.yaml").write_text("words: [palavra, termo]\nword: palavra\n")
-    languages.cache_clear()
-    assert text_problems(folder) == [
-        "pt/pages.po, learn_parts/words: “words” is “palavra” or “termo” in this language."
-    ]
-    (folder / CODE / "terms.yaml").write_text("- a\n")
-    with pytest.raises(InputError, match=r"^pt/terms.yaml has no words by English term\.$"):
-        text_problems(folder)
-    languages.cache_clear()
-
-
 def test_a_file_that_is_no_gettext_file_is_one_sentence(folder: Path) -> None:
     path = folder / CODE / "pages.po"
     path.parent.mkdir()
     path.write_text('msgid "Watch\nnonsense')
     with pytest.raises(InputError, match=r"^pt/pages.po cannot be read as a gettext file: "):
         translation(folder, "pages", CODE)
-
-
-def test_what_is_missing_is_said_with_how_much_and_is_no_problem(folder: Path) -> None:
-    translate(folder, "quiz")
-    languages.cache_clear()
-    assert text_problems(folder) == []
-    lines = list(texts_missing(folder))
-    assert len(lines) == len(all_texts(folder))
-    assert any(line.startswith("pt/quiz.po: ") and line.endswith(" texts are missing.") for line in lines)
-    languages.cache_clear()
 
 
 def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdated(folder: Path) -> None:
@@ -280,12 +176,6 @@ def test_a_page_is_exported_in_a_language_and_the_next_command_is_english_again(
     assert main(["export", run, "-o", str(page), "--lang", "../es"]) == 2
 
 
-def test_the_browsers_modules_say_what_their_table_says() -> None:
-    script = program("stage/component")
-    assert '"no_film":"This browser cannot record a film.' in script
-    assert "[[" not in asset("stage/stage.html")
-
-
 def test_tables_and_ready_lesson_plans_are_in_the_language_of_who_reads_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,13 +189,6 @@ def test_tables_and_ready_lesson_plans_are_in_the_language_of_who_reads_them(
     set_language(CODE)
     ready, *_ = plans.all_plans.__wrapped__()  # type: ignore[attr-defined]
     assert (ready.title, ready.moments[0].title) == ("Dez minutos", "The draft guesses")
-
-
-def test_each_language_has_the_ready_lesson_plans() -> None:
-    """A text that is too long for a plan would end every page that lists the plans."""
-    for code in languages():
-        set_language(code)
-        assert [plan.name for plan in plans.all_plans()][: len(plans.OWN)] == [*plans.OWN]
 
 
 def test_the_programs_own_names_in_a_table_are_not_translated() -> None:

@@ -11,12 +11,11 @@ from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, Entry, current_language, set_language
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.texts import places
-from specviz.core.trace import Output, parse_trace
-from specviz.game.words import guess_problem
+from specviz.core.trace import Output
 from specviz.service import protocol as wire
 from specviz.service.bench import Bench, Mailbox
 from specviz.service.job import Job, JobView
-from specviz.service.service import EngineService, say, sharing_key
+from specviz.service.service import EngineService, say
 from specviz.service.workshop import run_in_thread
 
 ONE, OTHER = "gl", "eu"  # no languages of the app: nothing else reads their texts
@@ -87,22 +86,3 @@ def test_visitors_of_two_languages_share_no_job_and_each_reads_what_the_service_
     assert service.view(jobs[0]).message.startswith(f"{OTHER}: The engine is starting")
     set_language(ENGLISH)
     assert service.view(0).message == "This run has expired."
-
-
-def test_costs_whose_sentences_say_why_a_number_format_was_chosen_are_of_one_language() -> None:
-    fast = RunRequest("Once", DEFAULT_TARGET, DEFAULT_DRAFT, precision="fast")
-    for request, alike in ((REQUEST, True), (fast, False)):
-        keys = {sharing_key(wire.Calibrate(1, request, language=code)) for code in (ONE, OTHER)}
-        assert (len(keys) == 1) == alike
-
-
-def test_a_file_that_cannot_be_read_and_a_guess_that_is_none_are_explained_in_the_visitors_language() -> None:
-    said = {}
-    for code in (ENGLISH, ONE):
-        set_language(code)
-        with pytest.raises(InputError) as refused:
-            parse_trace(b"{")
-        said[code] = (str(refused.value), str(guess_problem("")))
-    assert said[ENGLISH][0] == "The trace is not valid at the file: Invalid JSON."
-    assert said[ONE][0] == f"{ONE}: {ONE}: The trace is not valid at {ONE}: the file: {ONE}: Invalid JSON."
-    assert said[ONE][1] == f"{ONE}: {said[ENGLISH][1]}"

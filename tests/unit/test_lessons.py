@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from itertools import combinations
-from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -14,23 +13,23 @@ from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count, span
 from specviz.core.numbers import percent
-from specviz.core.texts import Facts, Says, Words, figures_in, fill
+from specviz.core.texts import Facts, Says, figures_in, fill
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
-from specviz.data.lessons.story import Question, StoryStep, quiz, request_of, round_at, steps, watch_link
+from specviz.data.lessons.story import Question, StoryStep, request_of, round_at, steps, watch_link
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
-from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
+from specviz.ui.learn.family import best_of, family_table, figures_of
 from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.learn.questions import asked_questions, href, read_answers
+from specviz.ui.learn.questions import asked_questions, read_answers
 from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured, on_kind
+from tests.support.measured_methods import measured, on_kind
 from tests.support.tree_rounds import tree_round, tree_trace
 
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”\n-]*")  # no symbols, no Greek, no per cent
@@ -64,11 +63,6 @@ def step_of_link(link: dict[str, str]) -> StoryStep:
     return steps()[state.lesson]
 
 
-def test_a_number_in_a_link_means_what_it_meant_when_there_were_ten_steps() -> None:
-    names = [step_of_link({"lesson": str(number)}).name for number in range(1, 11)]
-    assert " ".join(names) == "slow idea round acceptance rejection bonus same pays no-gain engineer"
-
-
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
 def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_links_lead_to_it(
     step: StoryStep,
@@ -87,29 +81,10 @@ def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_
     assert linked.preset is not None
 
 
-MOST_FIGURES = 4  # of a paragraph: more are not read
-
-
-@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-@pytest.mark.parametrize("words", get_args(Words))
-def test_no_paragraph_of_a_step_has_more_figures_than_can_be_read(step: StoryStep, words: Words) -> None:
-    """Found: fourteen in one paragraph."""
-    figures = facts.facts_of(step.trace)
-    for paragraph in step.text.choose(words).split("\n"):
-        named = [name for name in re.findall(r"{(\w+)}", paragraph) if not name.endswith("_machine")]
-        assert len([name for name in named if re.search(r"\d", figures[name])]) <= MOST_FIGURES, paragraph
-
-
 def check_options(question: Question, figures: Facts) -> None:
     for voice in ("technical", "plain"):
         texts = {fill(getattr(option.text, voice), figures) for option in question.options}
         assert len(texts) == len(question.options) == 3, texts
-
-
-@pytest.mark.parametrize("name", runs.STORY_RUNS)
-def test_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
-    said = facts.facts_of(name)
-    assert ("noise" in said["check_note"]) == (float(said["check_ms"]) < float(said["mean_ms"]))
 
 
 def step_named(name: str) -> StoryStep:
@@ -120,16 +95,6 @@ def said_in(step: StoryStep) -> str:
     return fill(step.text.technical, facts.facts_of(step.trace))
 
 
-def test_the_quiz_asks_in_plain_words_with_the_right_options_in_different_places() -> None:
-    for question in quiz():
-        check_options(question, {})
-        assert all(is_plain(said.plain) for said in says_of(question)), question.text
-    for questions in ([step.question for step in steps()], quiz()):
-        rights = [question.right for question in questions]
-        assert all(rights.count(place) <= len(rights) // 2 + 1 for place in set(rights))
-        assert len(set(rights)) == 3
-
-
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
 def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqEntry) -> None:
     assert bool(figures_in(entry.answer)) == (entry.source != "general")
@@ -137,14 +102,6 @@ def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqE
     address = urlsplit(entry.href)
     assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []
-
-
-def test_the_answer_on_near_ties_links_to_the_recorded_one() -> None:
-    near_tie = known(recorded_proof()).near_tie
-    address = urlsplit(href(next(entry for entry in faq().questions if entry.name == "rounding")))
-    linked = request_from_link(parse_qs(address.query), linked_names())
-    assert (linked.preset, linked.request.prompt) == (near_tie.preset, near_tie.prompt)
-    assert linked.request.settings.draft_length == near_tie.draft_length
 
 
 def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_value_is_that_value() -> None:
@@ -219,15 +176,6 @@ def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
             runs.target_alone(replace(trace, autoregressive=other))
 
 
-def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_predictions() -> None:
-    shown = [step for step in steps() if step.picture == "pass"]
-    assert {step.name for step in shown} >= {"acceptance", "bonus"}
-    for step in shown:
-        round = round_at(step.run, step.reveals_at[0])
-        assert (step.run.settings.greedy, round.is_tree, len(round.drafted)) == (True, False, 4)
-    assert round_at(step_named("bonus").run, "full").emitted.kind == "bonus"
-
-
 def test_answers_are_read_back_and_what_is_none_is_left_out() -> None:
     given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
     assert len(given) > 20
@@ -271,16 +219,6 @@ def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted_and_the_lesson_o
     assert step.playhead(True) == 3 * round.index + 2
 
 
-def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_none() -> None:
-    for member in family().methods:
-        for said in (member.title, member.knows, member.costs, member.used, member.lossless):
-            assert len(said.split()) <= 14
-    assert [member.name for member in family().methods if member.name] == list(runs.METHOD_RUNS)
-    *lossless, last = ((member.lossless, member.lossy) for member in family().methods)
-    assert ({*lossless}, last) == ({("yes", False)}, ("no", True))
-    assert {member.measured for member in family().methods if member.measured} == set(NAMES)
-
-
 def test_the_table_has_the_measured_figures_and_a_link_in_each_row() -> None:
     html = family_table(measured())
     assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
@@ -298,17 +236,6 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
     assert figures_of(on_kind(1.5, 0.1, None).best) == ("2.00", "–", "1.50")
     monkeypatch.setattr(facts, "stored_methods", lambda: None)
     assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
-
-
-def test_a_method_that_is_not_run_here_has_a_row_with_its_paper() -> None:
-    elsewhere = [member for member in family().methods if not member.name and not member.lossy]
-    assert elsewhere
-    html = served_table()
-    assert html.count("<tr") == len(elsewhere) + 1  # and the head
-    assert "–" not in html
-    for member in elsewhere:
-        assert not member.measured
-        assert f'href="{member.url}"' in html
 
 
 def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:

@@ -69,10 +69,6 @@ def test_low_acceptance_is_not_judged(tokens: float) -> None:
     assert "with and without speculation" in parts(found)["Measure next"]
 
 
-def test_what_is_said_of_good_acceptance() -> None:
-    assert list(parts(counters(2.7))) == ["Draft length", "Measure next"]
-
-
 def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
     found = counters(2.4, drafting_share=0.02)  # 0.02 · 2.4 + 0.98
     assert found.ceiling == pytest.approx(1.028)
@@ -109,15 +105,3 @@ def test_what_comes_from_the_slider_is_never_called_counted(length: int) -> None
     rare = pasted(TOTALS.format(2), replace(MODEL, draft_length=length))  # 1 + 16 · 0.002 at the longest
     assert rare.never_pays
     assert not pasted(TOTALS.format(20), replace(MODEL, draft_length=1)).never_pays  # 1.02 at γ = 1, 1.32 at 16
-
-
-def test_what_a_limit_cut_off_is_said_beside_the_count() -> None:
-    answer = (
-        '{"choices": [{"finish_reason": "length"}], "usage": {"completion_tokens": 65}, "metrics": '
-        '{"speculative_decoding": {"mean_acceptance_length": 3.47, "num_spec_steps": 19, '
-        '"num_accepted_draft_tokens": 47, "num_draft_tokens": 76, "acceptance_histogram": [3, 3, 2, 4, 7]}}}'
-    )
-    found = pasted(answer)
-    assert found.counters.accepted == 47
-    [note] = [note for note in found.counters.notes if "limit of tokens" in note]
-    assert "47 drafted tokens were accepted, and 46 of them were written" in note

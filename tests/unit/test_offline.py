@@ -11,20 +11,17 @@ import pytest
 
 import specviz
 from specviz.core.errors import InputError
-from specviz.core.trace import Trace, dump_trace
+from specviz.core.trace import Trace
 from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
 from specviz.data.measured.first_run import first_trace
-from specviz.player import html_file
-from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says, program
+from specviz.player.html_file import Scheme, page_that_says, program
 from specviz.player.offline import lesson_page, offline_page
 from specviz.player.sheet import (
     key_html,
     lesson_address,
-    marks_picture,
     result_picture,
     round_picture,
     sheet_html,
-    visible,
 )
 from specviz.ui.race.race_state import recorded_race
 from tests.support.commands import Cli, command_line
@@ -92,26 +89,6 @@ def test_hostile_texts_are_text() -> None:
             assert not re.search(r"<(?!/?(svg|text|g|rect|line)\b)", drawn)
 
 
-def test_what_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="has not ended"):
-        offline_page(cut(RECORDED, 3))
-    monkeypatch.setattr(html_file, "MOST_BYTES", 100_000)
-    with pytest.raises(InputError, match=r"The page would have 0\.\d MB, and at most 0\.1 MB are written\."):
-        offline_page(RECORDED)
-    monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
-    with pytest.raises(InputError, match="MB are written"):
-        lesson_page(plan())
-
-
-def test_the_command_writes_the_page(run: Cli, tmp_path: Path) -> None:
-    trace, page = tmp_path / "run.json", tmp_path / "run.html"
-    trace.write_text(dump_trace(RECORDED), encoding="utf-8")
-    status, said, _ = run("export", trace, "-o", page)
-    assert (status, "plays without a network" in said) == (0, True)
-    assert page.read_text(encoding="utf-8") == offline_page(RECORDED)
-    assert run("export", trace, "-o", tmp_path / "no" / "run.html")[0] == 2
-
-
 def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
     lap = recorded_race()[0]
     page = offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
@@ -140,16 +117,6 @@ def test_the_frame_holds_the_page_and_a_hostile_run_stays_inside() -> None:
     shown = repr(specviz.show(fake_trace(tokens=8)))
     assert "A run of wren-base with wren-nano" in shown
     assert "<html" not in shown
-
-
-@pytest.mark.parametrize("theme", SCHEMES)
-def test_the_theme_can_be_chosen(theme: Scheme) -> None:
-    page = str(frame_of(RECORDED, theme)["srcdoc"])
-    assert (DARK in page) == (theme == "auto")
-    names = {"auto": "light dark", "light": "light", "dark": "dark"}
-    assert f'<meta name="color-scheme" content="{names[theme]}">' in page
-    assert ("@media all {" in page) == (theme == "dark")
-    assert ("@media not all {" in page) == (theme == "light")
 
 
 def test_what_cannot_be_shown_is_one_sentence() -> None:
@@ -204,17 +171,6 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
     assert 'href="http' not in page
 
 
-def test_a_round_is_drawn_as_it_is_on_screen() -> None:
-    guesses, judged = round_picture(RECORDED, 30), round_picture(RECORDED, 32)
-    assert "✗" not in guesses
-    assert guesses.count("<text") == 1 + len(RECORDED.rounds[10].drafted)
-    assert {"✗", "↻"} <= set(judged)
-    assert "✗" in result_picture(RECORDED, 30)
-    assert all(mark in marks_picture() for mark in "✓✗⋯↻+")
-    assert visible(" a\n\t\u202e\x00") == "␣a↵⇥\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
-    assert len(visible("x" * 100)) == 24
-
-
 def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> None:
     own = all_plans()[0]
     page, notes, sheet, key = (tmp_path / f"{name}.html" for name in ("lesson", "notes", "sheet", "key"))
@@ -232,14 +188,3 @@ def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> 
     assert key.read_text(encoding="utf-8") == key_html(own)
     assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
     assert "needs --out" in run("lesson", "sheet", own.name)[2]
-
-
-def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path) -> None:
-    for asked, said in (
-        ("no-such-plan", "There is no plan and no file named no-such-plan. The plans here are"),
-        ("ten-minutes more", "export takes one trace file, the word “lesson” and one plan, “live” or “site”."),
-        ("ten-minutes --address javascript:alert(1)", "it begins with https:// or http://"),
-    ):
-        status, _, error = run("export", "lesson", *asked.split(), "-o", tmp_path / "out.html")
-        assert (status, "Traceback" in error) == (2, False)
-        assert said in error

@@ -1,19 +1,14 @@
 """The costs of the bundled drafts on quiet machines: what is stored, and which processor's are taken."""
 
-from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import quiet
 from benchmarks import quiet_costs as program
 from specviz.core.costs import Costs
-from specviz.core.errors import DisturbedError, InputError
 from specviz.core.trace import Machine
 from specviz.data.measured.measured_methods import Quiet
-from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, read_quiet_costs
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from tests.support.fake_traces import fake_trace
 
 TRACE = fake_trace()
@@ -62,55 +57,6 @@ def test_another_target_format_or_draft_has_no_quiet_costs() -> None:
     ):
         assert stored.find_for_run(other) is None
     assert QuietCosts(1, [replace(AMD, drafts={})]).find_for_run(TRACE) is None
-
-
-def test_a_new_measurement_takes_the_place_of_that_of_the_same_machine(tmp_path: Path) -> None:
-    file = tmp_path / "quiet_costs.json"
-    for each in (AMD, INTEL, replace(AMD, created="2026-12-01")):
-        program.store(each, file)
-    assert read_quiet_costs(file).machines == [INTEL, replace(AMD, created="2026-12-01")]
-    assert len(file.read_text().splitlines()) == 4, "a line for each machine"
-    file.write_text(file.read_text().replace('"avx2"', "2"))
-    with pytest.raises(InputError, match="the quiet costs"):
-        read_quiet_costs(file)
-
-
-def test_every_repeat_is_stored_and_drafts_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def calibrate(target: object, loaded: object, drafter: str) -> SimpleNamespace:
-        asked.append(drafter)
-        return SimpleNamespace(blocks=(block(0.123456), block(0.2)))
-
-    monkeypatch.setattr(quiet, "calibrate", calibrate)
-    drafters = {name: Named(name) for name in ("nano", "small")}
-    found = program.costs_of(None, drafters, repeats=3)  # type: ignore[arg-type]
-    assert asked == [drafters["nano"], drafters["small"]] * 3
-    assert [costs.cost_ratio for costs in found["nano"].blocks] == [0.1235, 0.2] * 3
-    assert found["small"].of_draft == (0.1235, 0.2)
-
-
-class Named:
-    loaded = None
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-def test_a_calibration_whose_repeats_do_not_agree_stores_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def refused(*_: object) -> None:
-        raise DisturbedError("The repeats do not agree.")
-
-    monkeypatch.setattr(program, "costs_of", refused)
-    monkeypatch.setattr(program, "load_model", lambda *_: None)
-    monkeypatch.setattr(program, "make_drafter", lambda *_, **__: None)
-    monkeypatch.setattr(program, "quiet_machine", lambda *_: nullcontext())
-    monkeypatch.setattr("sys.argv", ["quiet_costs", "--out", str(tmp_path / "found.json")])
-    with pytest.raises(SystemExit, match=r"Not stored: The repeats do not agree\."):
-        program.main()
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_bundled_drafts_whose_guesses_cost_one_step_each() -> None:

@@ -21,12 +21,11 @@ from specviz.game.game import (
     run_of,
     score,
 )
-from specviz.game.messages import explain, headline, wanted
 from specviz.game.saved import SavedGame, dump_game, game_csv, load_game
-from specviz.game.words import best_branch, branches, draft_text, joined_guesses, words_of
+from specviz.game.words import best_branch, branches, draft_text, words_of
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.service.classes.room import shared_rounds
-from specviz.ui.be_the_draft.board import recorded_example, turn_data
+from specviz.ui.be_the_draft.board import recorded_example
 from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
 from tests.support.plain_json import with_value
@@ -106,25 +105,6 @@ def test_what_is_no_game_is_refused_with_one_sentence(text: str) -> None:
         load_game(text)
 
 
-@pytest.mark.parametrize(
-    ("lines", "token_ids", "parents", "depth"),
-    [
-        ([], [], None, 0),
-        ([[1, 2, 3]], [1, 2, 3], None, 3),
-        ([[1, 2, 3], [1, 4]], [1, 2, 3, 4], [-1, 0, 1, 0], 3),
-        ([[1, 2], [3, 2, 1]], [1, 2, 3, 2, 1], [-1, 0, -1, 2, 3], 3),
-        ([[1, 2], [1, 2]], [1, 2], None, 2),
-        ([[1], [1, 2, 3]], [1, 2, 3], None, 3),
-        ([[1, 2, 3], [1]], [1, 2, 3], None, 3),
-    ],
-)
-def test_guesses_are_joined_where_they_begin_alike(
-    lines: list[list[int]], token_ids: list[int], parents: list[int] | None, depth: int
-) -> None:
-    joined = joined_guesses(lines)
-    assert (joined.token_ids, joined.parents, joined.depth) == (token_ids, parents, depth)
-
-
 def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
     first, second = branches(a_tree_round([DOG, CAT], DOWN))
     assert [token.text for token in first.drafted] == DOG
@@ -142,41 +122,6 @@ def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
     assert [word.fate for word in words_of(second)] == ["part"]
     apart = branches(a_tree_round([[" a"], [" b", " c"]], [" a", "."]))[1]
     assert [word.fate for word in words_of(apart)] == ["not taken", "not taken"]
-
-
-@pytest.mark.parametrize(
-    ("target", "first", "second"),
-    [(DOWN, 1, 3), ([" the", " dog", " sat"], 2, 1), ([" the", " owl"], 1, 1), ([" an"], 0, 0)],
-)
-def test_the_headline_says_what_each_guess_brought(target: list[str], first: int, second: int) -> None:
-    said = headline(a_tree_round([DOG, CAT], target))
-    assert said.startswith(f"{first} accepted of your first guess, {second} of your second: ")
-
-
-def test_what_happened_is_said_of_the_tree_and_drawn() -> None:
-    lines = "\n".join(explain(a_tree_turn([DOG, CAT], DOWN)))
-    assert "called tokens: here 5." in lines
-    assert "“dog” was rejected: there the target wanted “cat” and gave this one 5 %." in lines
-    assert "1 token was never judged" in lines
-    assert "“down” is the bonus, the target’s extra token." in lines
-    both = "\n".join(explain(a_tree_turn([DOG, CAT], [" the", " owl"])))
-    assert both.count("there the target wanted “owl” and gave this one 5 %") == 2
-    assert "“owl” is the correction" in both
-    assert "discarded" not in both
-    drawn = turn_data(a_tree_turn([DOG, CAT], DOWN))
-    assert [[chip["text"] for chip in guess["chips"]] for guess in drawn["guesses"]] == [DOG, [*CAT, " down"]]
-    assert drawn["asked"] == "The target’s probabilities for the next token:"
-    model = drawn["rivals"][0]
-    assert [chip["text"] for chip in model["chips"]] == [*CAT, " down"]
-    assert model["more"] == "3 of 3 accepted, a tree of 5; this is its best branch"
-    # A browser may send anything; of the rivals only the types are checked.
-    turn = a_tree_turn([DOG, CAT], DOWN)
-    rival = turn.rivals[MODEL]
-    own_parents = [replace(token, parent=place) for place, token in enumerate(rival.drafted)]
-    strange = replace(turn, rivals={**turn.rivals, MODEL: replace(rival, drafted=own_parents)})
-    assert turn_data(strange)["rivals"][0]["name"] == MODEL
-    assert wanted(a_tree_round([DOG, CAT], DOWN))[0][0] == " down"
-    assert wanted(a_tree_round([DOG, CAT], [" the", " owl"]))[0][0] == " owl"
 
 
 def test_scores_and_tables_show_both_guesses() -> None:

@@ -69,14 +69,3 @@ def test_the_command_writes_a_package(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["export", "lesson", "ten-minutes", "--scorm", "-o", str(out)]) == 0
     assert "a SCORM 1.2 package" in capsys.readouterr().out
     assert set(unpacked(out.read_bytes())) == {"imsmanifest.xml", "index.html"}
-
-
-@pytest.mark.parametrize("what", [["live"], ["assets/traces/first.json"]])
-def test_only_a_lesson_can_be_a_package(what: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", *what, "--scorm", "-o", str(tmp_path / "out")]) == 2
-    assert "--scorm is for a lesson" in capsys.readouterr().err
-
-
-def test_a_package_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "lesson", "ten-minutes", "--scorm", "-o", str(tmp_path / "none" / "l.zip")]) == 2
-    assert "cannot be written" in capsys.readouterr().err

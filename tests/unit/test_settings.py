@@ -2,17 +2,13 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
-from specviz.core.names import ORDINALS, pair_name, short_name
 from specviz.core.settings import DecodeSettings, parse_tree, resize_tree
-from specviz.core.texts import spell_count
-from tests.support.fake_traces import fake_trace
 
 
 @pytest.mark.parametrize(
@@ -97,24 +93,3 @@ def test_a_new_setting_is_everywhere() -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     assert PAGE.read_text(encoding="utf-8") == page()
-
-
-SHOWN = {  # a folder by its last part; the owner is a part of an id on the Hub
-    "wren-base": "wren-base", "Qwen/Qwen3-8B": "Qwen/Qwen3-8B", "/srv/models/mine": "mine", "/srv/models/mine/": "mine",
-    "~/mine": "mine", "./models/mine": "mine", "../mine": "mine", r"C:\models\mine.gguf": "mine.gguf", "/": "/", "": "",
-}  # fmt: skip
-
-
-def test_numbers_pairs_and_folders_have_names() -> None:
-    assert {name: short_name(name) for name in SHOWN} == SHOWN
-    assert len(ORDINALS) == 64, "as many tokens as a round of a trace may have"
-    assert len(set(ORDINALS)) == 64
-    assert [ORDINALS[place] for place in (0, 15, 16, 20, 21, 22, 23, 63)] == [
-        "first", "sixteenth", "17th", "21st", "22nd", "23rd", "24th", "64th",
-    ]  # fmt: skip
-    assert [spell_count(number) for number in (0, 17, 18)] == ["no", "seventeen", "18"]
-    trace = fake_trace(tokens=12)
-    assert trace.drafter
-    own = replace(trace, target=replace(trace.target, name="/srv/models/mine"))
-    assert pair_name(own) == f"{trace.drafter.name} → mine"
-    assert pair_name(replace(own, drafter=None)) == "no draft → mine"

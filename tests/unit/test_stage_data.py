@@ -1,7 +1,6 @@
 """What the stage is given to draw: figures, sentences, times, other draft lengths, and later only what is new."""
 
 import json
-import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -9,19 +8,17 @@ from typing import Any
 import pytest
 
 from specviz.core import metrics
-from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
-from specviz.core.trace import Trace, dump_trace
+from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
 from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split
-from tests.support.drawn import drawn, drawn_traces
+from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
-from tests.support.html import contrast
 from tests.support.known import known
 from tests.support.plain_json import is_plain_json
 
@@ -67,41 +64,6 @@ def test_what_is_shown_of_a_round_does_not_change_later() -> None:
     assert (data["plain"], data["rounds"][0]["alone"], data["rounds"][0]["after"]["speedup"]) == (None, None, None)
 
 
-def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:
-    trace = fake_trace()
-    assert data_of(trace)["badge"] == "live · this machine"
-    assert data_of(trace, source="recorded")["badge"] == "recorded run"
-    assert data_of(trace, source="recorded")["measured"] == "measured on a test's machine"
-    waiting = data_of(cut(trace, 0), running=True)
-    assert (waiting["badge"], waiting["idle"]) == ("waiting…", "Waiting for the first round…")
-    assert data_of(cut(trace, 0), running=True, notice="2nd in the queue.")["idle"] == "2nd in the queue."
-    trace = fake_trace(tokens=8)
-    alone = data_of(replace(trace, drafter=None, rounds=[]))
-    assert alone["run"]["trace"]["rounds"] == []
-    assert len(alone["run"]["trace"]["autoregressive"]["seconds_per_token"]) == 8
-    assert alone["idle"] == "No draft model took part in this run."
-
-
-DRAWN = [
-    fake_trace(sharpness=1.0), fake_trace(greedy=True), fake_trace(lookup=True), fake_trace(eos=True),
-    fake_trace(record=False, plain=False), fake_tree_trace("4,2,1"), translated(fake_trace(greedy=True)),
-]  # fmt: skip
-
-
-def test_what_is_left_out_is_not_drawn() -> None:
-    """A whole trace, with every candidate and all digits, is drawn as what is sent of it."""
-    sent = [data_of(trace, link={"target": "wren-base"}, playhead=3) for trace in DRAWN]
-    whole = [
-        {**each, "run": {**each["run"], "trace": json.loads(dump_trace(trace))}}
-        for each, trace in zip(sent, DRAWN, strict=True)
-    ]
-    assert len(json.dumps(sent)) < len(json.dumps(whole))
-    one, other = ([each["rounds"] for each in drawn(*made)] for made in (sent, whole))
-    for a, b in zip(one, other, strict=True):
-        assert same([round["chips"] for round in a], [round["chips"] for round in b])
-    assert any(chip.get("candidates") for rounds in one for round in rounds for chip in round["chips"])
-
-
 def same(one: Any, other: Any) -> bool:
     """As JSON, up to the digits that are left out."""
     if isinstance(one, int | float) and isinstance(other, int | float):
@@ -141,19 +103,6 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     trace = fake_trace()
     long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=["a"] * 500))
     assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
-
-
-@pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
-def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
-    """Contrast, by WCAG 2.2."""
-    css = (BROWSER / "stage/stage.css").read_text(encoding="utf-8")
-    start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
-    palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))
-    for status in ("accepted", "rejected", "corrected"):
-        assert contrast(palette[status], palette[f"{status}-ground"]) >= 4.5
-        assert all(contrast(palette[status], ground) >= 4.5 for ground in grounds)
-    for ground in (*grounds, palette["soft"], palette["line"]):  # discarded tokens are hatched with the line's colour
-        assert contrast(palette["mute"], ground) >= 4.5
 
 
 TRACE = fake_trace()
@@ -205,13 +154,6 @@ FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m
 
 def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:
     return drawing_of(trace, guesses=guesses, **more)["replay"]
-
-
-def test_a_finished_run_of_64_tokens_is_small() -> None:
-    """Drawn, it was 40 kB as JSON."""
-    run, rest = split(data_of(FIRST, guesses=GUESSES))
-    assert FIRST.settings.max_new_tokens == 64
-    assert len(run) + len(json.dumps(rest)) < 27_000
 
 
 def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been() -> None:

@@ -1,21 +1,17 @@
 """A draft that is a tree: what is computed, what a file may hold, and how it is drawn and said."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from specviz import InputError
 from specviz.cli.output import round_lines
 from specviz.core import metrics
-from specviz.core.frames import round_frame, token_frame
 from specviz.core.terms import terms_of
-from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, dump_trace, parse_trace
+from specviz.core.trace import DraftedToken, EmittedToken, Round, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.player.sheet import round_picture
-from specviz.player.tree_rows import tree_rows
 from tests.support.drawn import drawn_traces
-from tests.support.fake_traces import fake_trace, run_of
+from tests.support.fake_traces import fake_trace
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.known import known
 from tests.support.plain_json import with_value
@@ -116,80 +112,8 @@ def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
     )
 
 
-def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
-    tokens = token_frame(ROUNDS[:2])
-    assert tokens["position"].tolist() == [1, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 3]
-    assert tokens["status"].tolist()[:7] == [
-        "rejected", "accepted", "not taken", "not taken", "rejected", "rejected", "correction",
-    ]  # fmt: skip
-    assert round_frame(ROUNDS)["discarded"].tolist() == [2, 3, 4, 1]
-    trace = tree_trace([ROUNDS[0], Round(1, 0, 1, 0, [], EmittedToken("bonus", 3))])
-    rounds, without = (data["rounds"] for data in drawn_traces(TRACE, trace))
-    assert [chip["status"] for chip in rounds[1]["chips"]] == [
-        "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
-    ]  # fmt: skip
-    assert rounds[-1]["after"]["positions"] == [[3, 4], [1, 2]]
-    said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
-    assert f'aria-label="{said}"' in round_picture(TRACE, 2)
-    assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
-    assert ["tree" in round for round in without] == [True, False]
-    assert [chip["status"] for chip in without[1]["chips"]] == ["own"]
-
-
 def drawn(round: Round) -> list[str]:
     return [line.plain for line in round_lines(round)]
-
-
-def test_the_pictures_of_a_tree_on_the_terminal() -> None:
-    assert drawn(ROUNDS[1]) == [
-        "    2    ✓t0 ✓t3 +own",
-        "         ┬ ✓t0 ┬ ✗t2",
-        "         │     └ ✓t3",
-        "         └ ⋯t1 ┬ ⋯t4",
-        "               └ ⋯t5",
-    ]
-    assert drawn(tree_round("a-1", "bonus")) == ["    1    ✓t0 +own"]
-    assert drawn(tree_round("a-1 r0 n1", "correction")) == ["    1    ✓t0 ✗t1 ⋯t2 ↻own"]
-    children = " ".join(f"n{parent}" for parent in range(4) for _ in range(3) if parent != 1)
-    round = tree_round(f"r-1 a-1 n-1 n-1 {children} r1 r1", "correction")
-    assert drawn(round) == [
-        "    1    ✓t1 ↻own",
-        "         ┬ ✗t0 ─ ⋯t4",
-        "         └ ✓t1 ┬ ✗t13",
-        "               └ ✗t14",
-        "         and 10 more, not taken",
-    ]
-    round = tree_round("r-1 a-1 n-1 n0 r1", "correction")
-    texts = ["a", "日本", "b", "c", "d"]
-    named = replace(round, drafted=[replace(t, text=text) for t, text in zip(round.drafted, texts, strict=True)])
-    assert drawn(named) == [
-        "    1    ✓日本 ↻own",
-        "         ┬ ✗a    ─ ⋯c",
-        "         ├ ✓日本 ─ ✗d",
-        "         └ ⋯b",
-    ]
-
-
-@pytest.mark.parametrize("greedy", [False, True])
-@pytest.mark.parametrize("shape", ["2,2", "4,2,1", "4,4", "1,1,1", "3"])
-def test_each_guess_is_in_one_row_after_the_guess_that_it_follows(shape: str, greedy: bool) -> None:
-    trace = fake_tree_trace(shape, greedy=greedy)
-    assert parse_trace(dump_trace(trace)) == trace, "a valid run, with guesses of both fates"
-    assert {token.status for round in trace.rounds for token in round.drafted} >= {"accepted", "rejected"}
-    for round in trace.rounds:
-        rows = tree_rows(round)
-        assert sorted(node for row in rows for node in row) == list(range(len(round.drafted)))
-        for number, row in enumerate(rows):
-            parents = [round.drafted[node].parent for node in row]
-            assert parents[1:] == row[:-1], "a row is a chain"
-            above = [node for other in rows[:number] for node in other]
-            assert parents[0] == -1 or parents[0] in above, "what a row leaves stands above it"
-
-
-def test_the_outcome_moves_no_row() -> None:
-    for round in fake_tree_trace("4,2,1").rounds:
-        untold = replace(round, drafted=[replace(token, status="not taken") for token in round.drafted])
-        assert tree_rows(untold) == tree_rows(round)
 
 
 def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
@@ -210,20 +134,3 @@ def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
     assert after["judgement"] == pytest.approx(after["accepted"] / after["judged"], abs=1e-6)
     assert (chain["rule"], chain["tree"]) == ("token", None)
     assert not any("tree" in round for round in chain["rounds"])
-
-
-def test_the_stage_knows_who_drafts_and_says_it() -> None:
-    round = Round(0, 0.0, 1.0, 0.0, [DraftedToken(i, "a", "accepted") for i in range(4)], EmittedToken("bonus", 9, "b"))
-    told = {
-        ("eagle", "x"): "The head on the target guesses 4 tokens.",
-        ("medusa", "x"): "The heads on the target guess 4 tokens, all at once.",
-        ("early-exit", "early-exit:2"): "The target’s first 2 layers guess 4 tokens.",
-        ("early-exit", "early-exit:x"): "The target’s first layers guess 4 tokens.",
-        ("prompt-lookup", "x"): "A match in the text gives 4 tokens.",
-        ("person", "you"): "You guess 4 tokens.",
-        ("somebody", "x"): "The draft guesses 4 tokens.",
-    }
-    runs = [run_of([round], drafter=DrafterInfo(kind, name)) for kind, name in told]
-    found = drawn_traces(*runs, replace(fake_trace(tokens=8), drafter=None, rounds=[]))
-    assert [data["rounds"][0]["sentences"][0] for data in found[:-1]] == list(told.values())
-    assert [data["drafter"] for data in found] == [*(kind for kind, _ in list(told)[:-1]), "other", "other"]

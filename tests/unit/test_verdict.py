@@ -157,20 +157,6 @@ def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id(
     )
 
 
-def test_reasons_at_the_edges_of_the_formula() -> None:
-    dear = known(verdict_of_ratios([0.4], Terms(0.9, 2, 1.5, 1.5, 0.0)))
-    assert dear.break_even is None
-    assert dear.reason.endswith(" At these costs no rate would pay.")
-    free = known(verdict_of_ratios([1.4], Terms(0.1, 2, 0.0, 1.0, 0.0)))
-    assert free.reason.endswith(" At these costs any rate pays.")
-    terms = Terms(0.8, 4, 0.1, 1.4, 0.1)
-    hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
-    assert hurts is not None
-    assert helps is not None
-    assert hurts.reason == f"80 % of the judged guesses are accepted. {UNEXPLAINED}"
-    assert helps.reason.startswith("The main limit is ")
-
-
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     """4000 draws: the share's standard error is 0.34 %, so ±1.7 points would fail by chance once in 1.7 million."""
     rng = random.Random(11)
@@ -197,13 +183,6 @@ def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(plain_id: i
     other = replace(known(GOOD.autoregressive), token_ids=[1] * 6 + [plain_id] * 11)
     trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype=dtype))
     assert compare_texts(trace).startswith(f"The texts differ first at token 7: {sentence}")
-
-
-def test_a_candidate_that_was_not_recorded() -> None:
-    bare = [replace(a_round(0, 4), drafted=[DraftedToken(1, "a", "accepted")] * 4, emitted=EmittedToken("bonus", 1))]
-    trace = replace(a_trace(bare), autoregressive=Autoregressive([STEP] * 5, [2] * 5))
-    sentence = "The texts differ first at token 1: how far apart the scores of the two tokens are was not recorded."
-    assert compare_texts(trace) == sentence
 
 
 IN_TURNS = a_trace([a_round(i, accepted) for i, accepted in enumerate((4, 3, 4, 2, 4, 4, 1, 4))])
@@ -288,14 +267,6 @@ def test_no_reason_gives_a_break_even_that_the_measurement_refutes(
         reasons.add("cause" if named else "unexplained" if UNEXPLAINED in verdict.reason else "neither")
     assert "cause" in reasons
     assert "unexplained" in reasons or judged is judged_own_costs  # whose interval is wide where they disagree
-
-
-def test_beside_one_a_reason_names_the_limit_and_no_break_even() -> None:
-    """Measured 0.99, modelled 1.01: the costs explain it, and a break-even would still say the opposite."""
-    verdict, _ = judged_repeats(0.99, 1.01)
-    limit = "The main limit is overhead, 1.24 target steps a round"
-    assert verdict.reason == f"{limit}. 60 % of the judged guesses are accepted."
-    assert (verdict.binding, verdict.break_even) == ("overhead", None)
 
 
 BUSY = "This machine is busy: the measured speed cannot be trusted."

@@ -9,12 +9,10 @@ from statistics import median
 import pytest
 
 from specviz.core import metrics
-from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
-from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import PUBLISHED
 from specviz.measure.sweep.study import costs_of
@@ -27,11 +25,9 @@ from specviz.measure.worksheet.model import (
     batch_shape,
     counts_sentence,
     measured_passes,
-    symbols,
     verdict_sentence,
 )
 from specviz.measure.worksheet.runs import (
-    MeasuredRun,
     collect_laps,
     collect_rows,
     collect_runs,
@@ -39,17 +35,14 @@ from specviz.measure.worksheet.runs import (
     gap_of,
     position_rates,
 )
-from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
+from specviz.measure.worksheet.starts import start_of_paper, start_of_run, starts
 from specviz.ui.race.race_state import recorded_race
-from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
-from tests.support.figures import by_name, parts_of
 from tests.support.html import Html
 from tests.support.known import known
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
-COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k - 1) for k in range(1, 18)}, overhead=0)
 
 
 def test_the_model_is_the_papers_formulas() -> None:
@@ -128,16 +121,6 @@ def test_measured_passes_are_followed_and_continued() -> None:
     assert steps[-1] < 5 * 1.4 / passes.steps(1, 5)  # never dearer than one by one
     assert "as measured for wren-base" in batch_shape(model)
     assert "a straight line" in batch_shape(replace(model, passes=None))
-
-
-def test_all_terms_are_named_with_their_values() -> None:
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in symbols(MODEL).splitlines()]
-    named = {symbol: value for symbol, _, value in cells if symbol}
-    assert (named["v(γ+1)"], named["E(γ)"], named["γc + v(γ+1) + o"]) == ("1.400", "3.36", "1.85")
-    assert named["E(γ) / (γc + v(γ+1) + o)"] == f"{MODEL.terms.speedup:.2f}×"
-    assert {"α", "γ", "c", "o", "ĉ"} <= set(named)
-    counted = symbols(replace(MODEL, survival=(0.8, 0.6, 0.4, 0.2)))
-    assert "| E(γ) | tokens per target call, by the counted positions | 3.00 |" in counted
 
 
 def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
@@ -246,61 +229,6 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     assert unknown.source.endswith("The machine was busy: the costs may be wrong.")
 
 
-def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_acceptance() -> None:
-    runs = [fake_trace(draft_length=2), fake_trace(draft_length=5), fake_trace(plain=False)]
-    found = starts(runs, fake_trace(), {("wren-base", "wren-nano", "exact"): COSTS})
-    assert found[0].label.startswith("your run 2: wren-nano → wren-base, γ = 5")
-    assert found[1].label.startswith("your run 1")
-    assert found[2].label.startswith("the recorded run")
-    assert "calibrated" in found[3].label
-    assert starts([], None, {})[0].label.startswith("published")
-    assert len({start.label for start in found}) == len(found)
-    run = fake_trace(draft_length=5)
-    start, newest = calibrated(("wren-base", "wren-nano", "exact"), COSTS, [fake_trace(), run])
-    assert newest is run
-    assert start.model.draft_length == 5
-    assert "their interval is not known; acceptance" in start.source
-    repeated = Costs.from_blocks([replace(COSTS, cost_ratio=0.1 + turn / 100) for turn in range(9)])
-    sure, _ = calibrated(("wren-base", "wren-nano", "exact"), repeated, [run])
-    assert "95 % intervals: c 0.11 to 0.17, v(6) 1.50; acceptance" in sure.source
-    assert start.model.verification == pytest.approx(1.5)
-    assert start.verification_at(9) == pytest.approx(1.9)
-    alone, none = calibrated(("other", "wren-nano", "exact"), COSTS, [run])
-    assert none is None
-    assert "not measured" in alone.source
-
-
-def test_the_figures_hold_formulas_and_runs() -> None:
-    point = MeasuredRun("watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
-    other = replace(point, where="race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
-    figure = speedup_map(MODEL, [point, other])
-    ground = parts_of(figure)[0]
-    row, column = ground["y"].index(0.8), ground["x"].index(4)
-    assert ground["customdata"][row][column] == pytest.approx(MODEL.terms.speedup)
-    found = by_name(figure)
-    assert found["break-even, 1×"]["y"][3] == pytest.approx(MODEL.terms.break_even)
-    assert found["Watch, yours"]["y"] == [0.7]
-    assert found["Race, recorded"]["y"] == [0.9]
-    assert found["the sliders"]["x"] == [4]
-    assert found["Race, recorded"]["customdata"][0][2] == "&lt;b&gt;own&lt;/b&gt;"
-    symbols = {found[name]["marker"]["symbol"] for name in ("Watch, yours", "Race, recorded")}
-    assert len(symbols) == 2, "told apart by shape, not by colour alone"
-    assert "Watch, yours" not in by_name(speedup_map(MODEL, []))
-    assert "loaded" not in found, "the sliders show what was loaded"
-    moved = by_name(speedup_map(replace(MODEL, draft_length=10), [point], loaded=MODEL))
-    assert (moved["the sliders"]["x"], moved["loaded"]["x"]) == ([10], [4])
-    gap = known(gap_of(fake_trace()))
-    (bars,) = parts_of(gap_figure(gap))
-    assert bars["y"][0] == gap.ideal
-    assert bars["y"][-1] == gap.measured
-    modelled, published = parts_of(machines_figure(PUBLISHED))
-    assert len(modelled["x"]) == sum(run.alpha is not None for run in PUBLISHED)
-    assert published["x"] == [run.speedup for run in PUBLISHED]
-    rates, survival = parts_of(positions_figure((0.9, 0.5), (0.9, 0.45)))
-    assert rates["y"] == [0.9, 0.5]
-    assert survival["y"] == [0.9, 0.45]
-
-
 def answers(trace: Trace) -> str:
     return "\n".join(exercise.answer for exercise in exercises(trace))
 
@@ -325,30 +253,6 @@ def test_the_key_is_computed_from_the_run(draft_length: int, greedy: bool) -> No
     assert f"{counts.emitted} / {counts.rounds} = {counts.tokens_per_target_call:.2f}" in key
     assert f"Measured: {metrics.speedup(trace):.2f}×" in key
     assert ("greedy" in questions(trace)) == greedy
-
-
-def test_the_key_asks_about_a_rejected_token() -> None:
-    asked = next(each for each in exercises(fake_trace()) if "rejected token" in each.question)
-    p, q, u = map(float, re.findall(r"(?:p|q|u) = (\d\.\d{4})", asked.question))
-    accept = float(re.search(r"= (\d\.\d{4}); u", asked.answer)[1])  # type: ignore[index]
-    assert accept == pytest.approx(min(1, p / q), abs=2e-3)
-    assert u >= accept - 1e-4
-
-
-def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
-    trace = fake_trace()
-    blank, key = (sheet(trace, "Exercises", "measured here", key=key) for key in (False, True))
-    number = len(exercises(trace))
-    assert blank.count("<div class=room>") == number
-    assert "class=answer" not in blank
-    assert key.count("<p class=answer>") == number
-    assert "answer key" in key
-    assert "target step takes" in questions(fake_trace())
-    assert "target step takes" not in questions(fake_trace(plain=False))
-    assert "rejected token" not in questions(fake_trace(record=False))
-    assert exercises(fake_trace(tokens=1)) == []  # one token left to write: nothing is drafted
-    recorded = known(first_trace())
-    assert len(exercises(recorded)) >= 8
 
 
 def test_text_from_models_is_text() -> None:

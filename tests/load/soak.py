@@ -1,11 +1,11 @@
 """Thirty visitors do random and harmful things for ten minutes, and the engine is killed every minute.
 
-    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1]
+    python -m tests.load.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1]
         [--entries serve.py app.py] [--logs FOLDER] [--out FILE] [--shared]
 
 With each entry one after the other. They open links (some of them rubbish), change settings in the middle of a run,
-begin long measurements and leave them, send every harmful file, text and message of `benchmarks/hostile.py`, attack the
-server below the app (`benchmarks/attacks.py`), close the tab and come back; one in three leaves without a word. Held:
+begin long measurements and leave them, send every harmful file, text and message of `tests/load/hostile.py`, attack the
+server below the app (`tests/load/attacks.py`), close the tab and come back; one in three leaves without a word. Held:
 
 - nothing is lost: every run that a visitor stays for arrives, or the visitor is told why not and gets it after "Run
   again";
@@ -39,16 +39,16 @@ from urllib.parse import parse_qs
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.attacks import ATTACKS, once, waits_beside_attacks
 from benchmarks.classroom import held_to, settle
-from benchmarks.crowds import Part, rounded, waits
-from benchmarks.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
-from benchmarks.visitors import RunTimes, Visitor, run_link, visiting, written_in
 from specviz.core.files import TEXTS
 from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
+from tests.load.attacks import ATTACKS, once, waits_beside_attacks
+from tests.load.crowds import Part, rounded, waits
+from tests.load.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
+from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
 PAGES = ("", "race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft", "class")

@@ -11,7 +11,7 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 
 from benchmarks.serving import HealthCheck, Server
-from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
+from tests.load.visitors import RunTimes, Visitor, run_link, visiting
 
 Part = dict[str, Any]
 Behaviour = Callable[[Visitor, int], Awaitable[list[RunTimes]]]

@@ -1,6 +1,6 @@
 """What a harmful client does below the app: with connections, requests and Streamlit's own messages, not with a page.
 
-    python -m benchmarks.attacks NAME PORT    # this attack again and again, until it is ended
+    python -m tests.load.attacks NAME PORT    # this attack again and again, until it is ended
 
 Each attack takes the port of a server on this machine, and ends with all of its connections.
 """
@@ -16,9 +16,9 @@ import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.crowds import Part, waits
 from benchmarks.serving import ROOT
-from benchmarks.visitors import GIVE_UP_SECONDS, Visitor, run_link, visiting
+from tests.load.crowds import Part, waits
+from tests.load.visitors import GIVE_UP_SECONDS, Visitor, run_link, visiting
 
 Attack = Callable[[int], Awaitable[None]]
 LONG = "x" * 1_000_000
@@ -162,7 +162,7 @@ async def _waits(port: int, seeds: Iterator[int]) -> Part:
 
 @contextmanager
 def _under_way(attack: Attack, port: int) -> Iterator[None]:
-    command = [sys.executable, "-m", "benchmarks.attacks", attack.__name__, str(port)]
+    command = [sys.executable, "-m", "tests.load.attacks", attack.__name__, str(port)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()  # it begins
