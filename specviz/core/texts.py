@@ -216,10 +216,11 @@ def _content(texts: AppTexts[KIND]) -> KIND:
 
 
 class Sentences:
-    """The sentences about computed figures that one module says."""
+    """The sentences about computed figures that one module says; those in "browser" the live page says too."""
 
-    def __init__(self, name: str) -> None:
-        self.texts = AppTexts(f"sentences/{name}", dict[str, NonEmptyText])
+    def __init__(self, name: str, folder: Literal["sentences", "browser"] = "sentences") -> None:
+        suffix: Literal[".yaml", ".json"] = ".json" if folder == "browser" else ".yaml"
+        self.texts = AppTexts(f"{folder}/{name}", dict[str, NonEmptyText], suffix)
 
     def __call__(self, name: str, /, **figures: object) -> str:
         return fill(self.texts()[name], figures)
