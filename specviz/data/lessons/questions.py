@@ -91,7 +91,7 @@ def answer_facts(trace: str) -> Facts:
         **facts_of(trace),
         **{name: report.system for name, report in CITED.items()},
         **{f"{name}_speedup": localize(gain.speedup, "g") for name, gain in GAINS.items()},
-        **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
+        **{f"{name}_batch": gain.sequences for name, gain in GAINS.items() if gain.sequences},
         "pair": SAYS["two"].format(one=pays.drafter.name, other=pays.target.name),
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
