@@ -8,6 +8,7 @@ from the entry.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -72,7 +73,7 @@ class Method:
         return self.names[0] if self.names else ""
 
 
-READ_ON = "23 November 2026"  # who serves text with what was read in the projects' documents and code on that day
+READ_ON = date(2026, 11, 23)  # who serves text with what was read in the projects' documents and code on that day
 PROMPT_LOOKUP = "lookup"  # in requests and links
 LOOKUP_FIRST = "lookup-"  # and a head: it drafts where the text so far has no match
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft

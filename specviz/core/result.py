@@ -6,14 +6,11 @@ from typing import Any
 
 from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, VerdictWord
 from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
-from specviz.core.numbers import localize
+from specviz.core.numbers import localize, percent
 from specviz.core.terms import Terms
-from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, quiet, verdict_of_run
-
-say = Sentences("result")
+from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, quiet, say_result, verdict_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     same = _compare(trace)
     if verdict is None:
-        return Result(say("untimed", passes=_passes(counts)), explain_no_result(trace), same)
+        return Result(say_result("untimed", passes=_passes(counts)), explain_no_result(trace), same)
     if not verdict.trusted:
         return replace(_judge_busy(trace, counts, known), same=same)
     reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
@@ -60,38 +57,43 @@ def _compare(trace: Trace) -> str:
     if plain is None or trace.output.stopped_by is None:
         return ""
     identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
-    return say("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
+    return say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
 
 
 def explain_no_result(trace: Trace) -> str:
-    return say("no_verdict", why=explain_no_verdict(trace))
+    return say_result("no_verdict", why=explain_no_verdict(trace))
 
 
 def waiting() -> Result:
-    return Result(say("waiting"), "")
+    return Result(say_result("waiting"), "")
 
 
 def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
     estimate = known and estimated_at(trace.rounds, known.costs)
-    busy = say("busy", passes=_passes(counts))
+    busy = say_result("busy", passes=_passes(counts))
     if not known or not estimate:
-        return Result(busy, say("busy_counts"), trusted=False)
+        return Result(busy, say_result("busy_counts"), trusted=False)
     if estimate.interval is None:
-        return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
+        return Result(busy, say_result("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     word = HURTS if high < 1 else HELPS if low > 1 else UNTOLD
-    says = _speed(word, estimate.said, say("quiet_passes", tokens=counts.emitted, rounds=counts.rounds), say("quiet"))
-    return Result(says, say("busy_known", source=known.source), trusted=False, interval=estimate.interval)
+    says = _speed(
+        word,
+        estimate.said,
+        say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds),
+        say_result("quiet"),
+    )
+    return Result(says, say_result("busy_known", source=known.source), trusted=False, interval=estimate.interval)
 
 
 def _passes(counts: Counts) -> str:
-    return say("passes", tokens=counts.emitted, rounds=counts.rounds)
+    return say_result("passes", tokens=counts.emitted, rounds=counts.rounds)
 
 
 def _speed(word: VerdictWord, speedup: str, passes: str, where: str = "") -> str:
     if word == UNTOLD:
-        return say("untold", speedup=speedup, where=where, passes=passes)
-    return say("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
+        return say_result("untold", speedup=speedup, where=where, passes=passes)
+    return say_result("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
@@ -100,16 +102,17 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     if terms is None:
         return verdict.reason
     guesses, times, sure = _costs_said(trace, terms, calibrated)
-    here, least = terms.alpha, verdict.break_even
+    here, least = percent(terms.alpha), verdict.break_even
     if terms.counted:
-        said = say("pays_tokens", steps=terms.steps, here=terms.tokens, guesses=guesses, times=times)
+        steps, tokens = localize(terms.steps, ".2f"), localize(terms.tokens, ".2f")
+        said = say_result("pays_tokens", steps=steps, here=tokens, guesses=guesses, times=times)
     elif terms.break_even is None:
-        said = say("pays_never", here=here, guesses=guesses, times=times)
+        said = say_result("pays_never", here=here, guesses=guesses, times=times)
     elif least is None:  # it would say the opposite of what was measured
-        said = say("pays_unsaid", here=here, guesses=guesses, times=times)
+        said = say_result("pays_unsaid", here=here, guesses=guesses, times=times)
     else:
-        said = say("pays_rate", least=least, here=here, guesses=guesses, times=times)
-    return said if sure else say("unsure", reason=said)
+        said = say_result("pays_rate", least=percent(least), here=here, guesses=guesses, times=times)
+    return said if sure else say_result("unsure", reason=said)
 
 
 def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, bool]:
@@ -129,9 +132,9 @@ def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[s
 
 def _timed(verdict: Verdict, reason: str, where: str) -> str:
     if verdict.interval is None:
-        return say("timed", reason=reason, where=where)
-    low, high = verdict.interval
-    return say("timed_between", reason=reason, where=where, low=low, high=high)
+        return say_result("timed", reason=reason, where=where)
+    low, high = (localize(end, ".2f") for end in verdict.interval)
+    return say_result("timed_between", reason=reason, where=where, low=low, high=high)
 
 
 def summary(trace: Trace) -> dict[str, Any]:

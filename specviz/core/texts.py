@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from numbers import Number
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import yaml
 from babel import Locale
+from babel.dates import format_date
 from babel.lists import format_list
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -216,21 +218,31 @@ def _content(texts: AppTexts[KIND]) -> KIND:
 
 
 class Sentences:
-    """The sentences about computed figures that one module says."""
+    """The sentences about computed figures that one module says; those in "browser" the live page says too."""
 
-    def __init__(self, name: str) -> None:
-        self.texts = AppTexts(f"sentences/{name}", dict[str, NonEmptyText])
+    def __init__(self, name: str, folder: Literal["sentences", "browser"] = "sentences") -> None:
+        suffix: Literal[".yaml", ".json"] = ".json" if folder == "browser" else ".yaml"
+        self.texts = AppTexts(f"{folder}/{name}", dict[str, NonEmptyText], suffix)
 
     def __call__(self, name: str, /, **figures: object) -> str:
         return fill(self.texts()[name], figures)
 
 
 def join_choices(values: Sequence[object], word: Literal["or", "and"] = "or") -> str:
-    """In a sentence: 2, 3 or 4. As the CLDR writes a list (the English of Britain has no comma before the last)."""
-    code = current_language()
+    """In a sentence: 2, 3 or 4."""
     said = [localize(value) if isinstance(value, float) else str(value) for value in values]
     style: Literal["or", "standard"] = "or" if word == "or" else "standard"
-    return format_list(said, style, Locale("en", "GB") if code == ENGLISH else locale(code))
+    return format_list(said, style, _reader())
+
+
+def write_day(day: date) -> str:
+    return format_date(day, "long", _reader())
+
+
+def _reader() -> Locale:
+    """English is that of Britain: the day before the month, no comma before the last of a list."""
+    code = current_language()
+    return Locale("en", "GB") if code == ENGLISH else locale(code)
 
 
 def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:

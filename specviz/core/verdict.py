@@ -15,6 +15,7 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
 from specviz.core.judge import HELPS, HURTS, ONE_RUN, UNTOLD, Interval, Judgement, Label, judge, widen_for_next_run
 from specviz.core.names import short_name
+from specviz.core.numbers import localize
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.texts import Sentences
@@ -22,6 +23,7 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 
 say = Sentences("verdict")
+say_result = Sentences("result", "browser")
 
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine
@@ -67,13 +69,13 @@ class Verdict:
 def explain_no_verdict(trace: Trace) -> str | None:
     """Why a run has no verdict, to follow "No verdict: "; None where it has one."""
     if trace.output.stopped_by is None:
-        return say("stopped")
+        return say_result("stopped")
     if not metrics.count(trace.rounds).drafted:
-        return say("nothing_drafted")
+        return say_result("nothing_drafted")
     if trace.autoregressive is None:
-        return say("no_plain_run")
+        return say_result("not_alone")
     if not metrics.speedup(trace):
-        return say("no_times")
+        return say_result("no_times")
     return None
 
 
@@ -200,13 +202,13 @@ def compare_texts(trace: Trace) -> str:
     if plain is None or trace.drafter is None:
         return say("only_one")
     if not trace.settings.greedy:
-        return say("two_draws", temperature=trace.settings.temperature)
+        return say_result("two_draws", temperature=localize(trace.settings.temperature, "g"))
     written = trace.output.token_ids
     at = metrics.first_difference(written, plain.token_ids)
     if at is None:
-        return say("identical", count=len(written))
+        return say_result("identical", count=len(written))
     if at == min(len(written), len(plain.token_ids)):
-        return say("one_longer", count=at)
+        return say_result("one_longer", count=at)
     return say("differ", place=at + 1, why=_explain_difference(trace, at, plain.token_ids[at]))
 
 

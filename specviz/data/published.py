@@ -56,8 +56,8 @@ class PublishedReport:
 class ServedGain(PublishedReport):
     """A gain or loss of a server or a large model."""
 
-    setting: str
     speedup: float
+    sequences: str = ""  # decoded at once
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,18 @@ from typing import Any
 from specviz.core.files import BROWSER
 from specviz.core.texts import AppTexts, NonEmptyText, Parts, Sentences, fill, join_choices
 
-__all__ = ["AppTexts", "Parts", "Sentences", "asset", "browser_texts", "fill", "join_choices", "page_texts", "pages"]
+__all__ = [
+    "AppTexts",
+    "Parts",
+    "Sentences",
+    "asset",
+    "browser_texts",
+    "fill",
+    "join_choices",
+    "page_texts",
+    "pages",
+    "quoted",
+]
 
 SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 
@@ -17,6 +28,11 @@ SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 def browser_texts(part: str) -> AppTexts[dict[str, NonEmptyText]]:
     """What the modules in one folder of assets/browser say."""
     return AppTexts(f"browser/{part}", dict[str, NonEmptyText], suffix=".json")
+
+
+def quoted(text: str) -> str:
+    """In the quotation marks of the reader's language."""
+    return fill(browser_texts("shared")()["quoted"], {"text": text})
 
 
 pages = AppTexts("pages", Parts)  # captions, helps, and in words what a figure or a table shows

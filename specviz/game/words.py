@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -28,14 +28,15 @@ def tidy(guess: str) -> str:
     return re.sub(r"(?<!\s)[^\S\n]+", " ", composed.replace("\r\n", "\n")).rstrip(" ")
 
 
-def guess_problem(guess: str) -> str | None:
+def guess_problem(guess: str, marks: Collection[str] = ()) -> str | None:
+    """`marks`: special tokens of the model that is to read it."""
     if len(guess) > MAX_CHARACTERS:
         return say("too_long", count=len(guess))
     if not guess.strip() or not (text := tidy(guess)).strip(" \n"):
         return say("empty")
     wrong = {
         say("control"): any(map(_control, guess)),
-        say("mark"): MARKS.search(guess),
+        say("mark"): MARKS.search(guess) or any(mark in guess for mark in marks),
         say("foreign"): any(map(_foreign, text)),
         say("pictures"): any(map(_picture, text)),
     }

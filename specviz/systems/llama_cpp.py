@@ -174,7 +174,7 @@ def steps_of(pieces: Sequence[Fields]) -> list[Step]:
     """The passes of the target; InputError where the counters do not say them."""
     counted = [timing for piece in pieces if (timing := _timing(piece))]
     if len(counted) < 2:
-        raise InputError(say_record("counters_unknown"))
+        raise InputError(say_record("or_totals", problem=say_record("counters_unknown")))
     if not counted[-1].drafted:
         raise InputError(say_record("no_draft_n"))
     found, covered, before = list[Step](), 0, Timing(0, 0, 0)

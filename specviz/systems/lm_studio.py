@@ -61,7 +61,7 @@ ROWS = (
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     found = Fields(pieces[0].place, to_camel_case(pieces[0].value))
     if len(pieces) > 1 or not found.has("fragments"):
-        raise InputError(say_record("no_fragments"))
+        raise InputError(say_record("or_totals", problem=say_record("no_fragments")))
     fragments, stats = found.every("fragments"), found.inner("stats")
     text = "".join(each.text("content") or "" for each in fragments)
     fragments = [each for each in fragments if each.tokens("tokensCount")]
@@ -98,11 +98,12 @@ def _drafted(fragments: Sequence[Fields], stats: Fields) -> int:
     written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
     counted, also = stats.tokens("predictedTokensCount"), stats.whole("acceptedDraftTokensCount")
     if (written, accepted) != (counted, also):
-        raise InputError(
-            say_record("other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also)
+        figures = say_record(
+            "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
         )
+        raise InputError(say_record("or_totals", problem=figures))
     sent = (stats.whole(DRAFTED) or 0) - (stats.whole("ignoredDraftTokensCount") or 0)
     rounds = sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:
-        raise InputError(say_record("unequal_rounds", drafted=sent, count=rounds))
+        raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))
     return sent // rounds

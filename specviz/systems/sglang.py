@@ -173,7 +173,7 @@ def _proposed(length: float, rate: float | None) -> float | None:
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     if any("choices" in piece.value and "meta_info" not in piece.value for piece in pieces):
-        raise InputError(say_record("openai_totals"))
+        raise InputError(say_record("or_totals", problem=say_record("openai_totals")))
     metas = [piece.inner("meta_info") for piece in pieces]
     totals = [0, *(meta.tokens("completion_tokens") or 0 for meta in metas)]
     sizes = [after - before for before, after in pairwise(totals)]
@@ -212,12 +212,12 @@ def _drafted_in(end: Fields, sizes: Sequence[int]) -> tuple[int, int]:
         raise InputError(say_record("different_steps"))
     drafted = proposed // checks
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != checks or max(sizes) > drafted + 1:
-        raise InputError(say_record("other_parts", count=len(sizes), checks=checks))
+        raise InputError(say_record("or_totals", problem=say_record("other_parts")))
     counted = Counter({correct: steps for correct, steps in enumerate(histogram) if steps})
     whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
     last = max(counted - whole, default=-1)
     if whole - counted or counted.total() != len(sizes) - 1 or last < sizes[-1] - 1:
-        raise InputError(say_record("sizes_contradict"))
+        raise InputError(say_record("or_totals", problem=say_record("other_parts")))
     return drafted, last
 
 

@@ -245,11 +245,17 @@ def _speculation(pieces: Sequence[Fields]) -> Fields:
     every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
     known = next((each for each in every if each.value), None)
     if known is None:
-        raise InputError(say_record("no_metrics", field="metrics.speculative_decoding"))
+        raise InputError(
+            say_record("or_totals", problem=say_record("no_metrics", field="metrics.speculative_decoding"))
+        )
     if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
         raise InputError(say_record("no_spec_steps"))
     if missing := [name for name in PER_STEP if not known.has(name)]:
-        raise InputError(say_record("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}"))
+        raise InputError(
+            say_record(
+                "or_totals", problem=say_record("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}")
+            )
+        )
     if len(known.counts(PER_STEP[0])) != len(known.counts(PER_STEP[1])):
         raise InputError(say_record("per_step_lengths"))
     return known
@@ -280,7 +286,7 @@ def _written(
     if ids and len(ids) != count:
         raise InputError(say_record("token_ids_count", count=len(ids), counted=count))
     if not ids and not texts and not text:
-        raise InputError(say_record("no_text_of_tokens", count=count))
+        raise InputError(say_record("or_totals", problem=say_record("no_text_of_tokens", count=count)))
     if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
     return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")

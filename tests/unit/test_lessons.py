@@ -153,17 +153,6 @@ def test_the_answers_count_the_experts_that_a_check_touches() -> None:
     assert answer_facts("pays")["experts_ratio"] == f"{8 * (1 - missed**5) / 2:.2f}"
 
 
-def test_the_answer_on_lossy_rules_has_the_exact_distances_and_not_those_over_the_bins_of_the_proof() -> None:
-    said = answer_facts("sampled")
-    assert float(said["ensemble_distance"].split()[0]) == pytest.approx(50 * (1 - 0.641), abs=1)  # half of 1 - α
-    for each in known(recorded_proof()).draws:
-        if each.rule in ("lenient", "typical", "ensemble"):
-            exact = known(each.exact)
-            assert said[f"{each.rule}_accepted"] == percent(exact.accepted)
-            assert said[f"{each.rule}_distance"] == percent(exact.distance)
-    assert said["lossless_accepted"] == percent(known(recorded_proof()).draws[0].batches[0].sum_of_minima or 0.0)
-
-
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
     trace = runs.story_trace("round")
     plain, alone = known(trace.autoregressive), runs.target_alone(trace)

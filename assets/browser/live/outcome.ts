@@ -11,7 +11,7 @@ export type Published = { pair: string, machine: string, cost: number, source: s
 
 const LONGEST_MACHINE = 40; // characters
 const UNTIMED = { speedup: null, interval: null, where: "" };
-const SPEEDS = { "too close to call": "speed_unclear", hurts: "speed_slower", helps: "speed", "about even": "speed" } as const;
+const SPEEDS = { "too close to call": "untold", hurts: "slower", helps: "faster", "about even": "faster" } as const;
 
 /** In a sentence, as `machine_in_words` of specviz/core/names.py. */
 export function machineInWords(machine: string) {
@@ -29,11 +29,11 @@ export function resultOf(trace: Trace, here: boolean): Omit<Result, "same"> {
   const { rounds, emitted } = countsOf(trace);
   const passes = say("passes", { tokens: emitted, rounds });
   const timed = timedOf(trace);
-  if (!timed) return { says: `${passes}.`, reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
-  if (!timed.trusted) return { says: say("not_timed", { passes }), reason: say("counted_is_exact"), ...UNTIMED, trusted: false };
-  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: fixed(timed.speedup, 2), passes });
+  if (!timed) return { says: say("untimed", { passes }), reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
+  if (!timed.trusted) return { says: say("busy", { passes }), reason: say("busy_counts"), ...UNTIMED, trusted: false };
+  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: fixed(timed.speedup, 2), where: "", passes });
   const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
-  const reason = `${reasonOf(trace, timed)} ${say(timed.interval ? "one_run_interval" : "one_run", { where, ...ends(timed) })}`.trim();
+  const reason = say(timed.interval ? "timed_between" : "timed", { reason: reasonOf(trace, timed), where, ...ends(timed) }).trim();
   return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
 }
 
@@ -61,8 +61,8 @@ export function comparedInWords({ settings, drafter, output, autoregressive }: T
   const shorter = Math.min(written.length, plain.length);
   const at = written.findIndex((id, place) => place < shorter && id !== plain[place]);
   if (at >= 0) return say("texts_differ", { number: at + 1 });
-  if (written.length !== plain.length) return say("one_continues", { tokens: shorter });
-  return say("texts_identical", { tokens: written.length });
+  if (written.length !== plain.length) return say("one_longer", { count: shorter });
+  return say("identical", { count: written.length });
 }
 
 export function timedInWords(trace: Trace) {
@@ -75,7 +75,7 @@ export function timedInWords(trace: Trace) {
   const [checked, guess] = [check, costs.draft].map(writing(trace));
   const alone = `${fixed(timed.speedup, 2)}×`;
   const speedup = timed.interval ? say("timed_interval", { speedup: alone, ...ends(timed) }) : alone;
-  const said = say("timed", { machine, speedup, tokens, check: checked, guess });
+  const said = say("times", { machine, speedup, tokens, check: checked, guess });
   return coarse ? `${said} ${say("timed_coarse")}` : said;
 }
 

@@ -21,10 +21,10 @@ export function reasonOf(trace: Trace, timed: Timed) {
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
   const [guess, written] = [costs.draft, check].map(writing(trace));
-  const figures = { share, guess, check: written };
-  if (steps >= length + 1) return say("never_pays", figures);
-  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return say("share_here", figures);
-  return say("pays_above", { ...figures, needed: about(percent(breakEven(steps, length)), trace) });
+  const figures = { here: share, guesses: guess, times: written };
+  if (steps >= length + 1) return say("pays_never", figures);
+  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return say("pays_unsaid", figures);
+  return say("pays_rate", { ...figures, least: about(percent(breakEven(steps, length)), trace) });
 }
 
 /** Where rounds differ in length, the tokens per target call decide. */
@@ -35,7 +35,7 @@ function perCall(trace: Trace, costs: import("./timing.js").Costs, emitted: numb
   const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
   const least = guesses + check + costs.overhead;
   const here = fixed(emitted / rounds.length, 2);
-  return say("pays_per_pass", { needed: about(written(least), trace), here, guesses: written(guesses), check: written(check) });
+  return say("pays_tokens", { steps: about(written(least), trace), here, guesses: written(guesses), times: written(check) });
 }
 
 /** Whether a modelled speedup is in the interval of the measured one, and on the side of 1 where that lies. */

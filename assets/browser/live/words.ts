@@ -1,4 +1,5 @@
 import LIVE from "../../texts/browser/live.json" with { type: "json" };
+import RESULT from "../../texts/browser/result.json" with { type: "json" }; // what specviz/core/result.py says too
 import { sayer } from "../shared/fill.js";
 
-export const say = sayer(LIVE);
+export const say = sayer({ ...RESULT, ...LIVE });

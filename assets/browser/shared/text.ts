@@ -32,7 +32,7 @@ export function partOfCharacter(text: string) {
 
 /** For sentences: the text in quotes, without the space before it. */
 export function quoted(text: string) {
-  return `“${shorten(visible(text.trim() || text), QUOTED_LENGTH)}”`;
+  return say("quoted", { text: shorten(visible(text.trim() || text), QUOTED_LENGTH) });
 }
 
 /** `length`: in characters */

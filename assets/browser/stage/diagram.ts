@@ -28,6 +28,7 @@ export type Under = Record<Column, string>; // what is said below each title
 const COLUMNS: Column[] = ["draft", "target", "text"];
 const ACTIVE: Record<Phase, Column> = { propose: "draft", check: "target", judge: "text" };
 const WIDE: Size = { width: 784, column: 236, gap: 36, short: 20 };
+const LONGEST_LINE = 13; // characters of a title in a narrow box
 const NARROW: Size = { width: 348, column: 106, gap: 13, short: 8 };
 const ROW = 23;
 const HEAD = 46;
@@ -178,12 +179,21 @@ export class Diagram {
     const x = 1 + index * (size.column + size.gap);
     const parts = [
       svg("rect", { x, y: 1, width: size.column, height: HEAD - 10, rx: 8, class: `box ${name}` }),
-      label(title, x + size.column / 2, size === WIDE ? 16 : 23, `title ${name}`),
+      ...titleLines(title, x + size.column / 2, size, `title ${name}`),
     ];
     if (size === WIDE) parts.push(label(under[name], x + size.column / 2, 30, "small"));
     if (index) parts.push(arrow(x - size.gap + 3, x - 3));
     return parts;
   }
+}
+
+/** A title in its box, which on a phone has room for two lines. */
+function titleLines(title: string, x: number, size: Size, classes: string) {
+  if (size === WIDE) return [label(title, x, 16, classes)];
+  const spaces = [...title.matchAll(/ /g)].map(({ index }) => index);
+  const [middle] = spaces.toSorted((one, other) => Math.abs(one - title.length / 2) - Math.abs(other - title.length / 2));
+  if (title.length <= LONGEST_LINE || middle === undefined) return [label(title, x, 23, classes)];
+  return [label(title.slice(0, middle), x, 16, classes), label(title.slice(middle + 1), x, 31, classes)];
 }
 
 function rowsNeeded({ rounds, draft_length: longest, rule }: StagePayload) {

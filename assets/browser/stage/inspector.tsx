@@ -70,5 +70,5 @@ function titleOf({ status, text }: Chip, how: StagePayload["rule"]) {
 /** Before any token is judged. */
 function TheRule({ data: { greedy, rule: how } }: { data: StagePayload }) {
   const words = !greedy ? say(`rule_${how}`) : say(how === "tree" ? "rule_greedy_tree" : "rule_greedy");
-  return <><Heading title={say("the_rule")} /><Rule>{words}</Rule><Rule>{say(`rule_after_${how}`)}</Rule></>;
+  return <><Heading title={say("the_rule")} /><Rule>{words}</Rule></>;
 }

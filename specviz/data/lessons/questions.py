@@ -1,9 +1,8 @@
 """The questions that users ask: answers, where their figures are from, and a run to try.
 
-The figures that only answers name are computed here: of batches, experts and lossy rules.
+The figures that only answers name are computed here: of batches and experts, for example.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
@@ -11,7 +10,6 @@ from statistics import stdev
 from typing import Literal
 from urllib.parse import urlencode
 
-from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
@@ -23,7 +21,7 @@ from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import page_texts
 
-AnswerSource = Literal["recorded", "computed", "published", "general"]
+AnswerSource = Literal["recorded", "published", "general"]
 MeasuredBy = Literal["run", "sweeps", "passes", "batches", "peers", "stopping"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
@@ -35,7 +33,6 @@ GAINS: dict[Cited, ServedGain] = {
 CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
 SAYS = page_texts("facts")
-PROOF = ASSETS / "traces" / "proof.json"
 PEERS: dict[PeerSystem, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
 NORMAL, SMALL_GAIN = 1.96, 1.05  # standard errors of a 95 % interval; a gain that is hard to see
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
@@ -94,7 +91,7 @@ def answer_facts(trace: str) -> Facts:
         **facts_of(trace),
         **{name: report.system for name, report in CITED.items()},
         **{f"{name}_speedup": localize(gain.speedup, "g") for name, gain in GAINS.items()},
-        **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
+        **{f"{name}_batch": gain.sequences for name, gain in GAINS.items() if gain.sequences},
         "pair": SAYS["two"].format(one=pays.drafter.name, other=pays.target.name),
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
@@ -114,7 +111,6 @@ def gather_facts() -> Facts:
         **written("busy", long=long, short=short, loses=loses),
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN),
         **_gather_formats(),
-        **_gather_lossy(),
         **_gather_peers(),
         **_gather_temperature(),
         **_gather_enough(),
@@ -159,20 +155,5 @@ def _gather_peers() -> Facts:
     found = recorded_peers()
     facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
     for system, name in PEERS.items():
-        facts |= {
-            f"{name}_plain": localize(found.plain_ms(system), ".1f"),
-            f"{name}_with": localize(found.speculative_ms(system), ".1f"),
-        }
         facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
     return facts
-
-
-def _gather_lossy() -> Facts:
-    """At the first token, exactly: a distance that is counted over bins contains chance, and misses what is inside."""
-    draws = {each["rule"]: each for each in json.loads(PROOF.read_bytes())["draws"]}
-    exact = {name: draws[name]["exact"] for name in ("lenient", "typical", "ensemble")}
-    return {
-        "lossless_accepted": percent(draws["lossless"]["batches"][0]["sum_of_minima"]),
-        **{f"{name}_accepted": percent(each["accepted"]) for name, each in exact.items()},
-        **{f"{name}_distance": percent(each["distance"]) for name, each in exact.items()},
-    }

@@ -16,6 +16,7 @@ from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.links.permalink import link_of
 from specviz.data.prompts.workloads import ALL_WORKLOADS
+from specviz.data.texts import quoted
 
 StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
@@ -179,7 +180,7 @@ def tour_facts(trace: Trace) -> dict[str, str] | None:
         "guessed": _quoted(mixed.drafted),
         "kept": _quoted(mixed.drafted[: mixed.accepted]),
         "failed": _quoted(mixed.drafted[mixed.accepted : mixed.accepted + 1]),
-        "own": f"“{mixed.emitted.text.strip()}”",
+        "own": quoted(mixed.emitted.text.strip()),
         "draft_length": str(trace.settings.draft_length),
         "run_passes": str(len(trace.rounds)),
         "run_wasted": str(counts.rejected + counts.discarded),
@@ -196,4 +197,4 @@ def _places(trace: Trace) -> dict[str, Round] | None:
 
 
 def _quoted(tokens: Sequence[DraftedToken]) -> str:
-    return f"“{''.join(token.shown for token in tokens).strip()}”"
+    return quoted("".join(token.shown for token in tokens).strip())

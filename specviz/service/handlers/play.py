@@ -179,11 +179,9 @@ def guess_ids(
     used. Where it would merge across the boundary, the words are split by themselves. A text that `answers` has no
     beginning of its own: a chat's prompt stands before it.
     """
-    if problem := guess_problem(guess):
-        raise InputError(problem)
     tokens = target.tokens
-    if any(mark in guess for mark in tokens.all_special_tokens):
-        raise InputError(say("model_mark"))
+    if problem := guess_problem(guess, tokens.all_special_tokens):
+        raise InputError(problem)
     before = _spelled(target, text_ids)
     added = joined(before, tidy(guess), inside_word)
     whole = list(tokens(before + added, split_special_tokens=True, add_special_tokens=not answers)["input_ids"])

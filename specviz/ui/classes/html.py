@@ -8,7 +8,7 @@ import segno
 
 from specviz.core.texts import fill
 from specviz.data.lessons.story import quiz
-from specviz.data.texts import page_texts
+from specviz.data.texts import page_texts, quoted
 from specviz.game.game import MODEL, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, QuizTally
 from specviz.service.classes.registry import shown_code
@@ -122,7 +122,7 @@ def _row(label: str, students: int, most: int, note: str = "") -> str:
 
 
 def _word(text: str) -> str:
-    return f"“{_text(text.strip() or '␣')}”"
+    return quoted(_text(text.strip() or "␣"))
 
 
 def _text(text: str) -> str:

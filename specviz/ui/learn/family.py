@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.drafters import READ_ON
 from specviz.core.numbers import localize
+from specviz.core.texts import write_day
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
 from specviz.data.texts import page_texts
@@ -23,7 +24,7 @@ def show_family(_: LearnState) -> None:
     st.html(family_table(measured))
     if measured:
         st.caption(_source(measured))
-    st.caption(SAYS["family_read"].format(day=READ_ON))
+    st.caption(SAYS["family_read"].format(day=write_day(READ_ON)))
     st.markdown(f"## {SAYS['served_title']}")
     st.html(served_table())
 

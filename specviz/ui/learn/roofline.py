@@ -7,7 +7,6 @@ import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
-from specviz.data.published import SERVED
 from specviz.data.texts import page_texts
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
@@ -53,7 +52,6 @@ def show_roofline(_: LearnState) -> None:
     _ROOFLINE(key="learn-roofline", data=roofline_payload())
     st.markdown(f"### {texts.batching.title}")
     paragraph(texts.batching.text, "roofline-batching")
-    st.caption(SAYS["served"].format(eagle=SERVED["busy-eagle"], long=SERVED["busy-long-texts"]))
     lines = [_source(each, each.says) for each in peaks.machines]
     for each in peaks.models:
         lines.append(_source(each, SAYS["model_dense" if each.experts == 1 else "model_experts"].format(each=each)))

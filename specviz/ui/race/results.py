@@ -12,7 +12,7 @@ from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
 from specviz.core.texts import fill
 from specviz.core.verdict import Verdict
-from specviz.data.texts import page_texts
+from specviz.data.texts import page_texts, quoted
 from specviz.measure import race
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
 from specviz.measure.race import RaceKind, burst_texts
@@ -187,7 +187,7 @@ def quality_sentence(lap: Comparison) -> str:
         return SAYS["same_tokens"].format(count=len(lap.plain.output.token_ids))
     if lap.quality.top2_gap is None:
         return SAYS["one_longer"].format(count=at)
-    before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
+    before = " ".join(map(quoted, lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at]))
     written = [text for burst in burst_texts(lap.speculative) for text, _ in burst]
     ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead

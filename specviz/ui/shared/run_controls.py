@@ -178,7 +178,7 @@ class RunControls:
         if row.name == "draft_length":
             usual |= {"on_change": self._fit_tree}
         first, last = (row.kind(limit) for limit in (row.step if row.above else least, most))
-        return st.slider(row.label, first, last, step=row.step, **usual)
+        return st.slider(row.label, first, last, step=row.step, format="localized", **usual)
 
     def more(
         self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None

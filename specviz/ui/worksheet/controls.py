@@ -197,7 +197,7 @@ def changes(start: WorksheetStart) -> list[str]:
     ]
 
 
-def _fine(place: Any, name: str, format: str = "%.3f") -> None:
+def _fine(place: Any, name: str, format: str = "localized") -> None:
     more = bind_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
     place.slider(SAYS[name], *LIMITS[name], **more)
 
