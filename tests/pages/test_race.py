@@ -33,10 +33,9 @@ def lanes_of(page: AppTest) -> dict[str, Any]:
 
 
 def plot_of(page: AppTest) -> dict[str, str]:
-    """The rows of the plot, and what stands at the point of each."""
+    """The rows of the plot, and what stands at the bar of each."""
     layout = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]
-    labels = (each["text"] for each in layout["annotations"] if each["text"] != "→")
-    return dict(zip(layout["yaxis"]["ticktext"], labels, strict=True))
+    return dict(label.split("<br>") for label in reversed(layout["yaxis"]["categoryarray"]))
 
 
 def with_own_race(laps: list[Comparison]) -> AppTest:

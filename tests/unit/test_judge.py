@@ -19,7 +19,6 @@ from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.systems import ServingCounters
 from specviz.ui.race.lanes import flag
 from specviz.ui.shared.parts import headline
-from specviz.ui.when_it_helps.figures import BARS, LEGEND
 from tests.support.fake_rows import row_at
 from tests.support.known import known
 from tests.support.measured_methods import on_kind
@@ -106,8 +105,3 @@ def test_intervals_of_nothing_and_of_one_run() -> None:
     assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
     assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
     assert "×, modelled**" in production_headline(PRODUCTION, CostsOrigin("published costs", "told"))
-
-
-def test_each_word_is_told_apart_without_colour() -> None:
-    assert LEGEND.keys() == BARS.keys() == LOOKS.keys()
-    assert len({look.shape for look in LOOKS.values()}) == len({look.icon for look in LOOKS.values()}) == len(LOOKS)

@@ -298,16 +298,15 @@ def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> 
     rows = [*ROWS, row_at("story", 6, 1.85, number=2), row_at("copy", 6, 1.01)]
     rows += prompts_at("prose", 6, 0.5, 2.5)
     faster, even, unclear, slower, dots = parts_of(workload_bars(rows))
-    kinds = [kind["x"] for kind in (faster, even, unclear, slower)]
+    kinds = [[label.split("<br>")[0] for label in kind["y"]] for kind in (faster, even, unclear, slower)]
     assert kinds == [["Story", "Code"], ["Copy"], ["Prose"], ["Random words"]]
-    assert unclear["text"][0].startswith("? 1.12×")
-    assert unclear["error_y"]["array"][0] > 1
-    assert slower["error_y"]["array"] == [None], "one prompt has no interval"
+    assert unclear["y"] == ["Prose<br>1.12×, γ = 6"]
+    assert unclear["error_x"]["array"][0] > 1
+    assert slower["error_x"]["array"] == [0], "one prompt has no interval"
     assert even["marker"]["color"] != faster["marker"]["color"]
-    assert faster["text"][0].endswith("γ = 6")
     assert slower["marker"]["pattern"]["shape"]
     assert not faster["marker"].get("pattern")
-    assert sorted(dots["y"]) == [0.5, 0.8, 1.01, 1.5, 1.85, 1.9, 2.5]
+    assert sorted(dots["x"]) == [0.5, 0.8, 1.01, 1.5, 1.85, 1.9, 2.5]
     one, other = parts_of(figures.acceptance_figure(fair_of(rows)))
     assert one["name"] != other["name"]
     assert other["marker"]["pattern"]["shape"] == "/"

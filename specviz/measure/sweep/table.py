@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from specviz.core.csv_cells import marked, unmarked
+from specviz.core.csv_cells import csv_of, marked, unmarked
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.outside import MostItems, outside
@@ -82,9 +82,7 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
-    texts = [column for column in frame.columns if TYPES[column] == "str"]
-    safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in texts})
-    return safe.to_csv(index=False, header=header, lineterminator="\r\n")
+    return csv_of(frame, marked, header=header)
 
 
 def read_frame(content: bytes, name: str) -> "pd.DataFrame":

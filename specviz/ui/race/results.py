@@ -18,8 +18,9 @@ from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Sa
 from specviz.measure.race import RaceKind, burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
-from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, FigurePart, axis, chart, figure, interval, marker, scatter
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import Figure, chart
+from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("race")
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -140,8 +141,7 @@ def _columns() -> dict[str, Any]:
 
 def show_interval(verdict: Verdict) -> str:
     """ "1.42× (1.38–1.46)"; only the number where there is one repeat, and with "?" where it is not trusted."""
-    between = fill(" ({:.2f}–{:.2f})", {}, *verdict.interval) if verdict.interval else ""
-    return f"{times(verdict.speedup)}{'' if verdict.trusted else '?'}{between}"
+    return times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?")
 
 
 def show_spread(seconds: Sequence[float]) -> str:
@@ -203,32 +203,25 @@ def log_probability(found: LogProbability) -> str:
     return SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
 
 
-ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
-# Beside the highest end; times the highest speedup, where an interval is cut: that of two prompts that differ reaches
-# to hundreds, and would flatten every other.
-ROOM, WIDEST = 1.08, 2
-
-
 def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other; see `WIDEST`."""
+    """A row for each prompt of each race, those of one prompt below each other."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
-    whole = SAYS["all_prompts"]
-    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != whole))
-    rows = {
-        f"{prompt}, {name}" if len(races) > 1 else prompt: its[prompt]
-        for prompt in (*prompts, whole)
-        for name, its in found.items()
-        if prompt in its
-    }
-    highest = max(max(verdict.interval or (verdict.speedup,)) for verdict in rows.values())
-    most = ROOM * min(highest, WIDEST * max(verdict.speedup for verdict in rows.values()))
-    heights, names = range(len(rows), 0, -1), [figure_text(row) for row in rows]
-    x = axis(SAYS["axis"], range=[0, most], ticksuffix="×")
-    y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
-    drawn = [_row(name, verdict, at, most) for name, verdict, at in zip(names, rows.values(), heights, strict=True)]
-    labels = [label for _, its in drawn for label in its]
-    more: FigurePart = {"showlegend": False, "shapes": [UPRIGHT], "annotations": labels}
-    return figure([point for point, _ in drawn], AROUND + ROW * len(rows), x=x, y=y, **more)
+    prompts = [prompt for its in found.values() for prompt in its]
+    return speedup_figure(
+        [
+            SpeedupRow(
+                f"{prompt}, {name}" if len(races) > 1 else prompt,
+                verdict.speedup,
+                verdict.interval,
+                verdict.judgement.word,
+                f" {verdict.said}",
+            )
+            for prompt in sorted(dict.fromkeys(prompts), key=lambda prompt: prompt == SAYS["all_prompts"])
+            for name, its in found.items()
+            if (verdict := its.get(prompt))
+        ],
+        axis=SAYS["axis"],
+    )
 
 
 def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
@@ -238,20 +231,3 @@ def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
     if len(laps) > 1 and whole and (whole.certain or not race.clearly_differ(race.kinds_of(laps))):
         found[SAYS["all_prompts"]] = whole
     return found
-
-
-def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigurePart, list[FigurePart]]:
-    """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
-    speedup, look = verdict.speedup, verdict.judgement.look
-    text = f"{times(speedup)} {verdict.said}"
-    low, high = verdict.interval or (speedup, speedup)
-    ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
-    told = SAYS["hover" if verdict.interval else "hover_once"].format(said=text, low=low, high=high)
-    hover = f"{told}<extra></extra>"
-    point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker(look.shape, 13, look.fill), **ends)
-    place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
-    labels: list[FigurePart] = [{"text": text, "showarrow": False, "x": speedup, **place}]
-    if high > most:
-        end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
-        labels.append({"text": "→", "font": {"size": 16}, "showarrow": False, **end})
-    return point, labels

@@ -22,11 +22,10 @@ from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import COLUMNS, TIMES, Options, data_table, note, numbers
-from specviz.ui.when_it_helps.figures import BARS, LEGEND
+from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400
-ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
 
 
 def _groups() -> Iterator[tuple[str, set[str], str, str]]:
@@ -73,24 +72,13 @@ def _around(values: Sequence[float]) -> list[float]:
 
 
 def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
-    ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
-    numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    # the manner of a method below its drafter, so that bars have room on a phone
-    titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
-    labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
-    said = SAYS["hover_between"]
-    its = {labels[method.name]: method.kinds[kind].best for method in ranked}
-    parts: list[plot.FigurePart] = []
-    for word in BARS:
-        found = {label: best for label, best in its.items() if best.outcome == word}
-        if found:
-            speedups, low, high = zip(*((best.speedup, best.low, best.high) for best in found.values()), strict=True)
-            ends: plot.FigurePart = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
-            ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
-            parts.append(plot.bars(LEGEND[word], speedups, found, said, orientation="h", **ends))
-    y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
-    x = plot.axis(SAYS["axis_measured"], ticksuffix="×", rangemode="tozero")
-    return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
+    ranked = sorted(enumerate(methods, start=1), key=lambda each: -each[1].kinds[kind].best.speedup)
+    rows = [
+        SpeedupRow(f"{number} {name}", best.speedup, (best.low, best.high), best.outcome, f"{gap}{manner}")
+        for number, method in ranked
+        for best, (name, gap, manner) in [(method.kinds[kind].best, method.title.partition(" ("))]
+    ]
+    return speedup_figure(rows, axis=SAYS["axis_measured"])
 
 
 KINDS = page_texts("method_kinds")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
-from specviz.core.numbers import localize, percent, times
+from specviz.core.numbers import percent, times
 from specviz.data.texts import page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
@@ -159,8 +159,8 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
     def speedup(point: Any) -> str:
-        interval = "" if pd.isna(point.low) else f" ({localize(point.low, '.2f')}–{localize(point.high, '.2f')})"
-        return f"{times(point.speedup)}{interval}{' ?' if point.outcome == UNTOLD else ''}"
+        interval = None if pd.isna(point.low) else (point.low, point.high)
+        return times(point.speedup, interval, "?" if point.outcome == UNTOLD else "")
 
     def repeated(point: Any) -> str | None:
         return None if pd.isna(point.repetition) else percent(point.repetition)
