@@ -57,15 +57,9 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
     """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
-    run, settings = laps[0].speculative, laps[0].speculative.settings
     return {
         "run_id": run_id,
-        "pair": SAYS["pair_in_lanes"].format(
-            pair=pair_name(run),
-            gamma=settings.draft_length,
-            manner=settings.manner,
-            temperature=settings.temperature,
-        ),
+        "pair": describe_pair(laps[0]),
         "badge": badge,
         "place": place,
         "end": end,
@@ -73,6 +67,12 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
         "choices": list(SLOWER),
         "laps": shown,
     }
+
+
+def describe_pair(lap: Comparison) -> str:
+    settings = lap.speculative.settings
+    figures = {"gamma": settings.draft_length, "manner": settings.manner, "temperature": settings.temperature}
+    return SAYS["pair_in_lanes"].format(pair=pair_name(lap.speculative), **figures)
 
 
 def slow_motion(seconds: float) -> int:

@@ -53,27 +53,14 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
 
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
-    plot, words = st.columns([5, 4], gap="large")
-    with plot:
-        chart(speedups_figure(races), "race_speedups")
-    with words:
-        verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
-        st.caption(SAYS["plot"])
-        if verdict and race.clearly_differ(kinds):
-            st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            st.caption(SAYS["kinds"])
+    st.caption(SAYS["plot"])
+    chart(speedups_figure(races), "race_speedups")
     parts.data_table(rows(laps), "race_table", columns=_columns())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
         parts.download(SAYS["save_csv"], partial(race.race_csv, laps), "specviz-race.csv")
         parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
-
-
-def kind_line(kind: RaceKind) -> str:
-    """ "Code (1 prompt): Helps, 1.46× (95 % interval 1.40 to 1.52×)", as Markdown."""
-    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "between": _between(kind.verdict)}
-    return fill(SAYS["kind"], {"title": kind.title, **figures})
 
 
 def _between(verdict: Verdict) -> str:

@@ -181,8 +181,6 @@ def draw_workloads(study: Study, source: str) -> None:
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
     note(SAYS["workloads"], "sweep-workload")
-    if repeated := sentences.repetition_sentence(fair):
-        st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
     if len(studies) > 1 or fair["repetition"].notna().any():
         table = temperature_table(fair["workload"].to_list(), studies)
@@ -247,6 +245,7 @@ def draw_schedules(study: Study, source: str) -> None:
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
-    """Say the sentence; whether there is something to draw."""
-    st.markdown(f"**{plain(sentence if spoilt is None else sentences.doubted(sentence, spoilt))}**")
+    """Say the sentence, unless it is of times that a busy machine spoilt; whether there is something to draw."""
+    if found.empty or spoilt is None or not spoilt.any():
+        st.markdown(f"**{plain(sentence)}**")
     return not found.empty
