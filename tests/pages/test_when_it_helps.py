@@ -302,7 +302,7 @@ def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytes
     said = texts(page)
     for part in (
         "**Recorded** on a machine, 2026",
-        "Highest: wren-nano, 1.50× \\[1.40 to 1.60\\]",
+        "Highest: wren-nano, 1.50× (1.40–1.60).",
     ):
         assert part in said
     table = page.dataframe[0].value

@@ -155,8 +155,6 @@ def test_a_point_is_made_of_the_repeats_own_ratios() -> None:
     assert found.empty_places == pytest.approx(1 / 6)
     assert found.tokens_per_second == pytest.approx(10 / 19)
     assert found.plain_tokens_per_second == pytest.approx((10 / 20 + 10 / 25) / 2)
-    steps = 2 * found.cost_ratio.value + found.verification.value + found.overhead.value
-    assert found.modelled == pytest.approx(10 / 5 / steps)
 
 
 def test_passes_are_timed_in_batches_of_each_size() -> None:
