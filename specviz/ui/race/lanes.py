@@ -6,7 +6,6 @@ from typing import Any, Literal, TypedDict
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.names import pair_name, prompt_words
 from specviz.core.readable import readable, spelled
-from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.race import burst_clock, burst_texts
@@ -91,12 +90,12 @@ def _lap(lap: Comparison) -> LapPayload:
     }
     won: dict[str, Literal["plain", "speculative"]] = {"helps": "speculative", "hurts": "plain"}
     if wins := won.get(verdict.label):  # none where both are about equally fast, or the repeats do not agree
-        lanes[wins]["flag"] = flag(verdict)
+        lanes[wins]["flag"] = verdict.headline
     return {
         "name": lap.name,
         "prompt": prompt_words(lap.plain, SHOWN_PROMPT),
         "lanes": list(lanes.values()),
-        "result": flag(verdict),
+        "result": verdict.headline,
         "wins": wins,
     }
 
@@ -104,13 +103,6 @@ def _lap(lap: Comparison) -> LapPayload:
 def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int) -> LanePayload:
     steps: list[LaneStep] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
     return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
-
-
-def flag(verdict: Verdict) -> str:
-    """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
-    looks = "" if verdict.certain else "looks_"
-    key = {"neutral": "even", "helps": f"{looks}faster", "hurts": f"{looks}slower"}[verdict.label]
-    return SAYS[key].format(said=verdict.said, speedup=verdict.speedup)
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")

@@ -18,12 +18,12 @@ from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
 from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
-from specviz.ui.race.results import prompt_row, show_results, show_verdict
+from specviz.ui.race.results import formats, rows, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
-from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download, texts
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls, offered_presets
 
@@ -174,7 +174,6 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
-FIGURES = ("speedup", "quality", "accepted", "rejected", "passes", "alone", "speculative")
 
 
 def show_measuring(racing: RaceState) -> None:
@@ -189,8 +188,7 @@ def show_measuring(racing: RaceState) -> None:
             laps = racing.so_far
             st.markdown(SAYS["so_far"].format(done=len(laps), total=len(racing.started.prompts)))
             if laps:  # no empty table: the line above says what is being measured
-                columns = texts(*(SAYS[f"column_{name}"] for name in FIGURES if name != "quality"))
-                data_table(rows_so_far(laps), "race_table_so_far", columns=columns)
+                data_table([row for lap in laps for row in rows([lap])], "race_table_so_far", columns=formats())
 
     found()
 
@@ -218,10 +216,3 @@ def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None
     if not each:
         return None
     return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
-
-
-def rows_so_far(laps: Sequence[Comparison]) -> list[dict[str, str]]:
-    prompt, so_far = SAYS["column_prompt"], SAYS["column_so_far"]
-    shown = [prompt, so_far, *(SAYS[f"column_{name}"] for name in FIGURES)]
-    found = [{so_far: lap.verdict.said, **prompt_row(lap)} for lap in laps]
-    return [{name: str(row[name]) for name in shown} for row in found]

@@ -14,7 +14,7 @@ from specviz.core.texts import fill
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
-from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, total
 from specviz.measure.race import RaceKind, burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
@@ -23,7 +23,6 @@ from specviz.ui.shared.figures import Figure, chart
 from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("race")
-CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 RaceRow = dict[str, Any]
 
 
@@ -55,7 +54,7 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
     st.caption(SAYS["plot"])
     chart(speedups_figure(races), "race_speedups")
-    parts.data_table(rows(laps), "race_table", columns=_columns())
+    parts.data_table(rows(laps), "race_table", columns=formats())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
@@ -71,52 +70,42 @@ def _between(verdict: Verdict) -> str:
 
 
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
-    return [*map(prompt_row, laps), *([_overall_row(laps)] if len(laps) > 1 else [])]
-
-
-def prompt_row(lap: Comparison) -> RaceRow:
-    return {
-        SAYS["column_prompt"]: lap.name,
-        SAYS["column_speedup"]: show_interval(lap.verdict),
-        SAYS["column_quality"]: quality_cell(lap),
-        **_counts([lap]),
-        SAYS["column_alone"]: show_spread(lap.plain_latency),
-        SAYS["column_speculative"]: show_spread(lap.speculative_latency),
-        SAYS["column_alone_rate"]: median(lap.plain_rates),
-        SAYS["column_speculative_rate"]: median(lap.speculative_rates),
-    }
-
-
-def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
+    """One for each prompt, and for several one of all together."""
+    found = [_row(lap.name, lap.verdict, quality_cell(lap), [lap]) for lap in laps]
     verdict = race.overall_verdict(laps)
-    assert verdict is not None
-    same = sum(bool(lap.identical) for lap in laps)
-    quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
-    greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
+    if len(laps) > 1 and verdict:
+        same = sum(bool(lap.identical) for lap in laps)
+        quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
+        greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
+        found.append(_row(SAYS["all_together"], verdict, quality if greedy else SAYS["two_draws"], laps))
+    return found
 
-    def total(name: str) -> float:
+
+def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) -> RaceRow:
+    counts = total(lap.counts for lap in laps)
+
+    def sum_of(name: str) -> float:
         return float(sum(median(getattr(lap, name)) for lap in laps))
 
+    def spread(name: str) -> str:
+        return show_spread(getattr(laps[0], name)) if len(laps) == 1 else localize(sum_of(name), ".2f")
+
     return {
-        SAYS["column_prompt"]: SAYS["all_together"],
-        SAYS["column_speedup"]: show_interval(verdict),
-        SAYS["column_quality"]: quality if greedy else SAYS["two_draws"],
-        **_counts(laps),
-        SAYS["column_alone"]: localize(total("plain_latency"), ".2f"),
-        SAYS["column_speculative"]: localize(total("speculative_latency"), ".2f"),
-        SAYS["column_alone_rate"]: total("plain_lengths") / total("plain_seconds"),
-        SAYS["column_speculative_rate"]: total("speculative_lengths") / total("speculative_seconds"),
+        SAYS["column_prompt"]: name,
+        SAYS["column_speedup"]: times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?"),
+        SAYS["column_quality"]: quality,
+        SAYS["column_accepted"]: counts.accepted,
+        SAYS["column_rejected"]: counts.rejected,
+        SAYS["column_discarded"]: counts.discarded,
+        SAYS["column_passes"]: counts.rounds,
+        SAYS["column_alone"]: spread("plain_latency"),
+        SAYS["column_speculative"]: spread("speculative_latency"),
+        SAYS["column_alone_rate"]: sum_of("plain_lengths") / sum_of("plain_seconds"),
+        SAYS["column_speculative_rate"]: sum_of("speculative_lengths") / sum_of("speculative_seconds"),
     }
 
 
-def _counts(laps: Sequence[Comparison]) -> dict[str, int]:
-    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "passes": "rounds"}
-    return {
-        SAYS[f"column_{name}"]: sum(getattr(lap.counts, counted) for lap in laps) for name, counted in columns.items()
-    }
-
-
-def _columns() -> dict[str, Any]:
+def formats() -> dict[str, Any]:
     return {
         # each with its range
         **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
@@ -124,11 +113,6 @@ def _columns() -> dict[str, Any]:
         **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }
-
-
-def show_interval(verdict: Verdict) -> str:
-    """ "1.42× (1.38–1.46)"; only the number where there is one repeat, and with "?" where it is not trusted."""
-    return times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?")
 
 
 def show_spread(seconds: Sequence[float]) -> str:
@@ -165,7 +149,7 @@ def show_quality(laps: Sequence[Comparison]) -> None:
 
 
 def quality_sentence(lap: Comparison) -> str:
-    """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
+    """Where two greedy texts begin to differ, and why; how likely the target finds two sampled ones."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return SAYS["log_probabilities"].format(ours=ours, theirs=theirs)
@@ -174,13 +158,10 @@ def quality_sentence(lap: Comparison) -> str:
         return SAYS["same_tokens"].format(count=len(lap.plain.output.token_ids))
     if lap.quality.top2_gap is None:
         return SAYS["one_longer"].format(count=at)
-    before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
     written = [text for burst in burst_texts(lap.speculative) for text, _ in burst]
-    ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
-    after = SAYS["after"].format(before=before) if before else ""
-    return SAYS["parted"].format(place=at + 1, after=after, ours=ours, theirs=theirs, why=why)
+    return SAYS["parted"].format(place=at + 1, ours=written[at], theirs=lap.plain_tokens[at], why=why)
 
 
 def log_probability(found: LogProbability) -> str:
