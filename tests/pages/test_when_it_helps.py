@@ -56,7 +56,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     page = opened()
     assert "**Recorded**; your machine" in texts(page)
     assert "helps on" in texts(page).lower()
-    of_a_sweep = ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
+    of_a_sweep = ["By workload", "Draft length", "Break-even", "Constrained output", "Adaptive"]
     groups = {
         "Texts and settings": of_a_sweep,
         "Drafts": ["By draft", "By method"],

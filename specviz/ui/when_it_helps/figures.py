@@ -5,9 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.metrics import Costs
-from specviz.core.numbers import localize
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
@@ -22,8 +20,6 @@ from specviz.ui.shared.speedups import LEGEND as LEGEND
 SAYS = page_texts("when_it_helps")
 SCHEDULES = page_texts("schedules")
 HEIGHT, TALLER = 330, 380
-ROW, MARK = 42, 32  # px: of the map's rows and of the marks in them, which must not touch on a phone either
-WIDER = {"diamond-open": 1.3}  # how much wider than its size Plotly draws a symbol
 SHARES: plot.FigurePart = {"range": [0, 1], "tickformat": ".0%"}
 BREAK_EVEN = plot.level(1, "1×", beside=True)
 
@@ -55,10 +51,6 @@ def describe_range(lengths: Sequence[int]) -> str:
     return SAYS["length_range"].format(first=lengths[0], last=lengths[-1])
 
 
-def _group_outcomes(every: pd.DataFrame) -> dict[VerdictWord, pd.DataFrame]:
-    return {word: every[every["outcome"] == word] for word in BARS}
-
-
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
     rates = {SAYS["of_drafted"]: fair["acceptance_rate"], SAYS["per_judgement"]: fair["per_judgement_rate"]}
     return _grouped(_titles(fair["workload"]), rates, plot.axis(SAYS["axis_acceptance"], **SHARES))
@@ -78,31 +70,6 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
     lengths = plot.axis(SAYS["axis_length"], tickvals=_lengths(every))
     return plot.figure([*lines, rings], TALLER, x=lengths, y=speedup_axis(), **BREAK_EVEN)
-
-
-def grid_figure(every: pd.DataFrame) -> plot.Figure:
-    grid = every.pivot(index="workload", columns="draft_length", values="speedup")
-    slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
-    marks = [_grid_marks(word, its) for word, its in _group_outcomes(every).items()]
-    categories: plot.FigurePart = {"type": "category", "categoryorder": "array", "showgrid": False}
-    x = plot.axis(SAYS["axis_length"], categoryarray=[str(length) for length in grid.columns], **categories)
-    y = plot.axis(categoryarray=_titles(slowest_first), **categories)
-    return plot.figure(marks, 130 + ROW * len(grid), x=x, y=y, legend={"itemsizing": "constant"})
-
-
-def _grid_marks(word: VerdictWord, its: pd.DataFrame) -> plot.FigurePart:
-    mark = LOOKS[word]
-    return plot.scatter(
-        LEGEND[word],
-        its["draft_length"].astype("str").to_list(),
-        _titles(its["workload"]),
-        SAYS["hover_cell"],
-        mode="markers+text",
-        text=[f"{localize(speedup, '.1f')}×" for speedup in its["speedup"]],
-        textfont={"color": "#ffffff"} if mark.shape == "square" else {},
-        marker=plot.marker(mark.shape, MARK / WIDER.get(mark.shape, 1), mark.fill),
-        customdata=[[point.speedup, _accepted(point.acceptance_rate), point.runs] for point in iterate_rows(its)],
-    )
 
 
 def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:

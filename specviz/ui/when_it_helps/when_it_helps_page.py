@@ -15,7 +15,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
-from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
+from specviz.measure.sweep.study import RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
@@ -201,7 +201,6 @@ def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
-    chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=_title(source))
     if costs and study.lookup:
         chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=_title(source))
         note(SAYS["lookup_map"], "sweep-map")
@@ -232,16 +231,6 @@ def draw_schedules(study: Study, source: str) -> None:
         st.info(SAYS["no_schedules"])
         return
     chart(figures.adaptive_figure(found), "sweep-adaptive", source=_title(source))
-    table = pd.DataFrame(
-        {
-            "workload": found["workload"].map(sentences.workload_title),
-            "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
-            "speedup at it": found["speedup"],
-            **{SCHEDULES[schedule]: found[schedule] for schedule in ADAPTIVE},
-        }
-    )
-    formats = numbers(TIMES, "speedup at it", *map(SCHEDULES.__getitem__, ADAPTIVE))
-    data_table(table, "sweep_adaptive_table", columns=formats)
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
