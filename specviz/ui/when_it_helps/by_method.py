@@ -31,7 +31,10 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     parts: list[plot.FigurePart] = []
     for number, method in enumerate(methods, start=1):
         costs, name = method.kinds[kind].best.costs, f"{number} {figure_text(method.title)}"
-        mark: plot.FigurePart = {"mode": "markers", "marker": plot.look(number - 1, 13)["marker"]}
+        mark: plot.FigurePart = {
+            "mode": "markers",
+            "marker": plot.look(number - 1, 13, open="-open" * (number > len(plot.COLORS)))["marker"],
+        }
         if costs.draft_step is not None:
             x, y = [costs.draft_step], [costs.tokens_per_target_call]
             parts.append(plot.scatter(name, x, y, SAYS["hover_method"], customdata=[name], **mark))
