@@ -2,6 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@＝＋－＠])")  # with the marks of text that is marked already
 
@@ -18,3 +23,10 @@ def marked(text: str) -> str:
 
 def unmarked(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def csv_of(frame: "pd.DataFrame", cell: Callable[[str], str] = safe_cell, *, header: bool = True) -> str:
+    """The frame as a CSV, each of its texts as `cell` makes it."""
+    texts = frame.select_dtypes(["object", "str"]).columns
+    safe = {name: frame[name].map(lambda it: cell(it) if isinstance(it, str) else it) for name in texts}
+    return frame.assign(**safe).to_csv(index=False, header=header, lineterminator="\r\n")

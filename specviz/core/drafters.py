@@ -22,8 +22,6 @@ Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are p
 @dataclass(frozen=True, slots=True)
 class Group:
     title: str
-    colour: str
-    symbol: str  # of plotly.js
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +59,6 @@ class Method:
     @property
     def askable(self) -> bool:
         return self.module is not None
-
-    @property
-    def family(self) -> str:
-        """What tables of measurements call it."""
-        return self.kind if self.loads == "head" else self.label
 
     @property
     def name(self) -> str:

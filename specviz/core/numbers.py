@@ -31,9 +31,10 @@ def _signs(code: str) -> dict[str, str]:
     return {".": get_decimal_symbol(reader), ",": get_group_symbol(reader), "%": percent_sign}
 
 
-def times(ratio: float) -> str:
-    """A speedup: 1.41×."""
-    return f"{localize(ratio, '.2f')}×"
+def times(ratio: float, interval: tuple[float, float] | None = None, doubt: str = "") -> str:
+    """A speedup, with its 95 % interval where it has one: 1.41× (1.38–1.46). `doubt` stands before the interval."""
+    between = f" ({localize(interval[0], '.2f')}–{localize(interval[1], '.2f')})" if interval else ""
+    return f"{localize(ratio, '.2f')}×{doubt}{between}"
 
 
 def percent(share: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_of
 from specviz.core.errors import InputError
 from specviz.core.problems import join_problems, problems_of
 from specviz.core.rounds import known_seconds
@@ -218,12 +218,7 @@ def race_frame(laps: Sequence[Comparison]) -> "pd.DataFrame":
 
 
 def race_csv(laps: Sequence[Comparison]) -> str:
-    if not laps:
-        return ""
-    frame = race_frame(laps)
-    texts = frame.select_dtypes(["object", "str"]).columns
-    safe = {name: frame[name].map(lambda it: safe_cell(it) if isinstance(it, str) else it) for name in texts}
-    return frame.assign(**safe).to_csv(index=False, lineterminator="\n")
+    return csv_of(race_frame(laps)) if laps else ""
 
 
 def _repeats(lap: Comparison) -> list[dict[str, float]]:

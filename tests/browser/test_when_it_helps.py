@@ -10,7 +10,7 @@ from specviz.measure.sweep.table import read_frame
 from tests.conftest import AppServer, Visit
 from tests.support.bench_results import make_bench
 from tests.support.grids import grid
-from tests.support.layout import boxes_of, measured, outside, overlapping, upright
+from tests.support.layout import measured, outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 SMALL = (
@@ -21,7 +21,7 @@ LARGE = f"when_it_helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompt
 TABS = {  # with the group that each is in
     "By workload": "Texts and settings",
     "Draft length": "Texts and settings",
-    "Map": "Texts and settings",
+    "Break-even": "Texts and settings",
     "Constrained output": "Texts and settings",
     "Adaptive": "Texts and settings",
     "By method": "Drafts",
@@ -119,11 +119,6 @@ def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(vi
             assert [word for word in words if overlapping([word, *button])] == [], tab
             looked_at += 1
     assert looked_at > len(TABS)
-    open_tab(page, "Map")
-    grid = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup by workload and draft length"))
-    marks = boxes_of(grid.locator(".points path"))
-    assert len(marks) == 40
-    assert overlapping(marks) == []
     open_tab(page, "By method")
     costs = page.locator(".chart").filter(has=page.get_by_role("img", name="What each draft gives and costs"))
     expect(costs.locator(".points path")).to_have_count(12)

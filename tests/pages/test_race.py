@@ -33,10 +33,9 @@ def lanes_of(page: AppTest) -> dict[str, Any]:
 
 
 def plot_of(page: AppTest) -> dict[str, str]:
-    """The rows of the plot, and what stands at the point of each."""
+    """The rows of the plot, and what stands at the bar of each."""
     layout = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]
-    labels = (each["text"] for each in layout["annotations"] if each["text"] != "→")
-    return dict(zip(layout["yaxis"]["ticktext"], labels, strict=True))
+    return dict(label.split("<br>") for label in reversed(layout["yaxis"]["categoryarray"]))
 
 
 def with_own_race(laps: list[Comparison]) -> AppTest:
@@ -92,7 +91,7 @@ def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     own = [replace(recorded[3], speculative_seconds=recorded[3].plain_seconds)]
     page = with_own_race(own)
     said = texts(page)
-    assert said.index("Your race (wren-nano, γ = 4): ") < said.index("The recorded race (wren-nano")
+    assert said.index("Your race (wren-nano → wren-base, γ = 4, ") < said.index("The recorded race (wren-nano")
     assert lanes_of(page)["badge"] == "measured on this machine"
     plot = plot_of(page)
     assert list(plot)[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"]

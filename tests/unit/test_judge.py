@@ -9,7 +9,7 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.measure.sweep.sentences import conclusions, outcome_sentence, workload_sentence
+from specviz.measure.sweep.sentences import conclusions, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
@@ -17,7 +17,6 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.systems import ServingCounters
-from specviz.ui.race.lanes import flag
 from specviz.ui.shared.parts import headline
 from tests.support.fake_rows import row_at
 from tests.support.known import known
@@ -66,15 +65,13 @@ def test_all_pages_say_the_same_word(
         assert verdict.certain == (word != "too close to call")
         assert f":material/{LOOKS[word].icon}: :{LOOKS[word].color}[" in headline(verdict)
         assert verdict.judgement.said == word  # as a finished prompt of a race says it
-        faster = {"helps": "speculative faster: ", "hurts": "speculative slower: "}
-        assert flag(verdict).startswith(faster.get(word, word))
 
     rows = frame_of([row_at("story", 4, ratio, number=number) for number, ratio in enumerate(ratios)])
     (point,) = points(rows).itertuples()
     assert (point.outcome, point.sure) == (word, word != "too close to call")
     assert point.low == pytest.approx(low, rel=1e-3)
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
-    assert outcome_sentence(word) in " ".join(conclusions(rows))
+    assert f"{word[0].upper()}{word[1:]}." in " ".join(conclusions(rows))
 
     assert replace(on_kind(middle, 0.1).best, low=low, high=high).outcome == word
 
@@ -89,7 +86,7 @@ def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: floa
     assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
     (point,) = points(frame_of([row_at("story", 4, speedup)])).itertuples()
     assert (point.outcome, point.sure) == (word, False)
-    assert looks.lower() in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
+    assert looks in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
     production = replace(PRODUCTION, speedup=speedup)
     assert production_headline(production, CostsOrigin("the sliders")).startswith(
         f"**{looks}, {speedup:.2f}×, measured.**"

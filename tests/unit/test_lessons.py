@@ -12,7 +12,6 @@ import pytest
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count, span
-from specviz.core.numbers import percent
 from specviz.core.texts import Facts, Says, figures_in, fill
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
@@ -22,7 +21,6 @@ from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, StoryStep, request_of, round_at, steps, watch_link
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of

@@ -162,8 +162,8 @@ def test_a_sweep_that_another_program_saved_again_is_read_and_goes_on(how: str, 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (report("63/o2.csv").read_bytes(), r"row 1: preset is empty"),
-        (report("63/o3.csv").read_bytes(), r"row 1: preset is empty"),
+        (report("63/o2.csv").read_bytes(), r"row 1, column preset: String should have at least 1 character"),
+        (report("63/o3.csv").read_bytes(), r"row 1, column preset: String should have at least 1 character"),
         (saved_again(lambda cells: [row.append("x") for row in cells]), "has a column 'x', which no sweep has"),
         (saved_again(lambda cells: [row.append(row[0]) for row in cells]), "has the column 'target' twice"),
         (saved_again(lambda cells: [row.pop(0) for row in cells]), "it has no column target"),

@@ -8,10 +8,8 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import Prospect
 from specviz.core.request import RunRequest
 from specviz.measure import paired
-from specviz.measure.paired import Pace, show_duration
-from specviz.measure.sweep.plan import SweepPair
+from specviz.measure.paired import show_duration
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import frame_of
 from specviz.service import protocol as wire
 from specviz.ui.when_it_helps import by_draft, when_it_helps_page, when_it_helps_state
 from specviz.ui.when_it_helps.by_draft import drafts_to_compare
@@ -19,9 +17,6 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
     ByDraft,
     SweepChoice,
     WhenItHelpsState,
-    pace_of,
-    paces_here,
-    recorded_sweep,
 )
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
@@ -69,19 +64,6 @@ def row_taking(seconds: float, plain: float) -> SweepRow:
 def left_of(sweeps: WhenItHelpsState) -> str:
     line = when_it_helps_page._progress_line(sweeps, known(sweeps.slot.view))
     return line.partition("; ")[2].partition(" left")[0]
-
-
-def test_before_a_sweep_a_draft_that_was_not_measured_here_is_taken_at_this_machines_speed() -> None:
-    pairs = [SweepPair("wren-base", draft) for draft in ("wren-nano", "lookup")]
-    nano, lookup = there = [known(pace_of(recorded_sweep(), pair.target, pair.draft)) for pair in pairs]
-    assert paces_here(pairs, frame_of(()), lambda _: None) == (dict(zip(pairs, there, strict=True)), False)
-    here = Pace(SLOW * nano.speculative, SLOW * nano.plain)
-    rows = frame_of([row_taking(here.speculative, here.plain)])
-    for paces in (paces_here(pairs, rows, lambda _: None), paces_here(pairs, frame_of(()), {pairs[0]: here}.get)):
-        assert paces[1]
-        assert paces[0][pairs[0]].both == pytest.approx(here.both)
-        assert paces[0][pairs[1]].both == pytest.approx(SLOW * lookup.both, rel=0.1)
-    assert paces_here([SweepPair("wren-base", "nobody's")], rows, lambda _: None)[0] == {}
 
 
 def test_the_first_of_some_drafts_promises_nothing_because_its_costs_may_be_known(

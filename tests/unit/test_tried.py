@@ -19,7 +19,7 @@ from specviz.player.data import compared, run_name
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, TriedRun, tried_csv, tries
+from specviz.ui.watch.tried import TriedRun, shown_row, tried_csv, tried_row, tries
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS, ShownRun, WatchState
 from tests.support.fake_traces import draft_guesses_of, fake_run, fake_trace
 from tests.support.known import known
@@ -79,7 +79,7 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
     assert runs[1].name == "1: wren-nano, 4 · Once upon a time"
     assert "run=id2" in runs[2].link
     assert "draft=prompt-lookup" in runs[2].link
-    row = {name: value(runs[1]) for name, value in COLUMNS}
+    row = tried_row(runs[1])
     counts = count(runs[1].shown.trace.rounds)
     assert (row["run"], row["draft"], row["draft length"], row["temperature"]) == ("1", "wren-nano", 4, 0.0)
     assert (row["tokens a round"], row["accepted %"]) == (
@@ -90,7 +90,7 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
     assert (row["prompt"], row["target"], row["time trusted"]) == ("Once upon a time", "wren-base", "yes")
     assert row["at calibrated costs"] is None, "nothing was calibrated"
     heads, *rows = csv.reader(StringIO(tried_csv(runs, "https://specviz.test/")))
-    assert heads == [*(name for name, _ in COLUMNS), "link"]
+    assert heads == [*row, "link"]
     assert [saved[0] for saved in rows] == ["0, recorded", "1", "2"]
     assert rows[2][heads.index("prompt")] == "'=1+1"
     assert all(saved[-1].startswith("https://specviz.test/?") for saved in rows)
@@ -98,17 +98,17 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    row = {name: value(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
-    assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.70 to 1.81×",
+    row = shown_row(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY))
+    assert (row["pair"], row["speedup"], row["estimated"]) == (
+        "wren-nano → wren-base", "1.50×? (1.25–1.60)", "1.75× (1.70–1.81)",
     )  # fmt: skip
     unsure = TriedRun(1, own, None, Estimate(1.75, None))
-    assert {name: value(unsure) for name, value in ON_SCREEN}["estimated"] == "about 1.75×"
-    saved = {name: value(TriedRun(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
+    assert shown_row(unsure)["estimated"] == "1.75×"
+    saved = tried_row(TriedRun(1, own, None, QUIETLY, "AMD EPYC"))
     last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
     assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
-    none = {name: value(TriedRun(1, own, None)) for name, value in ON_SCREEN}
-    assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
+    none = shown_row(TriedRun(1, own, None))
+    assert (none["speedup"], none["estimated"]) == (None, None)
 
 
 def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(

@@ -73,11 +73,6 @@ class BatchSpeedup:
     tokens_per_second: float  # of all texts of a batch together, until the slowest has ended: the median repeat
     plain_tokens_per_second: float  # the same of the target alone
 
-    @property
-    def modelled(self) -> float:
-        steps = self.draft_length * self.cost_ratio.value + self.verification.value + self.overhead.value
-        return (self.counts.tokens_per_target_call or 0.0) / steps
-
 
 @dataclass(frozen=True, slots=True)
 class BatchStudy:

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from specviz.core.drafters import MODEL, exit_layers, kinds_that, method_of, named, spoken
+from specviz.core.drafters import exit_layers, spoken
 from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.judge import VerdictWord, judge
+from specviz.core.numbers import times
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -18,12 +19,9 @@ KINDS = ("story", "code", "structured", "prose")
 POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
 
 
-TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
-ENDINGS = {  # of a method's name: its family, and the end of its title
-    TREE: ("tree", " (tree)"),
-    ARGMAX: ("argmax", " (most probable drafts)"),
-    BLOCK: ("block", " (block verification)"),
-}
+# After a drafter's name: how its draft is made or verified, and the end of the method's title.
+ENDINGS = {" tree": " (tree)", " argmax": " (most probable drafts)", " block": " (block verification)"}
+TREE, ARGMAX, BLOCK = ENDINGS
 SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
@@ -80,6 +78,10 @@ class BestSetting:
     speedups: list[Positive] = field(default_factory=list)  # one a prompt, as their mean and interval were computed
 
     @property
+    def said(self) -> str:
+        return times(self.speedup, (self.low, self.high))
+
+    @property
     def outcome(self) -> VerdictWord:
         return judge(self.speedup, (self.low, self.high)).word
 
@@ -110,19 +112,8 @@ class MeasuredMethod:
         return self.name.partition(" ")[0]
 
     @property
-    def _way(self) -> tuple[str, str]:
-        return next((way for ending, way in ENDINGS.items() if self.name.endswith(ending)), ("", ""))
-
-    @property
-    def family(self) -> str:
-        if self._way[0]:
-            return self._way[0]
-        heads = (method_of(kind) for kind in kinds_that("head") if self.drafter.endswith(kind))
-        return (named(self.drafter) or next(heads, MODEL)).family
-
-    @property
     def title(self) -> str:
-        how = self._way[1]
+        how = next((end for ending, end in ENDINGS.items() if self.name.endswith(ending)), "")
         layers = exit_layers(self.drafter)
         return f"early exit ({layers} layers)" if layers and not how else spoken(self.drafter) + how
 

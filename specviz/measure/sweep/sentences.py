@@ -1,36 +1,23 @@
 """What a sweep's points say, each in one sentence. Frames of `study` in, text out."""
 
 import math
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
+from specviz.core.judge import LOOKS, NEUTRAL
 from specviz.core.metrics import Costs
-from specviz.core.numbers import localize
+from specviz.core.numbers import times
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.plan import OWN_WORKLOAD
-from specviz.measure.sweep.study import (
-    ADAPTIVE,
-    PROMPT,
-    Study,
-    break_even_line,
-    pooled,
-    round_steps,
-    select_kind,
-    studies_of,
-)
+from specviz.measure.sweep.study import ADAPTIVE, Study, break_even_line, pooled, round_steps, select_kind, studies_of
 from specviz.measure.sweep.table import iterate_rows
 
 say = Sentences("sweep")
 SCHEDULES = page_texts("schedules")
-REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
-
-
-def outcome_sentence(word: VerdictWord) -> str:
-    return say(("it_helps", "it_hurts", "it_is_even", "it_is_untold")[(HELPS, HURTS, EVEN, UNTOLD).index(word)])
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
@@ -39,56 +26,23 @@ def clock_sentence(impossible: "pd.Series[bool]") -> str:
     return say("spoilt", spoilt=spoilt, all=len(impossible)) if spoilt else ""
 
 
-def doubted(sentence: str, impossible: "pd.Series[bool]") -> str:
-    """What a sweep says, as no more than its times support: on a busy machine they decide nothing."""
-    spoilt = int(impossible.sum())
-    if not spoilt or sentence == say("nothing"):
-        return sentence
-    return say("no_verdict", spoilt=spoilt, all=len(impossible), sentence=sentence)
-
-
 def workload_title(name: str) -> str:
     """The workload's name on an axis; a visitor's own workload is shown by the name in the file."""
     known = find_workload(name)
     return known.here.title if known else say("your_prompts") if name == OWN_WORKLOAD else name
 
 
-def percent(rate: float | None) -> str:
-    return say("none_drafted") if rate is None or pd.isna(rate) else f"{localize(100 * rate, '.0f')} %"
-
-
 def workload_sentence(fair: pd.DataFrame) -> str:
+    """ "Helps on story (1.56×); looks like it hurts on random words (0.60×).": what several prompts support first."""
     if fair.empty:
         return say("nothing")
-    several, single = fair[fair["prompts"] > 1], fair[fair["prompts"] == 1]
-    parts = [_helps(several, fair) if len(several) else ""]
-    unclear = several[several["outcome"] == UNTOLD]
-    if hurt := _listed(several, HURTS):
-        parts.append(say("hurts_on", names=hurt))
-    if even := _listed(several, EVEN):
-        parts.append(say("even_on", names=even))
-    if names := _listed(unclear, UNTOLD):
-        parts.append(say("untold_on", prompts=prompts_each(unclear), names=names))
-    looks = {LOOKS[word].looks: _listed(single, word) for word in (HELPS, HURTS, EVEN)}
-    if any(looks.values()):
-        said_of = [say("looks_on", looks=said, names=names) for said, names in looks.items() if names]
-        parts.append(say("of_one_prompt", looks=", ".join(said_of)))
-    said = "; ".join(filter(None, parts))
+    on: dict[str, list[str]] = {}
+    for word, several in product(LOOKS, (True, False)):
+        for point in iterate_rows(fair[(fair["outcome"] == word) & ((fair["prompts"] > 1) == several)]):
+            said = LOOKS[word].said if several else LOOKS[word].looks
+            on.setdefault(said, []).append(f"{_spell_workload(point.workload)} ({times(point.speedup)})")
+    said = "; ".join(say("on", said=said, names=", ".join(names)) for said, names in on.items())
     return say("whole", said=f"{said[0].upper()}{said[1:]}")
-
-
-def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
-    """Where it helps for sure."""
-    helps = several[several["outcome"] == HELPS]
-    if helps.empty:
-        return say("helps_nowhere")
-    most = helps.sort_values("speedup", ascending=False, kind="stable").iloc[0]
-    name = _spell_workload(most.workload)
-    return say("helps_on", helps=len(helps), all=len(fair), speedup=most["speedup"], name=name)
-
-
-def _listed(its: pd.DataFrame, outcome: VerdictWord) -> str:
-    return ", ".join(map(_spell_workload, its[its["outcome"] == outcome]["workload"]))
 
 
 def prompts_each(its: pd.DataFrame) -> str:
@@ -126,12 +80,6 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False)
         predicted = judged["per_judgement_rate"] > line  # never above a line that no rate reaches
     sides = int((predicted == (judged["speedup"] > 1)).sum())
     return say("map", sides=sides, all=len(judged), costs=costs)
-
-
-def repetition_sentence(fair: pd.DataFrame) -> str:
-    repeated = fair[fair["repetition"] >= REPEATS].sort_values("repetition", ascending=False, kind="stable")
-    named = [f"{_spell_workload(point.workload)} ({percent(point.repetition)})" for point in iterate_rows(repeated)]
-    return say("repeats", names=", ".join(named)) if named else ""
 
 
 def grammar_sentence(pairs: pd.DataFrame) -> str:
@@ -172,31 +120,27 @@ def conclusions(rows: pd.DataFrame) -> list[str]:
 
 
 def _conclusion(study: Study) -> list[str]:
-    possible = [clock_sentence(study.spoilt), *_speeds(study)]
-    if study.possible["constrained"].any():
-        possible.append(grammar_sentence(study.grammar))
-    possible.append(_identity(study.rows))
-    return [sentence for sentence in possible if sentence]
+    """On a busy machine times decide nothing: then only what is counted is said."""
+    spoilt = clock_sentence(study.spoilt)
+    grammar = grammar_sentence(study.grammar) if study.possible["constrained"].any() else ""
+    return [*filter(None, [spoilt, *([] if spoilt else _speeds(study)), grammar, _identity(study.rows)])]
 
 
 def _speeds(study: Study) -> list[str]:
-    found, fixed = list[str](), not select_kind(study.possible).empty
+    found, fixed = list[str](), not study.fair.empty
     if fixed:
-        found += [_speed(study.fair_rows, _describe_choice(study)), _best_length(study)]
-        if len(study.fair) > 1:
-            found.append(workload_sentence(study.fair))
+        found.append(_speed(study.fair_rows, _describe_choice(study)))
+        found += [workload_sentence(study.fair)] if len(study.fair) > 1 else []
     chosen = {schedule: select_kind(study.possible, schedule) for schedule in ADAPTIVE}
     found += [_speed(its, f"with the {SCHEDULES[name]}") for name, its in chosen.items() if not its.empty]
-    if fixed and not all(its.empty for its in chosen.values()):
-        found.append(adaptive_sentence(study.adaptive))
-    return [doubted(sentence, study.spoilt) for sentence in found if sentence]
+    return found + ([adaptive_sentence(study.adaptive)] if fixed and not study.adaptive.empty else [])
 
 
 def _describe_choice(study: Study) -> str:
     lengths = sorted(set(study.points["draft_length"]))
     if len(lengths) == 1:
         return f"at draft length {lengths[0]}"
-    if _has_single_prompts(study):
+    if (study.fair["prompts"] == 1).all():
         return "at each prompt's own best draft length, which flatters,"
     return "with each prompt at the draft length that did best on the other prompts,"
 
@@ -206,21 +150,8 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
     speed = say("speed", how=how, whole=whole)
     if math.isnan(whole.low):
         return say("speed_of_one", speed=speed)
-    return say("speed_of_several", speed=speed, whole=whole, outcome=outcome_sentence(whole.outcome))
-
-
-def _best_length(study: Study) -> str:
-    if study.points["draft_length"].nunique() == 1 or _has_single_prompts(study):
-        return ""
-    votes = study.fair_rows.drop_duplicates(["workload", *PROMPT])["draft_length"].value_counts()
-    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {votes.sum()} prompts"
-    others = [f"γ = {length} for {count}" for length, count in list(votes.items())[1:]]
-    chosen = ", ".join([first, *others])
-    return say("chosen_lengths", chosen=chosen)
-
-
-def _has_single_prompts(study: Study) -> bool:
-    return bool((study.fair["prompts"] == 1).all())
+    said = LOOKS[whole.outcome].said
+    return say("speed_of_several", speed=speed, whole=whole, outcome=f"{said[0].upper()}{said[1:]}.")
 
 
 def _identity(rows: pd.DataFrame) -> str:

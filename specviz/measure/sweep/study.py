@@ -157,16 +157,13 @@ def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
 def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
 
-    Columns: workload; speedup, prompts and lengths of the fixed draft length that did best on the other prompts, see
-    `fair_rows`; for each schedule in ADAPTIVE its speedup under the schedule's name, and the length it started from
-    under that name + "_length". NaN: not measured.
+    Columns: workload; speedup: at the fixed draft length that did best on the other prompts, see `fair_rows`; and
+    that of each schedule in ADAPTIVE under its name. NaN: not measured.
     """
-    found = fair_points(fair_rows(rows))[["workload", "speedup", "prompts", "lengths"]]
+    found = fair_points(fair_rows(rows))[["workload", "speedup"]]
     for schedule in ADAPTIVE:
-        its = pooled(select_kind(rows, schedule), ["workload"])
-        its[f"{schedule}_length"] = its["lengths"].map(lambda lengths: lengths[0])
-        its = its.rename(columns={"speedup": schedule})[["workload", schedule, f"{schedule}_length"]]
-        found = found.merge(its, on="workload", how="left")
+        its = pooled(select_kind(rows, schedule), ["workload"]).rename(columns={"speedup": schedule})
+        found = found.merge(its[["workload", schedule]], on="workload", how="left")
     return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)
 
 

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from types import NoneType
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from specviz.core.csv_cells import marked, unmarked
+from specviz.core.csv_cells import csv_of, marked, unmarked
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.outside import MostItems, outside
@@ -82,9 +81,7 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
-    texts = [column for column in frame.columns if TYPES[column] == "str"]
-    safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in texts})
-    return safe.to_csv(index=False, header=header, lineterminator="\r\n")
+    return csv_of(frame, marked, header=header)
 
 
 def read_frame(content: bytes, name: str) -> "pd.DataFrame":
@@ -102,12 +99,21 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
 
 def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepRow]:
     """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
-    header = _header(content, name)
+    columns, separator = _header(content, name)
     rows: list[SweepRow] = []
     workloads: set[str] = set()
     series: set[object] = set()
-    for number, values in enumerate(_lines(content, name, header), start=1):
+    for number, cells in enumerate(_lines(content, name, separator), start=1):
+        if len(cells) != len(columns):
+            raise InputError(say("other_values", name=name))
+        values = {
+            column: _value(column, cell, separator) for column, cell in zip(columns, cells, strict=True) if column
+        }
         row = _row(values, number, name)
+        if row.accepted + row.rejected + row.discarded != row.drafted:
+            raise InputError(say("wrong_sum", name=name, preset=repr(row.preset)))
+        if (row.acceptance_rate is None) != (row.drafted == 0):
+            raise InputError(say("wrong_acceptance", name=name, preset=repr(row.preset), drafted=row.drafted))
         rows.append(row)
         workloads.add(row.workload)
         series.add(_series_of(row))
@@ -116,11 +122,11 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
     return rows
 
 
-def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str | None]]:
+def _lines(content: str, name: str, separator: str) -> Iterator[list[str]]:
+    """The cells of each row below the header. A row that is too long, which may hold a million cells, ends them."""
     text, left = io.StringIO(content, newline=""), MAX_ROW  # characters that the row being read may still have
 
     def short_lines() -> Iterator[str]:
-        """Those of the text; they end at a row that is too long, because it would hold a million cells."""
         nonlocal left
         while line := text.readline(left + 1):
             left -= len(line)
@@ -128,69 +134,16 @@ def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str 
                 raise InputError(say("long_row", name=name, most=MAX_ROW))
             yield line
 
-    reader = csv.reader(short_lines(), delimiter=header.separator, strict=True)
+    reader = csv.reader(short_lines(), delimiter=separator, strict=True)
     try:
         next(reader)
-        columns, left = header.columns, MAX_ROW
-        for values in reader:
+        left = MAX_ROW
+        for cells in reader:
             left = MAX_ROW
-            if values and len(values) != len(columns):
-                raise InputError(say("other_values", name=name))
-            if values:
-                yield {
-                    column: header.value(column, cell) for column, cell in zip(columns, values, strict=True) if column
-                }
+            if cells:
+                yield cells
     except csv.Error as error:
         raise InputError(say("no_table", name=name, error=error)) from None
-
-
-def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
-    for column, value in values.items():
-        if value is None and TYPES[column] == "str" and column not in OPTIONAL:
-            raise InputError(say("empty_cell", name=name, number=number, column=column))
-    try:
-        row = _ONE_ROW.validate_python([values])[0]
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InputError(
-            say("wrong_cell", name=name, number=number, column=first["loc"][-1], problem=first["msg"])
-        ) from None
-    for column, setting in SETTINGS.items():
-        value = getattr(row, column)
-        if column != "seed" and not setting.allows(value):
-            raise InputError(say("wrong_cell", name=name, number=number, column=column, problem=setting.rule))
-        if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
-            raise InputError(say("wrong_cell", name=name, number=number, column=column, problem=f"> {LARGEST:,}"))
-    _check_counts(row, name)
-    return row
-
-
-def _check_counts(row: SweepRow, name: str) -> None:
-    """Refuse counts that cannot be of one run: every figure is computed from them."""
-    if row.accepted + row.rejected + row.discarded != row.drafted:
-        raise InputError(say("wrong_sum", name=name, preset=repr(row.preset)))
-    if (row.acceptance_rate is None) != (row.drafted == 0):
-        raise InputError(say("wrong_acceptance", name=name, preset=repr(row.preset), drafted=row.drafted))
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The columns of a file, as this program wrote them or as another saved them again."""
-
-    columns: tuple[str, ...]  # empty: the number of a row, as pandas writes it
-    separator: str
-
-    @property
-    def is_own(self) -> bool:
-        return self.columns == COLUMNS and self.separator == ","
-
-    def value(self, column: str, cell: str) -> str | None:
-        """What a cell says; None: it is empty. Where no commas separate cells, one may stand in a number."""
-        if column in OPTIONAL and cell in MISSING:
-            return None
-        if TYPES[column] == "float64" and self.separator != ",":
-            cell = cell.replace(",", ".")
-        return unmarked(cell) or None
 
 
 OPTIONAL = [column for column in COLUMNS if NoneType in get_args(HINTS[column])]
@@ -199,26 +152,50 @@ ROW_NUMBERS = ("", "Unnamed: 0", "index")  # what pandas calls them
 SEPARATORS = ",;\t"  # a spreadsheet writes that of its language
 
 
-def _header(content: str, name: str) -> Header:
-    """Refuse what is no sweep. Files of before have the columns of their time, in any order."""
+def _value(column: str, cell: str, separator: str) -> str | None:
+    """What a cell says; None: it is empty. Where no commas separate cells, one may stand in a number."""
+    if column in OPTIONAL and cell in MISSING:
+        return None
+    if TYPES[column] == "float64" and separator != ",":
+        cell = cell.replace(",", ".")
+    return unmarked(cell) or (None if column in OPTIONAL else "")
+
+
+def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
+    def wrong(column: object, problem: str) -> InputError:
+        return InputError(say("wrong_cell", name=name, number=number, column=column, problem=problem))
+
+    try:
+        row = _ONE_ROW.validate_python([values])[0]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise wrong(first["loc"][-1], first["msg"]) from None
+    for column, setting in SETTINGS.items():
+        value = getattr(row, column)
+        if column != "seed" and not setting.allows(value):
+            raise wrong(column, setting.rule)
+        if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
+            raise wrong(column, f"> {LARGEST:,}")
+    return row
+
+
+def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
+    """The columns, "" for numbers of rows as pandas writes them, and the separator: as another program saved it again.
+
+    Refuses what is no sweep. Files of before have the columns of their time, in any order.
+    """
     first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0].rstrip("\r")
     separator = max(SEPARATORS, key=first.count)
     cells = next(csv.reader([first], delimiter=separator), [])
     columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
-    known = {*columns} & {*COLUMNS}
-    missing = [column for column in NEEDED if column not in known]
-    if missing:
+    if missing := [column for column in NEEDED if column not in columns]:
         raise InputError(say("other_version", name=name, column=missing[0]))
-    for column in columns:
-        if column and column not in known:
-            raise InputError(say("unknown_column", name=name, column=_quote(column)))
+    for column in filter(None, columns):
+        if column not in COLUMNS:
+            raise InputError(say("unknown_column", name=name, column=repr(column[:40])))
         if columns.count(column) > 1:
-            raise InputError(say("column_twice", name=name, column=_quote(column)))
-    return Header(columns, separator)
-
-
-def _quote(column: str) -> str:
-    return repr(column[:40])
+            raise InputError(say("column_twice", name=name, column=repr(column[:40])))
+    return columns, separator
 
 
 class SweepFile:
@@ -235,7 +212,7 @@ class SweepFile:
         try:
             content = _whole_rows(path)
             self.rows = parse_rows(content, str(path))
-            upgraded = content if _header(content, str(path)).is_own else dump_frame(frame_of(self.rows))
+            upgraded = content if _header(content, str(path)) == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
             path.write_text(upgraded, encoding="utf-8", newline="")
         except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error

@@ -6,7 +6,6 @@ from typing import Any, Literal, TypedDict
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.names import pair_name, prompt_words
 from specviz.core.readable import readable, spelled
-from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.race import burst_clock, burst_texts
@@ -57,15 +56,9 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
     """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
-    run, settings = laps[0].speculative, laps[0].speculative.settings
     return {
         "run_id": run_id,
-        "pair": SAYS["pair_in_lanes"].format(
-            pair=pair_name(run),
-            gamma=settings.draft_length,
-            manner=settings.manner,
-            temperature=settings.temperature,
-        ),
+        "pair": describe_pair(laps[0]),
         "badge": badge,
         "place": place,
         "end": end,
@@ -73,6 +66,12 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
         "choices": list(SLOWER),
         "laps": shown,
     }
+
+
+def describe_pair(lap: Comparison) -> str:
+    settings = lap.speculative.settings
+    figures = {"gamma": settings.draft_length, "manner": settings.manner, "temperature": settings.temperature}
+    return SAYS["pair_in_lanes"].format(pair=pair_name(lap.speculative), **figures)
 
 
 def slow_motion(seconds: float) -> int:
@@ -91,12 +90,12 @@ def _lap(lap: Comparison) -> LapPayload:
     }
     won: dict[str, Literal["plain", "speculative"]] = {"helps": "speculative", "hurts": "plain"}
     if wins := won.get(verdict.label):  # none where both are about equally fast, or the repeats do not agree
-        lanes[wins]["flag"] = flag(verdict)
+        lanes[wins]["flag"] = verdict.headline
     return {
         "name": lap.name,
         "prompt": prompt_words(lap.plain, SHOWN_PROMPT),
         "lanes": list(lanes.values()),
-        "result": flag(verdict),
+        "result": verdict.headline,
         "wins": wins,
     }
 
@@ -104,13 +103,6 @@ def _lap(lap: Comparison) -> LapPayload:
 def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int) -> LanePayload:
     steps: list[LaneStep] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
     return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
-
-
-def flag(verdict: Verdict) -> str:
-    """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
-    looks = "" if verdict.certain else "looks_"
-    key = {"neutral": "even", "helps": f"{looks}faster", "hurts": f"{looks}slower"}[verdict.label]
-    return SAYS[key].format(said=verdict.said, speedup=verdict.speedup)
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")

@@ -9,7 +9,6 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
-from specviz.core.trace import Trace
 from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
@@ -17,14 +16,14 @@ from specviz.measure.paired import Comparison, Pace, show_duration
 from specviz.measure.race import MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
-from specviz.ui.race.lanes import lanes_data, race_lanes
+from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
 from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
-from specviz.ui.race.results import prompt_row, show_results, show_verdict
+from specviz.ui.race.results import formats, rows, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
-from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download, texts
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls, offered_presets
 
@@ -127,7 +126,7 @@ def show_race(racing: RaceState) -> None:
         where[RECORDED_ID] = SAYS["recorded_on"].format(machine=machine)
     with st.container(key="run"):
         for run_id, laps in races.items():
-            pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
+            pair = f" ({plain(describe_pair(laps[0]))})" if len(races) > 1 else ""  # two races may differ in it
             show_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
         run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
         if len(races) > 1:
@@ -149,20 +148,9 @@ def _name(run_id: str) -> str:
     return SAYS["recorded_race" if run_id == RECORDED_ID else "your_race"]
 
 
-def _pair(laps: list[Comparison]) -> str:
-    run, settings = laps[0].speculative, laps[0].speculative.settings
-    warm = "" if settings.greedy else SAYS["warm"].format(temperature=settings.temperature)
-    figures = {"gamma": settings.draft_length, "manner": settings.manner, "warm": warm}
-    return SAYS["pair"].format(drafter=_draft(run), **figures)
-
-
-def _draft(run: Trace) -> str:
-    assert run.drafter is not None
-    return plain(spoken(short_name(run.drafter.name)))
-
-
 def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     first, settings = laps[0].speculative, laps[0].speculative.settings
+    assert first.drafter is not None
     schedule = SETTINGS["draft_schedule"].here.labels[settings.draft_schedule].lower()
     policy = "" if settings.draft_schedule == "fixed" else SAYS["policy"].format(schedule=schedule)
     seeds = laps[0].seeds
@@ -170,7 +158,7 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     figures = {
         "target": plain(short_name(first.target.name)),
         "dtype": plain(first.target.dtype),
-        "drafter": _draft(first),
+        "drafter": plain(spoken(short_name(first.drafter.name))),
         "gamma": settings.draft_length,
         "policy": policy,
         "manner": settings.manner,
@@ -186,7 +174,6 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
-FIGURES = ("speedup", "quality", "accepted", "rejected", "passes", "alone", "speculative")
 
 
 def show_measuring(racing: RaceState) -> None:
@@ -201,8 +188,7 @@ def show_measuring(racing: RaceState) -> None:
             laps = racing.so_far
             st.markdown(SAYS["so_far"].format(done=len(laps), total=len(racing.started.prompts)))
             if laps:  # no empty table: the line above says what is being measured
-                columns = texts(*(SAYS[f"column_{name}"] for name in FIGURES if name != "quality"))
-                data_table(rows_so_far(laps), "race_table_so_far", columns=columns)
+                data_table([row for lap in laps for row in rows([lap])], "race_table_so_far", columns=formats())
 
     found()
 
@@ -230,10 +216,3 @@ def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None
     if not each:
         return None
     return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
-
-
-def rows_so_far(laps: Sequence[Comparison]) -> list[dict[str, str]]:
-    prompt, so_far = SAYS["column_prompt"], SAYS["column_so_far"]
-    shown = [prompt, so_far, *(SAYS[f"column_{name}"] for name in FIGURES)]
-    found = [{so_far: lap.verdict.said, **prompt_row(lap)} for lap in laps]
-    return [{name: str(row[name]) for name in shown} for row in found]

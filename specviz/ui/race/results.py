@@ -12,17 +12,17 @@ from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
 from specviz.core.texts import fill
 from specviz.core.verdict import Verdict
-from specviz.data.texts import page_texts, quoted
+from specviz.data.texts import page_texts
 from specviz.measure import race
-from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, total
 from specviz.measure.race import RaceKind, burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
-from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, FigurePart, axis, chart, figure, interval, marker, scatter
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import Figure, chart
+from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("race")
-CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 RaceRow = dict[str, Any]
 
 
@@ -52,27 +52,14 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
 
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
-    plot, words = st.columns([5, 4], gap="large")
-    with plot:
-        chart(speedups_figure(races), "race_speedups")
-    with words:
-        verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
-        st.caption(SAYS["plot"])
-        if verdict and race.clearly_differ(kinds):
-            st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            st.caption(SAYS["kinds"])
-    parts.data_table(rows(laps), "race_table", columns=_columns())
+    st.caption(SAYS["plot"])
+    chart(speedups_figure(races), "race_speedups")
+    parts.data_table(rows(laps), "race_table", columns=formats())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
         parts.download(SAYS["save_csv"], partial(race.race_csv, laps), "specviz-race.csv")
         parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
-
-
-def kind_line(kind: RaceKind) -> str:
-    """ "Code (1 prompt): Helps, 1.46× (95 % interval 1.40 to 1.52×)", as Markdown."""
-    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict), "between": _between(kind.verdict)}
-    return fill(SAYS["kind"], {"title": kind.title, **figures})
 
 
 def _between(verdict: Verdict) -> str:
@@ -83,52 +70,42 @@ def _between(verdict: Verdict) -> str:
 
 
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
-    return [*map(prompt_row, laps), *([_overall_row(laps)] if len(laps) > 1 else [])]
-
-
-def prompt_row(lap: Comparison) -> RaceRow:
-    return {
-        SAYS["column_prompt"]: lap.name,
-        SAYS["column_speedup"]: show_interval(lap.verdict),
-        SAYS["column_quality"]: quality_cell(lap),
-        **_counts([lap]),
-        SAYS["column_alone"]: show_spread(lap.plain_latency),
-        SAYS["column_speculative"]: show_spread(lap.speculative_latency),
-        SAYS["column_alone_rate"]: median(lap.plain_rates),
-        SAYS["column_speculative_rate"]: median(lap.speculative_rates),
-    }
-
-
-def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
+    """One for each prompt, and for several one of all together."""
+    found = [_row(lap.name, lap.verdict, quality_cell(lap), [lap]) for lap in laps]
     verdict = race.overall_verdict(laps)
-    assert verdict is not None
-    same = sum(bool(lap.identical) for lap in laps)
-    quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
-    greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
+    if len(laps) > 1 and verdict:
+        same = sum(bool(lap.identical) for lap in laps)
+        quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
+        greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
+        found.append(_row(SAYS["all_together"], verdict, quality if greedy else SAYS["two_draws"], laps))
+    return found
 
-    def total(name: str) -> float:
+
+def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) -> RaceRow:
+    counts = total(lap.counts for lap in laps)
+
+    def sum_of(name: str) -> float:
         return float(sum(median(getattr(lap, name)) for lap in laps))
 
+    def spread(name: str) -> str:
+        return show_spread(getattr(laps[0], name)) if len(laps) == 1 else localize(sum_of(name), ".2f")
+
     return {
-        SAYS["column_prompt"]: SAYS["all_together"],
-        SAYS["column_speedup"]: show_interval(verdict),
-        SAYS["column_quality"]: quality if greedy else SAYS["two_draws"],
-        **_counts(laps),
-        SAYS["column_alone"]: localize(total("plain_latency"), ".2f"),
-        SAYS["column_speculative"]: localize(total("speculative_latency"), ".2f"),
-        SAYS["column_alone_rate"]: total("plain_lengths") / total("plain_seconds"),
-        SAYS["column_speculative_rate"]: total("speculative_lengths") / total("speculative_seconds"),
+        SAYS["column_prompt"]: name,
+        SAYS["column_speedup"]: times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?"),
+        SAYS["column_quality"]: quality,
+        SAYS["column_accepted"]: counts.accepted,
+        SAYS["column_rejected"]: counts.rejected,
+        SAYS["column_discarded"]: counts.discarded,
+        SAYS["column_passes"]: counts.rounds,
+        SAYS["column_alone"]: spread("plain_latency"),
+        SAYS["column_speculative"]: spread("speculative_latency"),
+        SAYS["column_alone_rate"]: sum_of("plain_lengths") / sum_of("plain_seconds"),
+        SAYS["column_speculative_rate"]: sum_of("speculative_lengths") / sum_of("speculative_seconds"),
     }
 
 
-def _counts(laps: Sequence[Comparison]) -> dict[str, int]:
-    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "passes": "rounds"}
-    return {
-        SAYS[f"column_{name}"]: sum(getattr(lap.counts, counted) for lap in laps) for name, counted in columns.items()
-    }
-
-
-def _columns() -> dict[str, Any]:
+def formats() -> dict[str, Any]:
     return {
         # each with its range
         **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
@@ -136,12 +113,6 @@ def _columns() -> dict[str, Any]:
         **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }
-
-
-def show_interval(verdict: Verdict) -> str:
-    """ "1.42× (1.38–1.46)"; only the number where there is one repeat, and with "?" where it is not trusted."""
-    between = fill(" ({:.2f}–{:.2f})", {}, *verdict.interval) if verdict.interval else ""
-    return f"{times(verdict.speedup)}{'' if verdict.trusted else '?'}{between}"
 
 
 def show_spread(seconds: Sequence[float]) -> str:
@@ -178,7 +149,7 @@ def show_quality(laps: Sequence[Comparison]) -> None:
 
 
 def quality_sentence(lap: Comparison) -> str:
-    """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
+    """Where two greedy texts begin to differ, and why; how likely the target finds two sampled ones."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return SAYS["log_probabilities"].format(ours=ours, theirs=theirs)
@@ -187,13 +158,10 @@ def quality_sentence(lap: Comparison) -> str:
         return SAYS["same_tokens"].format(count=len(lap.plain.output.token_ids))
     if lap.quality.top2_gap is None:
         return SAYS["one_longer"].format(count=at)
-    before = " ".join(map(quoted, lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at]))
     written = [text for burst in burst_texts(lap.speculative) for text, _ in burst]
-    ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
-    after = SAYS["after"].format(before=before) if before else ""
-    return SAYS["parted"].format(place=at + 1, after=after, ours=ours, theirs=theirs, why=why)
+    return SAYS["parted"].format(place=at + 1, ours=written[at], theirs=lap.plain_tokens[at], why=why)
 
 
 def log_probability(found: LogProbability) -> str:
@@ -203,32 +171,25 @@ def log_probability(found: LogProbability) -> str:
     return SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
 
 
-ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
-# Beside the highest end; times the highest speedup, where an interval is cut: that of two prompts that differ reaches
-# to hundreds, and would flatten every other.
-ROOM, WIDEST = 1.08, 2
-
-
 def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other; see `WIDEST`."""
+    """A row for each prompt of each race, those of one prompt below each other."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
-    whole = SAYS["all_prompts"]
-    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != whole))
-    rows = {
-        f"{prompt}, {name}" if len(races) > 1 else prompt: its[prompt]
-        for prompt in (*prompts, whole)
-        for name, its in found.items()
-        if prompt in its
-    }
-    highest = max(max(verdict.interval or (verdict.speedup,)) for verdict in rows.values())
-    most = ROOM * min(highest, WIDEST * max(verdict.speedup for verdict in rows.values()))
-    heights, names = range(len(rows), 0, -1), [figure_text(row) for row in rows]
-    x = axis(SAYS["axis"], range=[0, most], ticksuffix="×")
-    y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
-    drawn = [_row(name, verdict, at, most) for name, verdict, at in zip(names, rows.values(), heights, strict=True)]
-    labels = [label for _, its in drawn for label in its]
-    more: FigurePart = {"showlegend": False, "shapes": [UPRIGHT], "annotations": labels}
-    return figure([point for point, _ in drawn], AROUND + ROW * len(rows), x=x, y=y, **more)
+    prompts = [prompt for its in found.values() for prompt in its]
+    return speedup_figure(
+        [
+            SpeedupRow(
+                f"{prompt}, {name}" if len(races) > 1 else prompt,
+                verdict.speedup,
+                verdict.interval,
+                verdict.judgement.word,
+                f" {verdict.said}",
+            )
+            for prompt in sorted(dict.fromkeys(prompts), key=lambda prompt: prompt == SAYS["all_prompts"])
+            for name, its in found.items()
+            if (verdict := its.get(prompt))
+        ],
+        axis=SAYS["axis"],
+    )
 
 
 def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
@@ -238,20 +199,3 @@ def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
     if len(laps) > 1 and whole and (whole.certain or not race.clearly_differ(race.kinds_of(laps))):
         found[SAYS["all_prompts"]] = whole
     return found
-
-
-def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigurePart, list[FigurePart]]:
-    """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
-    speedup, look = verdict.speedup, verdict.judgement.look
-    text = f"{times(speedup)} {verdict.said}"
-    low, high = verdict.interval or (speedup, speedup)
-    ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
-    told = SAYS["hover" if verdict.interval else "hover_once"].format(said=text, low=low, high=high)
-    hover = f"{told}<extra></extra>"
-    point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker(look.shape, 13, look.fill), **ends)
-    place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
-    labels: list[FigurePart] = [{"text": text, "showarrow": False, "x": speedup, **place}]
-    if high > most:
-        end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
-        labels.append({"text": "→", "font": {"size": 16}, "showarrow": False, **end})
-    return point, labels

@@ -1,16 +1,14 @@
 """What you tried: this session's runs as points and as a table; one of them shown again, or compared with."""
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from io import StringIO
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_of
 from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.numbers import times
@@ -35,12 +33,7 @@ HEIGHT = 252
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
 SHARES = (-4.0, 105.0)  # %: the axis of acceptance; a mark at 0 is drawn whole
-LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
-WILD = 3.0  # times not trusted do not stretch the axis beyond it
-PLOT, MARK, LETTER, LINE = (330, 130), 8, 7, 13  # pixels: a plot, half a mark, and a letter of a number beside it
-# where a number can stand, best first: steps to the right and up
-PLACES = {"middle right": (1, 0), "middle left": (-1, 0), "top center": (0, 1), "bottom center": (0, -1)}
-PLACES |= {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
+LEAST_TOP, WILD = 1.5, 3.0  # of the speed axis: its end at least; times not trusted do not stretch it beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,35 +82,12 @@ def tries(watching: WatchState) -> list[TriedRun]:
     return [tried(*each) for each in runs]
 
 
-class PlotBox(NamedTuple):
-    """A part of the plot: its middle and half its sides, in pixels from the lower left corner."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def beside(self, move: tuple[int, int], text: str) -> "PlotBox":
-        width, height = LETTER * len(text) / 2, LINE / 2
-        return PlotBox(
-            self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height
-        )
-
-    def meets(self, other: "PlotBox") -> bool:
-        return abs(self.x - other.x) < self.width + other.width and abs(self.y - other.y) < self.height + other.height
-
-    @property
-    def inside(self) -> bool:
-        return self.width <= self.x <= PLOT[0] - self.width and self.height <= self.y <= PLOT[1] - self.height
-
-
 def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
     ends = [(run.busy, end) for run in runs if run.verdict for end in (run.verdict.speedup, *_ends(run.verdict))]
     top = 1.1 * max([LEAST_TOP, *(end for busy, end in ends if not busy or end <= WILD)])
-    labels = _labels(runs, top)
-    groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
+    groups = [_points(draft, number, runs) for number, draft in enumerate(drafts)]
     x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=" %")
     y = plot.axis(SAYS["tried_speedup"], range=[0, top], ticksuffix="×")
     # Its name is in the legend: a label beside the line lies on bars.
@@ -133,105 +103,68 @@ def _accepted(run: TriedRun) -> float:
     return 100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0)
 
 
-def _timed(verdict: Verdict) -> str:
-    low, high = _ends(verdict)
-    says = SAYS[f"timed{'_between' * bool(verdict.interval)}{'' if verdict.trusted else '_busy'}"]
-    return says.format(speedup=verdict.speedup, low=low, high=high)
-
-
-def _labels(runs: Sequence[TriedRun], top: float) -> dict[int, tuple[str, str]]:
-    """The number of each run and where it stands beside its mark: on no other and on no mark, and on few bars.
-
-    Where there is no room for one, its table row and its hover have it. In pixels, as large as the plot is at least.
-    """
-    shown = {run.number: (run, run.verdict) for run in runs if run.verdict}
-    marks, bars, found = {}, [], {}
-    numbers: list[PlotBox] = []
-    for number, (run, verdict) in shown.items():
-        x = PLOT[0] * (_accepted(run) - SHARES[0]) / (SHARES[1] - SHARES[0])
-        y, low, high = (PLOT[1] * min(at, ARROW * top) / top for at in (verdict.speedup, *_ends(verdict)))
-        marks[number] = PlotBox(x, y, MARK, MARK)
-        bars.append(PlotBox(x, (low + high) / 2, 1, (high - low) / 2))
-    for number, mark in marks.items():
-        text = f"{number} ↑" if _ends(shown[number][1])[1] > top else str(number)
-        boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
-        taken = [*marks.values(), *numbers]
-        free = [place for place, box in boxes.items() if box.inside and not any(map(box.meets, taken))]
-        best = min(free, key=lambda place: sum(map(boxes[place].meets, bars)), default=None)
-        found[number] = (text if best else "", best or "middle right")
-        numbers += [boxes[best]] if best else []
-    return found
-
-
-def _points(
-    draft: str, number: int, runs: Sequence[TriedRun], top: float, labels: dict[int, tuple[str, str]]
-) -> plot.FigurePart:
-    """The points of a draft. What is above the axis ends with it: only what is not trusted can be."""
+def _points(draft: str, number: int, runs: Sequence[TriedRun]) -> plot.FigurePart:
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
-    drawn = [[min(at, ARROW * top) for at in (verdict.speedup, *_ends(verdict))] for _, verdict in own]
-    speeds, lows, highs = ([each[i] for each in drawn] for i in range(3))
-    marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
+    speeds = [verdict.speedup for _, verdict in own]
+    low, high = zip(*(_ends(verdict) for _, verdict in own), strict=True) if own else ((), ())
     return plot.scatter(
         figure_text(draft),
-        [_accepted(run) for run, _ in own],
+        [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
         SAYS["tried_hover"],
-        text=[labels[run.number][0] for run, _ in own],
-        customdata=[(run.number, _timed(verdict)) for run, verdict in own],
-        mode="markers+text",
-        textposition=[labels[run.number][1] for run, _ in own],
-        marker=plot.marker(marks, 11, color),
-        error_y=plot.interval(speeds, lows, highs, color),
+        customdata=[(run.number, times(it.speedup, it.interval, "?" * run.busy)) for run, it in own],
+        mode="markers",
+        marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
+        error_y=plot.interval(speeds, low, high, color),
     )
 
 
-COLUMNS: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
-    ("run", lambda run: str(run.number) if run.number else "0, recorded"),
-    ("draft", lambda run: run.draft),
-    ("draft length", lambda run: run.shown.trace.settings.draft_length),
-    ("tokens a round", lambda run: count(run.shown.trace.rounds).tokens_per_target_call),
-    ("accepted %", lambda run: (rate := count(run.shown.trace.rounds).acceptance_rate) and 100 * rate),
-    ("speedup", lambda run: run.verdict.speedup if run.verdict else None),
-    ("95 % from", lambda run: run.verdict.interval[0] if run.verdict and run.verdict.interval else None),
-    ("95 % to", lambda run: run.verdict.interval[1] if run.verdict and run.verdict.interval else None),
-    ("time trusted", lambda run: ("yes" if run.verdict.trusted else "no") if run.verdict else None),
-    ("prompt", lambda run: prompt_words(run.shown.trace, PROMPT_CHARACTERS)),
-    ("temperature", lambda run: run.shown.trace.settings.temperature),
-    ("target", lambda run: short_name(run.shown.trace.target.name)),
-    ("at calibrated costs", lambda run: run.estimated and run.estimated.speedup),
-    ("at calibrated costs from", lambda run: _end_of(run, 0)),
-    ("at calibrated costs to", lambda run: _end_of(run, 1)),
-    ("calibrated on", lambda run: run.costs_of),
-)
+def tried_row(run: TriedRun) -> dict[str, Any]:
+    """What a saved list holds of a run."""
+    trace, verdict, estimated = run.shown.trace, run.verdict, run.estimated
+    counts, none = count(trace.rounds), (None, None)
+    low, high = (verdict and verdict.interval) or none
+    least, most = (estimated and estimated.interval) or none
+    return {
+        "run": str(run.number) if run.number else "0, recorded",
+        "draft": run.draft,
+        "draft length": trace.settings.draft_length,
+        "tokens a round": counts.tokens_per_target_call,
+        "accepted %": None if counts.acceptance_rate is None else 100 * counts.acceptance_rate,
+        "speedup": verdict and verdict.speedup,
+        "95 % from": low,
+        "95 % to": high,
+        "time trusted": verdict and ("yes" if verdict.trusted else "no"),
+        "prompt": prompt_words(trace, PROMPT_CHARACTERS),
+        "temperature": trace.settings.temperature,
+        "target": short_name(trace.target.name),
+        "at calibrated costs": estimated and estimated.speedup,
+        "at calibrated costs from": least,
+        "at calibrated costs to": most,
+        "calibrated on": run.costs_of,
+    }
 
 
-def _end_of(run: TriedRun, end: int) -> float | None:
-    return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
-
-
-# first what a phone has room for
-ON_SCREEN: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
-    ("run", lambda run: str(run.number)),
-    ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
-    *(column for column in COLUMNS if column[0] in ("draft length", "accepted %")),
-    ("speedup", lambda run: f"{times(run.verdict.speedup)}{'?' * run.busy}" if run.verdict else None),
-    ("95 %", lambda run: run.verdict and run.verdict.interval and SAYS["interval"].format(*run.verdict.interval)),
-    ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
-    *(column for column in COLUMNS if column[0] in ("tokens a round", "temperature", "prompt")),
-)
+def shown_row(run: TriedRun) -> dict[str, Any]:
+    """What the list on screen shows of a run; first what a phone has room for."""
+    row, verdict, estimated = tried_row(run), run.verdict, run.estimated
+    return {
+        "run": str(run.number),
+        "pair": f"{run.draft} → {row['target']}",
+        "draft length": row["draft length"],
+        "accepted %": row["accepted %"],
+        "speedup": verdict and times(verdict.speedup, verdict.interval, "?" * run.busy),
+        "estimated": estimated and times(estimated.speedup, estimated.interval),
+        **{name: row[name] for name in ("tokens a round", "temperature", "prompt")},
+    }
 
 
 def tried_csv(runs: Sequence[TriedRun], address: str) -> str:
-    text = StringIO()
-    writer = csv.writer(text)
-    writer.writerow([*(name for name, _ in COLUMNS), "link"])
-    for run in runs:
-        cells = [value(run) for _, value in COLUMNS]
-        rounded = [round(cell, 4) if isinstance(cell, float) else cell for cell in cells]
-        written = [safe_cell(cell) if isinstance(cell, str) else cell for cell in rounded]
-        writer.writerow([*written, address + run.link.removeprefix("./")])
-    return text.getvalue()
+    from pandas import DataFrame  # slow, and only who saves the list needs it
+
+    rows = [tried_row(run) | {"link": address + run.link.removeprefix("./")} for run in runs]
+    return csv_of(DataFrame(rows).round(4))
 
 
 def keep_list(watching: WatchState) -> None:
@@ -261,7 +194,7 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         zero = [machine_in_words(run.shown.trace.recorded_on.machine) for run in runs if run.number == 0]
         recorded = [SAYS["zero"].format(machine=machine) for machine in zero]
         st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
-        rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
+        rows = [*map(shown_row, runs)]
         formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
         label = escape(SAYS["runs_of_visit"])

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any
 
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, spoken
 from specviz.core.judge import NEUTRAL, Interval, judge
-from specviz.core.metrics import Costs, Estimate, count, estimated_at, span, speedup_at
+from specviz.core.metrics import Costs, Estimate, count, estimated_at, speedup_at
 from specviz.core.names import first_words
+from specviz.core.numbers import times
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
@@ -34,18 +34,23 @@ from specviz.ui.shared.figures import (
     interval,
     level,
     look,
-    marker,
     scatter,
     two_charts,
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
-from specviz.ui.shared.parts import COLUMNS, PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
+from specviz.ui.shared.parts import COLUMNS, PERCENT, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import offered_presets
 from specviz.ui.when_it_helps.figures import describe_range
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
+FORMATS = {
+    **texts("right guesses", "best γ", "speedup (modelled)"),
+    **numbers("%.2f", "tokens per target call (exact)", "c, a draft step"),
+    **numbers(PERCENT, "accepted / drafted"),
+    **numbers("%.0f ms", "its guesses took"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Point:
 
     @property
     def said(self) -> str:
-        return f"{Estimate(self.speedup, self.interval).said}×"
+        return times(self.speedup, self.interval)
 
 
 def points_of(prospect: Prospect) -> list[Point]:
@@ -121,25 +126,13 @@ def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines: list[FigurePart] = []
+    lines = [_line(points, "speedup", number, SAYS["hover_modelled"]) for number, points in enumerate(drafts)]
     for number, points in enumerate(drafts):
-        lines.append(_line(points, "speedup", number, SAYS["hover_modelled"]) | _ends(points, number))
-        best, name = best_of(points), figure_text(spoken(points[0].draft))
-        if len(best_lengths(points)) != 1:
-            continue  # no length is clearly the best
-        said = f"{SAYS['hover_best'].format(name=name, best=best)}<extra></extra>"
-        mark = marker("star", 15, COLORS[number], edge="#ffffff", width=1)
-        star: FigurePart = {"mode": "markers", "marker": mark, "showlegend": False}
-        lines.append(scatter(SAYS["best_of"].format(name=name), [best.draft_length], [best.speedup], said, **star))
+        low, high = zip(*(point.interval or (point.speedup, point.speedup) for point in points), strict=True)
+        speedups = [point.speedup for point in points]
+        lines[number]["error_y"] = interval(speedups, low, high, COLORS[number], thickness=1, width=0)
     y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True, **level(1, "1×", beside=True))
-
-
-def _ends(points: Sequence[Point], number: int) -> FigurePart:
-    ends = [point.interval or (point.speedup, point.speedup) for point in points]
-    low, high = zip(*ends, strict=True)
-    speedups = [point.speedup for point in points]
-    return {"error_y": interval(speedups, low, high, COLORS[number], thickness=1, width=0)}
 
 
 def _line(points: Sequence[Point], what: str, number: int, hover: str) -> FigurePart:
@@ -227,8 +220,7 @@ def _draw(state: ByDraft) -> None:
             "draft": spoken(prospect.draft),
             "right guesses": SAYS["right_of"].format(right=matches.count(True), all=len(matches)),
             "best γ": lengths_in_words(points),
-            "speedup (modelled)": best.speedup,
-            "95 %": span(best.interval) if best.interval else SAYS["not_known"],
+            "speedup (modelled)": best.said,
             "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c, a draft step": prospect.costs.cost_ratio,
@@ -238,7 +230,7 @@ def _draw(state: ByDraft) -> None:
         for best in [best_of(points)]
         for matches in [prospect.draft_guesses.matches()]
     ]
-    data_table(rows, "fs_table", columns=_columns())
+    data_table(rows, "fs_table", columns=FORMATS)
 
 
 def _modelled_with(prospects: Sequence[Prospect]) -> str:
@@ -275,7 +267,7 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
         return f"{SAYS['drafts_untold']} {reach}"
     if judge(best.speedup, None, modelled=True).label != "helps":
         return f"{SAYS['drafts_none']} {reach}"
-    near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
+    near = [f"{spoken(each.draft)} {each.said}" for each in map(best_of, others) if _meet(each, best)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
         lengths = SAYS["about_the_same"].format(lengths=lengths)
@@ -286,15 +278,3 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
 def _meet(other: Point, best: Point) -> bool:
     within = other.speedup * NEUTRAL >= best.speedup
     return within or (other.interval or (0, inf))[1] >= (best.interval or (0, inf))[0]
-
-
-def _columns() -> dict[str, Any]:
-    return {
-        **texts("right guesses", "best γ"),
-        **numbers(TIMES, "speedup (modelled)"),
-        **texts("95 %"),
-        **numbers("%.2f", "tokens per target call (exact)"),
-        **numbers(PERCENT, "accepted / drafted"),
-        **numbers("%.2f", "c, a draft step"),
-        **numbers("%.0f ms", "its guesses took"),
-    }

@@ -1,11 +1,10 @@
 """By method: all drafting methods on the same prompts, as they were measured for everyone."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import HELPS
 from specviz.core.numbers import localize
@@ -21,76 +20,36 @@ from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.parts import COLUMNS, TIMES, Options, data_table, note, numbers
-from specviz.ui.when_it_helps.figures import BARS, LEGEND
+from specviz.ui.shared.parts import COLUMNS, Options, data_table, note, numbers, texts
+from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400
-ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
-
-
-def _groups() -> Iterator[tuple[str, set[str], str, str]]:
-    """Each group's name, the families in it, its colour and its symbol."""
-    for group in dict.fromkeys(method.group for method in METHODS if method.group):
-        its = [method for method in METHODS if method.group == group]
-        title = (its[0].here.group or group).title
-        yield f"{title[0].lower()}{title[1:]}", {each.family for each in its}, group.colour, group.symbol
-    yield SAYS["group_trees"], {"tree"}, "#a3478a", "hexagon"
-    yield SAYS["group_others"], {"argmax", "block"}, "#5f6b7a", "octagon"
 
 
 def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
-    numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     parts: list[plot.FigurePart] = []
-    for group, families, color, symbol in _groups():
-        its = [method for method in methods if method.family in families]
-        found = [(method, method.kinds[kind].best.costs) for method in its]
-        drawn = [(method, costs) for method, costs in found if costs.draft_step is not None]
-        if drawn:
-            points = plot.scatter(
-                group,
-                [costs.draft_step for _, costs in drawn],
-                [costs.tokens_per_target_call for _, costs in drawn],
-                SAYS["hover_method"],
-                mode="markers+text",
-                marker=plot.marker(symbol, 21, color, edge="#ffffff", width=1),
-                text=[str(numbers[method.name]) for method, _ in drawn],
-                textfont={"color": "#ffffff", "size": 11},
-                customdata=[figure_text(method.title) for method, _ in drawn],
-            )
-            parts.append(points)
-    costs = [step for part in parts for step in part["x"]]
-    tokens = [each for part in parts for each in part["y"]]
-    x = plot.axis(SAYS["axis_cost"], range=_around([0, *costs]))  # a mark at 0 is whole
-    y = plot.axis(COLUMNS["tokens per target call"], range=_around([1, *tokens]))  # there is never less than one
-    return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
-
-
-def _around(values: Sequence[float]) -> list[float]:
-    low, high = min(values), max(values)
-    room = 0.08 * (high - low or 1)
-    return [low - room, high + room]
+    for number, method in enumerate(methods, start=1):
+        costs, name = method.kinds[kind].best.costs, f"{number} {figure_text(method.title)}"
+        mark: plot.FigurePart = {
+            "mode": "markers",
+            "marker": plot.look(number - 1, 13, open="-open" * (number > len(plot.COLORS)))["marker"],
+        }
+        if costs.draft_step is not None:
+            x, y = [costs.draft_step], [costs.tokens_per_target_call]
+            parts.append(plot.scatter(name, x, y, SAYS["hover_method"], customdata=[name], **mark))
+    x_axis, y_axis = plot.axis(SAYS["axis_cost"]), plot.axis(COLUMNS["tokens per target call"])
+    return plot.figure(parts, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
 
 def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
-    ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
-    numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    # the manner of a method below its drafter, so that bars have room on a phone
-    titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
-    labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
-    said = SAYS["hover_between"]
-    its = {labels[method.name]: method.kinds[kind].best for method in ranked}
-    parts: list[plot.FigurePart] = []
-    for word in BARS:
-        found = {label: best for label, best in its.items() if best.outcome == word}
-        if found:
-            speedups, low, high = zip(*((best.speedup, best.low, best.high) for best in found.values()), strict=True)
-            ends: plot.FigurePart = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
-            ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
-            parts.append(plot.bars(LEGEND[word], speedups, found, said, orientation="h", **ends))
-    y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
-    x = plot.axis(SAYS["axis_measured"], ticksuffix="×", rangemode="tozero")
-    return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
+    ranked = sorted(enumerate(methods, start=1), key=lambda each: -each[1].kinds[kind].best.speedup)
+    rows = [
+        SpeedupRow(f"{number} {name}", best.speedup, (best.low, best.high), best.outcome, f"{gap}{manner}")
+        for number, method in ranked
+        for best, (name, gap, manner) in [(method.kinds[kind].best, method.title.partition(" ("))]
+    ]
+    return speedup_figure(rows, axis=SAYS["axis_measured"])
 
 
 KINDS = page_texts("method_kinds")
@@ -125,7 +84,7 @@ FORMATS = {
     **numbers(
         "%.2f", "tokens per target call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest"
     ),
-    **numbers(TIMES, "speedup", "low", "high"),
+    **texts("speedup"),
     **numbers("%d", "no."),
 }
 
@@ -135,9 +94,7 @@ def _row(number: int, method: Method, kind: str) -> dict[str, object]:
     return {
         "no.": number,
         "method": method.title,
-        "speedup": best.speedup,
-        "low": best.low,
-        "high": best.high,
+        "speedup": best.said,
         "tokens per target call": costs.tokens_per_target_call,
         "guesses a round": costs.guesses,
         "c, a draft step": costs.draft_step,
@@ -160,7 +117,7 @@ def where(measured: MeasuredMethods) -> str:
 def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     best = ranked[0].kinds[kind].best
-    said = [SAYS["highest"].format(method=ranked[0].title, best=best)]
+    said = [SAYS["highest"].format(method=ranked[0].title, speedup=best.said)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
         said.append(SAYS["too_close"].format(names=", ".join(near)))
     helping = sum(method.kinds[kind].best.outcome == HELPS for method in ranked)

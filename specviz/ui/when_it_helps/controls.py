@@ -15,13 +15,12 @@ from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, model_label, offered_drafts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
-from specviz.ui.shared.engine import limit_sentence, pace_here, took
+from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls, offered_workloads
 from specviz.ui.when_it_helps.when_it_helps_state import (
-    HERE,
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
     TEMPERATURES,
@@ -29,7 +28,6 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
     WhenItHelpsState,
     choice_from_link,
     estimated_seconds,
-    paces_here,
 )
 
 SAYS = page_texts("when_it_helps")
@@ -94,13 +92,10 @@ def _size_sentence(sweeps: WhenItHelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = {"runs": len(cells), "alone": plain_runs(cells)}
-    paces, is_known = paces_here(
-        plan.pairs,
-        sweeps.rows_of(HERE),
-        lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
-    )
-    seconds = estimated_seconds(cells, paces)
-    return SAYS["size"].format(**runs, took=took(seconds, is_known), limit=limit_sentence(seconds))
+    asked = {pair: RunRequest("", pair.target, pair.draft, plan.precision) for pair in plan.pairs}
+    here = {pair: pace_here(request) for pair, request in asked.items()}
+    seconds = estimated_seconds(cells, {pair: here[pair] or quiet_pace(request) for pair, request in asked.items()})
+    return SAYS["size"].format(**runs, took=took(seconds, all(here.values())), limit=limit_sentence(seconds))
 
 
 SEVERAL: Options = {"selection_mode": "multi", "wrap": True}

@@ -10,12 +10,12 @@ import streamlit as st
 
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
-from specviz.core.numbers import localize, percent, times
+from specviz.core.numbers import percent, times
 from specviz.data.texts import page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
-from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
+from specviz.measure.sweep.study import RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
@@ -159,8 +159,8 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
     def speedup(point: Any) -> str:
-        interval = "" if pd.isna(point.low) else f" ({localize(point.low, '.2f')}–{localize(point.high, '.2f')})"
-        return f"{times(point.speedup)}{interval}{' ?' if point.outcome == UNTOLD else ''}"
+        interval = None if pd.isna(point.low) else (point.low, point.high)
+        return times(point.speedup, interval, "?" if point.outcome == UNTOLD else "")
 
     def repeated(point: Any) -> str | None:
         return None if pd.isna(point.repetition) else percent(point.repetition)
@@ -181,8 +181,6 @@ def draw_workloads(study: Study, source: str) -> None:
         return
     chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
     note(SAYS["workloads"], "sweep-workload")
-    if repeated := sentences.repetition_sentence(fair):
-        st.markdown(plain(repeated))
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
     if len(studies) > 1 or fair["repetition"].notna().any():
         table = temperature_table(fair["workload"].to_list(), studies)
@@ -203,7 +201,6 @@ def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
-    chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=_title(source))
     if costs and study.lookup:
         chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=_title(source))
         note(SAYS["lookup_map"], "sweep-map")
@@ -234,19 +231,10 @@ def draw_schedules(study: Study, source: str) -> None:
         st.info(SAYS["no_schedules"])
         return
     chart(figures.adaptive_figure(found), "sweep-adaptive", source=_title(source))
-    table = pd.DataFrame(
-        {
-            "workload": found["workload"].map(sentences.workload_title),
-            "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
-            "speedup at it": found["speedup"],
-            **{SCHEDULES[schedule]: found[schedule] for schedule in ADAPTIVE},
-        }
-    )
-    formats = numbers(TIMES, "speedup at it", *map(SCHEDULES.__getitem__, ADAPTIVE))
-    data_table(table, "sweep_adaptive_table", columns=formats)
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
-    """Say the sentence; whether there is something to draw."""
-    st.markdown(f"**{plain(sentence if spoilt is None else sentences.doubted(sentence, spoilt))}**")
+    """Say the sentence, unless it is of times that a busy machine spoilt; whether there is something to draw."""
+    if found.empty or spoilt is None or not spoilt.any():
+        st.markdown(f"**{plain(sentence)}**")
     return not found.empty

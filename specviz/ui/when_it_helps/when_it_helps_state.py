@@ -1,14 +1,14 @@
 """What a visitor wants swept, as a plan and as a link; the sweep under way, and what was found. No drawing."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from specviz.core.drafters import named, spoken
+from specviz.core.drafters import named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.once import cache_once
@@ -128,42 +128,15 @@ def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Swe
     return SweepChoice.read(params, context=frozenset(known_models))
 
 
-def pace_of(rows: "pd.DataFrame", target: str, draft: str | None = None) -> Pace | None:
-    """With this draft; None: with any."""
-    of_draft = draft is None or rows["draft"].map(spoken) == spoken(draft)
-    its = rows[(rows["target"] == target) & of_draft]
-    ours, plain = its["speculative_seconds"] / its["new_tokens"], its["autoregressive_seconds"] / its["plain_tokens"]
-    return None if its.empty else Pace(float(ours.median()), float(plain.median()))
-
-
-def paces_here(
-    pairs: Sequence[SweepPair], rows: "pd.DataFrame", costs: Callable[[SweepPair], Pace | None]
-) -> tuple[dict[SweepPair, Pace], bool]:
-    """The paces of pairs with one target: of these rows, by what is known of their costs, or as stored; and whether
-    this machine's speed with the target is known. Then the stored ones are taken at that speed.
-    """
-    here = pace_of(rows, pairs[0].target) or next(filter(None, map(costs, pairs)), None)
-    paces = {}
-    for pair in pairs:
-        its, stored = (pace_of(each, pair.target, pair.draft) for each in (rows, recorded_sweep()))
-        if own := its or costs(pair):
-            paces[pair] = own
-        elif stored:
-            slower = here.plain / stored.plain if here else 1.0
-            paces[pair] = Pace(stored.speculative * slower, stored.plain * slower)
-    return paces, here is not None
-
-
-def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace]) -> float | None:
+def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace | None]) -> float | None:
     """About how long these cells take, warm-ups included; None where a pair's pace is not known."""
-    if any(cell.pair not in paces for cell in cells):
-        return None
     total = 0.0
     for pair in dict.fromkeys(cell.pair for cell in cells):
-        its, pace = [cell for cell in cells if cell.pair == pair], paces[pair]
-        tokens = sum(cell.settings.max_new_tokens for cell in its)
+        if (pace := paces[pair]) is None:
+            return None
+        its = [cell for cell in cells if cell.pair == pair]
         plain = plain_runs(its) * (its[0].settings.max_new_tokens + WARM_UP_TOKENS)
-        total += tokens * pace.speculative + plain * pace.plain
+        total += sum(cell.settings.max_new_tokens for cell in its) * pace.speculative + plain * pace.plain
     return total
 
 
