@@ -17,7 +17,7 @@ export function loaded(name) {
   return loadModel(name, filesOf(name), () => {});
 }
 
-/** @returns {import("../../assets/browser/shared/payloads.js").DecodeSettings} */
+/** @returns {import("../../assets/browser/dist/payloads.js").DecodeSettings} */
 export function settingsOf(changed = {}) {
   const first = JSON.parse(readFileSync(new URL("../traces/first.json", MODELS), "utf-8"));
   return { ...first.settings, ...changed };

@@ -8,7 +8,7 @@ import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
 import { say } from "./words.js";
-import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TokenPayload, TurnPicture } from "../shared/payloads.js";
+import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TokenPayload, TurnPicture } from "../dist/payloads.js";
 
 const FATES: Record<Fate, string> = { ...STATUS_WORDS, part: say("in_part") };
 const INPUT = ".st-key-be_the_draft_guess input";

@@ -7,7 +7,7 @@ import { payloadOf, type Component } from "../shared/mounting.js";
 import { milliseconds } from "../shared/numbers.js";
 import { applyScheme } from "../shared/theme.js";
 import { say } from "./words.js";
-import type { EntryPayload, RoundPicture, TimesPicture, VocabularyPayload } from "../shared/payloads.js";
+import type { EntryPayload, RoundPicture, TimesPicture, VocabularyPayload } from "../dist/payloads.js";
 
 const OWN_PAGE = /^\.\/[a-z]*\?/;
 const LONGEST_BAR = 50; // per cent of the line

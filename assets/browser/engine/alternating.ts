@@ -4,7 +4,7 @@
  * Whatever slows the machine for a moment then slows both, so their ratio hardly changes. Each has its own cache.
  * The same as `specviz/decoding/alternating.py`.
  */
-import type { Round } from "../shared/payloads.js";
+import type { Round } from "../dist/payloads.js";
 import type { AutoregressiveRun, Step } from "./autoregressive.js";
 import type { SpeculativeRun } from "./speculative.js";
 

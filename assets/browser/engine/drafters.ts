@@ -4,7 +4,7 @@
  */
 
 import { CachedModel } from "./cached_model.js";
-import type { DrafterInfo } from "../shared/payloads.js";
+import type { DrafterInfo } from "../dist/payloads.js";
 import type { LoadedModel } from "./loaded_model.js";
 import type { Row, Sampler } from "./sampler.js";
 import type { Draft } from "./verification.js";

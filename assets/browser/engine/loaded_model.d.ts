@@ -1,6 +1,6 @@
 // A model that is in memory, with what a run needs to know of it.
 
-import type { ModelInfo } from "../shared/payloads.js";
+import type { ModelInfo } from "../dist/payloads.js";
 import type { Llama } from "./llama.js";
 import type { Tokenizer } from "./tokenizer.js";
 

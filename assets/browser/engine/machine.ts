@@ -1,5 +1,5 @@
 /** Where a run was made, for its trace. A browser does not say which processor it is. */
-import type { Machine } from "../shared/payloads.js";
+import type { Machine } from "../dist/payloads.js";
 import type { LoadedModel } from "./loaded_model.js";
 
 const NOT_USED = "not used";

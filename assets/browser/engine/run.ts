@@ -8,7 +8,7 @@ import { PlainError } from "./plain_error.js";
 import { setUpRun, traceOf } from "./run_setup.js";
 import { SpeculativeRun } from "./speculative.js";
 import { say } from "./words.js";
-import type { DecodeSettings, Machine, Round } from "../shared/payloads.js";
+import type { DecodeSettings, Machine, Round } from "../dist/payloads.js";
 import type { LoadedModel } from "./loaded_model.js";
 
 export type RunRequest = { prompt: string, target: string, draft: string, settings: DecodeSettings };

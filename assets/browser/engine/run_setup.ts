@@ -5,7 +5,7 @@
 
 import { PlainError } from "./plain_error.js";
 import { say } from "./words.js";
-import type { Autoregressive, DecodeSettings, DrafterInfo, Machine, PrefillSeconds, Prompt, Round, Trace } from "../shared/payloads.js";
+import type { Autoregressive, DecodeSettings, DrafterInfo, Machine, PrefillSeconds, Prompt, Round, Trace } from "../dist/payloads.js";
 import type { LoadedModel } from "./loaded_model.js";
 
 const SCHEMA = 2;

@@ -12,7 +12,7 @@ import { Recorder } from "./recording.js";
 import { untilEnd, type RunSetup } from "./run_setup.js";
 import { makeSampler, type Sampler } from "./sampler.js";
 import { makeRule, type AcceptanceRule } from "./verification.js";
-import type { Round } from "../shared/payloads.js";
+import type { Round } from "../dist/payloads.js";
 import type { Drafter, Proposer } from "./drafters.js";
 
 /**

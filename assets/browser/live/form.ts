@@ -3,7 +3,7 @@
 import { element, find } from "../shared/dom.js";
 import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf, type Row } from "./settings.js";
 import { say } from "./words.js";
-import type { DecodeSettings } from "../shared/payloads.js";
+import type { DecodeSettings } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";
 
 export type Preset = { name: string, text: string };

@@ -4,7 +4,7 @@ import { tokenText } from "../shared/chips.js";
 import { element } from "../shared/dom.js";
 import { seconds } from "../shared/numbers.js";
 import { say } from "./words.js";
-import type { LanePayload, LaneStatus } from "../shared/payloads.js";
+import type { LanePayload, LaneStatus } from "../dist/payloads.js";
 
 export const LANES: Record<LanePayload["name"], string> = { speculative: say("speculative"), "target alone": say("target_alone") };
 

@@ -9,7 +9,7 @@ import { applyScheme } from "../shared/theme.js";
 import { RaceClock } from "./clock.js";
 import { LANES, Lane } from "./lane.js";
 import { say } from "./words.js";
-import type { LapPayload, RacePayload } from "../shared/payloads.js";
+import type { LapPayload, RacePayload } from "../dist/payloads.js";
 
 export type Move = "toggle" | "back" | "forward" | "restart" | "end";
 

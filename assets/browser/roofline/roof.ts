@@ -3,7 +3,7 @@
 
 import { fixed, grouped } from "../shared/localize.js";
 import { label, svg } from "../shared/svg.js";
-import type { PublishedMachine, RooflinePayload } from "../shared/payloads.js";
+import type { PublishedMachine, RooflinePayload } from "../dist/payloads.js";
 import type { Round } from "./model.js";
 
 export type Kind = keyof typeof WORK;

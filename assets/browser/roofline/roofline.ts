@@ -8,7 +8,7 @@ import { applyScheme } from "../shared/theme.js";
 import { STOPS, roundOf, type Chosen } from "./model.js";
 import { HEIGHT, KINDS, PASSES, drawRoof, mark, roofInWords } from "./roof.js";
 import { figuresOf, filled, outcomeOf, valueOf, wordOf } from "./words.js";
-import type { LoadQuestion, RooflinePayload, RooflineView } from "../shared/payloads.js";
+import type { LoadQuestion, RooflinePayload, RooflineView } from "../dist/payloads.js";
 
 const OUTCOME = ["headline", "says", "why", "speeds", "memory"];
 const GROUPS: Record<string, (keyof Chosen)[]> = { load: ["batch", "context"], model: ["machine", "model"], draft: ["alpha", "length", "cost"] };

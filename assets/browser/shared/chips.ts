@@ -3,7 +3,7 @@
 import { element } from "./dom.js";
 import { partOfCharacter, shorten, visible } from "./text.js";
 import { say } from "./words.js";
-import type { ChipStatus, Phase, TreePayload } from "./payloads.js";
+import type { ChipStatus, Phase, TreePayload } from "../dist/payloads.js";
 
 export type ShownChip = { text: string | null, status: ChipStatus }; // What is drawn of a token; its text is null where it is not known.
 export type ShownRound = { chips: ShownChip[], draft_tokens?: string[], tree?: TreePayload };

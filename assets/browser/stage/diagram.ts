@@ -17,7 +17,7 @@ import { drawTexts, textsHeight, textsInWords } from "./texts.js";
 import { depthsOf } from "./tree.js";
 import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 import { isPlain, nameOf, say, voiceOf } from "./words.js";
-import type { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js";
+import type { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 
 export type Size = { width: number, column: number, gap: number, short: number }; // in pixels; `short` in characters

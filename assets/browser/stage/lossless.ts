@@ -6,7 +6,7 @@ import { fixed } from "../shared/localize.js";
 import { prob } from "../shared/numbers.js";
 import { visible } from "../shared/text.js";
 import { say, voiceOf } from "./words.js";
-import type { DiagramPayload, LosslessPayload } from "../shared/payloads.js";
+import type { DiagramPayload, LosslessPayload } from "../dist/payloads.js";
 
 export type Token = LosslessPayload["tokens"][number]; // its text, p and q
 export type Parts = { both: number, left: number, lost: number, whole: number }; // accepted, added by the replacement, rejected; and p

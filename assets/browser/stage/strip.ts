@@ -7,7 +7,7 @@ import { visible } from "../shared/text.js";
 import { foldedHeight, stepFrom } from "./tree.js";
 import { arrange, chipsOf, drawTreeRound, isNode, textOf, type AnyRound } from "./tree_round.js";
 import { say } from "./words.js";
-import type { ChipStatus, Phase, PromptPayload, StagePayload } from "../shared/payloads.js";
+import type { ChipStatus, Phase, PromptPayload, StagePayload } from "../dist/payloads.js";
 
 export type Place = { round: number, index: number }; // of a token
 export type StripData = { prompt: PromptPayload, rounds: ShownRound[], translated: boolean, method: StagePayload["method"] };

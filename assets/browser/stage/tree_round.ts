@@ -7,7 +7,7 @@ import { element } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { depthsOf, hiddenGuesses, rowsOf, siblingsOf, type Rows } from "./tree.js";
 import { say } from "./words.js";
-import type { Phase, TreePayload } from "../shared/payloads.js";
+import type { Phase, TreePayload } from "../dist/payloads.js";
 
 export interface DrawnTree {
   shape: TreePayload;
