@@ -1,13 +1,12 @@
 // A token as a chip, and a round as a group of chips. The style sheet decides what a chip looks like in each phase.
 
-import { element } from "./dom.js";
 import { partOfCharacter, shorten, visible } from "./text.js";
 import { say } from "./words.js";
+import type { HTMLAttributes } from "preact";
 import type { ChipStatus, Phase, TreePayload } from "../dist/payloads.js";
 
 export type ShownChip = { text: string | null, status: ChipStatus }; // What is drawn of a token; its text is null where it is not known.
 export type ShownRound = { chips: ShownChip[], draft_tokens?: string[], tree?: TreePayload };
-export type DrawnRound = { node: HTMLElement, chips: HTMLElement[], data: ShownRound, phase: Phase | null };
 
 export const STATUS_WORDS: Record<ChipStatus, string> = {
   accepted: say("accepted"),
@@ -28,50 +27,33 @@ export function byTarget({ status }: { status: ChipStatus }) {
   return status === "correction" || status === "bonus" || status === "own";
 }
 
-/** `index`: of the round */
-export function drawRound(data: ShownRound, index: number): DrawnRound {
-  const node = element("span", "round");
-  node.setAttribute("role", "group");
-  node.setAttribute("aria-label", say("round", { round: index + 1 }));
-  const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
-  node.style.setProperty("--last", String(data.chips.findLastIndex((chip) => !byTarget(chip))));
-  if (!data.chips.length || byTarget(data.chips[0])) node.append(element("span", "no-draft", say("no_draft")));
-  node.append(...chips);
-  if (data.draft_tokens) node.append(draftTokens(data.draft_tokens));
-  return { node, chips, data, phase: null };
-}
-
-/** A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens. */
-function draftTokens(texts: string[]) {
-  const line = element("span", "own-tokens");
-  line.title = say("own_tokens_tip");
-  line.dataset.named = say("own_tokens_name");
-  line.setAttribute("role", "note");
-  line.setAttribute("aria-label", say("own_tokens", { tokens: texts.map(visible).join(", ") }));
-  for (const text of texts) line.append(tokenText(text));
-  return line;
-}
-
 /** A token's text, cut where it is long. */
 export function shownText(text: string) {
   return shorten(visible(text), CHIP_LENGTH);
 }
 
-export function tokenText(text: string) {
-  return element("bdi", "", shownText(text));
+export function TokenText({ text }: { text: string }) {
+  return <bdi translate={false}>{shownText(text)}</bdi>;
 }
 
-export function drawChip(data: ShownChip, round: number, index: number) {
-  const chip = element("span", `chip ${className(data.status)} ${byTarget(data) ? "emitted" : "drafted"}`);
-  chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
-  const said = data.text === null ? say("unknown") : partOfCharacter(data.text);
-  if (said) chip.title = said;
-  chip.setAttribute("role", "button");
-  chip.tabIndex = -1;
-  chip.dataset.round = String(round);
-  chip.dataset.index = String(index);
-  chip.style.setProperty("--i", String(index));
-  return chip;
+type Attributes = HTMLAttributes<HTMLSpanElement>;
+
+export function Chip({ of: { text, status }, class: more = "", ...others }: Attributes & { of: ShownChip }) {
+  const said = text === null ? say("unknown") : partOfCharacter(text);
+  return (
+    <span class={`chip ${className(status)} ${byTarget({ status }) ? "emitted" : "drafted"} ${more}`.trim()} title={said || undefined} {...others}>
+      {text === null ? <bdi translate={false}>?</bdi> : <TokenText text={text} />}
+    </span>
+  );
+}
+
+/** A round that is judged, to look at: no chip is a control. `ringed`: those with a ring */
+export function JudgedRound({ chips, ringed = [], ...others }: Attributes & { chips: ShownChip[]; ringed?: number[] }) {
+  return (
+    <span class="round" data-phase="judge" {...others}>
+      {chips.map((chip, i) => <Chip of={chip} class={ringed.includes(i) ? "ringed" : ""} aria-hidden={others.role ? true : undefined} />)}
+    </span>
+  );
 }
 
 export function className(status: ChipStatus) {
