@@ -47,13 +47,14 @@ export class Form {
   /** A press leaves the field that was typed in. A run that began then would move what is pressed away: the click was lost. */
   _whenChosen(act: () => void) {
     let isPressed = false;
-    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
+    const page = this.node.ownerDocument; // of a copy that nobody sees, it goes with the form
+    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) page.addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
     this.node.addEventListener("change", ({ target }) => {
       const { name } = target as Control;
       if (name === "lesson") return; // no setting
       if (name === "preset") this._take();
       if (name === "prompt") this._name();
-      if (isPressed) addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
+      if (isPressed) page.addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
       else act();
     });
   }

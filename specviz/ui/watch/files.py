@@ -6,7 +6,6 @@
 from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,7 +19,7 @@ from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
 from specviz.models.record_tokenizer import list_tokenizers
-from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
+from specviz.player.live import WEIGHTS_BEGIN, live_file
 from specviz.player.offline import offline_page
 from specviz.systems import RecordOptions, open_run, system_of
 from specviz.ui.shared.address import only_here, own_address
@@ -125,15 +124,12 @@ _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/ta
 
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
-    """See `Parts` in assets/browser/live/take.ts; None where static files cannot be written."""
-    page = live_file_with("").encode()
-    stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
-    weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
-    files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
-    if not all(publish(folder / name, content) for name, content in files.items()):
+    """See `Taken` in assets/browser/live/take.ts; None where static files cannot be written."""
+    content = live_file().encode()
+    name = f"live-{sha256(content).hexdigest()[:16]}.html"
+    if not publish(served_folder() / name, content):
         return None
-    sizes = {name: (file, path.stat().st_size) for name, (file, path) in weights.items()}
-    return {"page": f"live-{stamp}.html", "weights": sizes}
+    return {"file": name, "bytes": len(content), "weights": content.index(WEIGHTS_BEGIN.encode())}
 
 
 def offer_live_file(watching: WatchState) -> None:
