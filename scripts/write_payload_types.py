@@ -1,11 +1,10 @@
-"""Writes assets/browser/shared/payloads.d.ts: the types of what Python hands to the JavaScript, from the Python types.
+"""Writes assets/browser/dist/payloads.d.ts: the types of what Python hands to the JavaScript, from the Python types.
 
     python scripts/write_payload_types.py
 
 Run it after a change of a payload type; a test compares the file with what this script makes.
 """
 
-import inspect
 import json
 import sys
 from collections.abc import Mapping
@@ -48,7 +47,7 @@ from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
 from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
-FILE = ROOT / "assets/browser/shared/payloads.d.ts"
+FILE = ROOT / "assets/browser/dist/payloads.d.ts"
 HEAD = """// Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
 export * from "../trace/drawn.js";
@@ -109,17 +108,14 @@ def _has_fields(kind: Any) -> bool:
 
 
 def _declared(kind: Any) -> str:
-    """A TypedDict or a dataclass as an interface, with its docstring where it has one; a named tuple as a tuple."""
+    """A TypedDict or a dataclass as an interface; a named tuple as a tuple."""
     hints = get_type_hints(kind)
     if issubclass(kind, tuple):
         parts = [f"{name}: {_typescript(hint)}" for name, hint in hints.items()]
         return f"export type {kind.__name__} = [{', '.join(parts)}];\n"
     named = [field.name for field in fields(kind)] if is_dataclass(kind) else list(hints)
-    doc = inspect.cleandoc(kind.__doc__ or "")
-    own = [] if doc.startswith(f"{kind.__name__}(") else doc.splitlines()  # that is how dataclasses without one have it
-    comment = ["/**", *(f" * {line}".rstrip() for line in own), " */"] if own else []
     lines = [f"  {name}{'?' if _is_optional(kind, name) else ''}: {_typescript(hints[name])};" for name in named]
-    return "\n".join([*comment, f"export interface {kind.__name__} {{", *lines, "}", ""])
+    return "\n".join([f"export interface {kind.__name__} {{", *lines, "}", ""])
 
 
 def _is_optional(kind: Any, name: str) -> bool:

@@ -41,6 +41,7 @@ STYLES = (*PAGE_STYLES, "stage/tour.css", "stage/views.css", "live/live.css")
 OFFERED = ("temperature", "max_new_tokens", "seed", "top_k", "top_p", "verification", "draft_length")  # by its engine
 MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
+WEIGHTS_BEGIN = '<div hidden id="weights-'  # assets/browser/live/take.ts puts the settings before them
 PIECE = 1_000_000  # characters of a script element: WebKit is busy for a minute with one of 25 MB
 POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}; font-src data:"
 FONTS = {"Source Sans": "SourceSansVF-Upright", "Source Code": "SourceCodeVF-Upright"}  # the app's own
@@ -53,13 +54,8 @@ def live_file() -> str:
     Raises:
         InputError: the file would be larger than 35 MB.
     """
-    return live_file_with("\n".join(map(_weights_in_page, IN_ONE_FILE)))
-
-
-def live_file_with(weights: str) -> str:
-    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.ts."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
-    return _page(models, weights, "'none'", SAYS["file_footer"])
+    return _page(models, "\n".join(map(_weights_in_page, IN_ONE_FILE)), "'none'", SAYS["file_footer"])
 
 
 def live_site() -> dict[str, bytes]:
@@ -195,7 +191,7 @@ def _weights_in_page(name: str) -> str:
     content = b64encode((MODELS / name / WEIGHTS).read_bytes()).decode()
     pieces = (content[at : at + PIECE] for at in range(0, len(content), PIECE))
     scripts = "".join(f'<script type="text/plain">{piece}</script>' for piece in pieces)
-    return f'<div hidden id="weights-{name}">{scripts}</div>'
+    return f'{WEIGHTS_BEGIN}{name}">{scripts}</div>'
 
 
 def write_site(folder: Path) -> int:

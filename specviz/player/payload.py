@@ -1,6 +1,6 @@
 """What the stage component gets from Python, as types.
 
-The JavaScript has the same types: `scripts/write_payload_types.py` writes them to assets/browser/shared/payloads.d.ts.
+The JavaScript has the same types: `scripts/write_payload_types.py` writes them to assets/browser/dist/payloads.d.ts.
 """
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict

@@ -7,7 +7,7 @@ import { accountOf, asText } from "../../assets/browser/stage/account.js";
 import { drafted, emitted, roundOf, traceOf, treeRound } from "./made_rounds.js";
 import { HOSTILE, shownRun } from "./shown_run.js";
 
-/** @import { Round, StageState, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { Round, StageState, Trace } from "../../assets/browser/dist/payloads.js" */
 
 /** @type {(rounds: Round[], more?: Partial<StageState>, trace?: Partial<Trace>) => ReturnType<typeof accountOf>} */
 function account(rounds, more = {}, trace = {}) {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { roundOf, traceOf, treeRound } from "./made_rounds.js";
 
-/** @import { Round, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { Round, Trace } from "../../assets/browser/dist/payloads.js" */
 
 /**
  * @param {string} name

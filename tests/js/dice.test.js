@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { diceInWords, rolled, sharesOf } from "../../assets/browser/stage/dice.js";
 import { weightsInWords } from "../../assets/browser/stage/weights.js";
 
-/** @import { Chip, JudgedChip, PassesPayload, RoundPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Chip, JudgedChip, PassesPayload, RoundPayload } from "../../assets/browser/dist/payloads.js" */
 
 /**
  * @param {string} text

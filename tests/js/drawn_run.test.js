@@ -9,7 +9,7 @@ import { everyLength, replayOf } from "../../assets/browser/trace/replay.js";
 import { running } from "../../assets/browser/trace/running.js";
 import { drafted, emitted, guessesOf, roundOf, sentRun, traceOf } from "./made_rounds.js";
 
-/** @import { Autoregressive, ReplayTimes, Round, SentRun, SentStage, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { Autoregressive, ReplayTimes, Round, SentRun, SentStage, Trace } from "../../assets/browser/dist/payloads.js" */
 
 const STATE = { running: false, longest_draft: 16 };
 /** @type {(run: SentRun, more?: object) => SentStage} */

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { certainty, equationOf } from "../../assets/browser/stage/equation.js";
 
-/** @import { ReplayedLength, StagePayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { ReplayedLength, StagePayload } from "../../assets/browser/dist/payloads.js" */
 
 /**
  * A run of so many rounds of which the target alone takes `alone` ms a token.

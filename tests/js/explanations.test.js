@@ -7,7 +7,7 @@ import { blockToken } from "../../assets/browser/stage/block_explanations.js";
 import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
 import { whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
 
-/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/browser/dist/payloads.js" */
 
 /**
  * @param {string} text

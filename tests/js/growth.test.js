@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { grown, joined, newer } from "../../assets/browser/stage/growth.js";
 
-/** @import { FeedPayload, SentRun, SentStage, StageMount } from "../../assets/browser/shared/payloads.js" */
+/** @import { FeedPayload, SentRun, SentStage, StageMount } from "../../assets/browser/dist/payloads.js" */
 
 const TRACE = { rounds: ["a", "b"], autoregressive: { seconds_per_token: [1, 2], token_ids: [] }, prompt: "p" };
 const HAS = /** @type {SentStage} */ (/** @type {unknown} */ ({ stream: "page", version: 3, run_id: "live-1", running: true, run: { trace: TRACE, hidden: 0 }, notice: "old" }));

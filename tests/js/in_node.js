@@ -4,10 +4,7 @@
 // each pass, traces, pairs: of each draw the first two tokens with the seeds 0, 1, 2, ... }.
 
 import { readFileSync } from "node:fs";
-import { ModelDrafter } from "../../assets/browser/engine/drafters.js";
 import { Run } from "../../assets/browser/engine/run.js";
-import { setUpRun } from "../../assets/browser/engine/run_setup.js";
-import { SpeculativeRun } from "../../assets/browser/engine/speculative.js";
 import { loaded } from "./made_models.js";
 
 const { texts, passes, runs, draws } = JSON.parse(readFileSync(0, "utf-8"));
@@ -39,7 +36,7 @@ function logits(name, ids) {
 
 /**
  * A model that remembers what it has read: a pass gives the same bits however the text before it was read.
- * @param {import("../../assets/browser/engine/loaded_model.js").LoadedModel} loaded
+ * @param {import("../../assets/browser/engine/models.js").LoadedModel} loaded
  */
 function remembering(loaded) {
   const { llama } = loaded;
@@ -66,15 +63,11 @@ function remembering(loaded) {
  * @param {import("../../assets/browser/engine/run.js").RunRequest} request
  * @param {number} seed
  */
-function pair({ prompt, target, draft, settings }, seed) {
-  const [written, drafting] = [remembered.get(target), remembered.get(draft)];
-  const run = new SpeculativeRun(setUpRun(written, drafting, prompt, { ...settings, seed }), new ModelDrafter(drafting));
-  const ids = [];
-  for (const { drafted, emitted } of run.rounds()) {
-    ids.push(...drafted.filter(({ status }) => status === "accepted").map(({ id }) => id), emitted.id);
-  }
+function pair(request, seed) {
+  const run = new Run({ ...request, settings: { ...request.settings, seed } }, remembered, machine);
+  for (const _ of run.speculation());
   run.close();
-  return ids.slice(0, 2);
+  return run.written.slice(0, 2);
 }
 
 const made = {

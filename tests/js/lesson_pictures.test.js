@@ -7,7 +7,7 @@ import { aloneInWords, writtenAt } from "../../assets/browser/stage/alone.js";
 import { passInWords, placesOf } from "../../assets/browser/stage/pass.js";
 import { textsInWords } from "../../assets/browser/stage/texts.js";
 
-/** @import { Chip, ChipStatus, RoundPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Chip, ChipStatus, RoundPayload } from "../../assets/browser/dist/payloads.js" */
 
 /**
  * @param {Array<[string, ChipStatus]>} tokens

@@ -1,6 +1,6 @@
 // Rounds and runs for tests, written in a few letters.
 
-/** @import { DraftGuesses, DraftedToken, EmittedToken, MethodPayload, Round, SentRun, Status, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { DraftGuesses, DraftedToken, EmittedToken, MethodPayload, Round, SentRun, Status, Trace } from "../../assets/browser/dist/payloads.js" */
 
 /** @type {Record<string, Status>} */
 const WORDS = { a: "accepted", r: "rejected", d: "discarded", n: "not taken" };

@@ -7,7 +7,7 @@ import { aloneSentences, plainSentences } from "../../assets/browser/trace/lesso
 import { narrate } from "../../assets/browser/trace/narration.js";
 import { MODEL, drafted, roundOf, treeRound } from "./made_rounds.js";
 
-/** @import { EmittedToken, Round } from "../../assets/browser/shared/payloads.js" */
+/** @import { EmittedToken, Round } from "../../assets/browser/dist/payloads.js" */
 
 /** @typedef {EmittedToken["kind"]} Kind */
 

@@ -9,7 +9,7 @@ const PROPOSE = 750; // ms at 1×
 const CHECK = 650;
 const JUDGE = 1150;
 
-/** @import { Phase } from "../../assets/browser/shared/payloads.js" */
+/** @import { Phase } from "../../assets/browser/dist/payloads.js" */
 /** @import { Move } from "../../assets/browser/stage/playhead.js" */
 
 /** @type {Playhead} */

@@ -7,7 +7,7 @@ import { figuresOf, lastOf, markOf, speedupTicks } from "../../assets/browser/st
 import { Figures } from "../../assets/browser/stage/figures.js";
 import { Result } from "../../assets/browser/stage/result.js";
 
-/** @import { ReplayedLength, StagePayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { ReplayedLength, StagePayload } from "../../assets/browser/dist/payloads.js" */
 
 /** @typedef {{ hidden?: boolean, textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }} Part */
 

@@ -8,7 +8,7 @@ import { STOPS, parameters, pass, roundOf, tokensOfRound } from "../../assets/br
 import { scales } from "../../assets/browser/roofline/roof.js";
 import { filled, inMs, outcomeOf, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
 
-/** @import { PublishedMachine, ModelShape } from "../../assets/browser/shared/payloads.js" */
+/** @import { PublishedMachine, ModelShape } from "../../assets/browser/dist/payloads.js" */
 
 /** @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */
 const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/measured/machines.json", import.meta.url), "utf8"));

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { betaOf, halfwayTo, losslessInWords, movedTo, partsOf } from "../../assets/browser/stage/lossless.js";
 import { afterBar, guessesOf, stopsInWords } from "../../assets/browser/stage/stops.js";
 
-/** @import { Chip, LosslessPayload, RoundPayload, StopsPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Chip, LosslessPayload, RoundPayload, StopsPayload } from "../../assets/browser/dist/payloads.js" */
 
 /** @type {LosslessPayload} */
 const RULE = { round: 10, tokens: [[" play", 0.2, 0.3], [" show", 0.3, 0.1]], others: [0.5, 0.6, 0.4] };

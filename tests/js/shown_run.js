@@ -3,7 +3,7 @@
 import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
 import { sentRun, traceOf } from "./made_rounds.js";
 
-/** @import { Round, SentStage, StageState, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { Round, SentStage, StageState, Trace } from "../../assets/browser/dist/payloads.js" */
 
 export const HOSTILE = "<script>alert(1)</script>&\"'";
 

@@ -9,7 +9,7 @@ import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
 import { drafted, emitted, roundOf, treeRound } from "./made_rounds.js";
 import { HOSTILE, shownRun } from "./shown_run.js";
 
-/** @import { Round, StageState, Trace } from "../../assets/browser/shared/payloads.js" */
+/** @import { Round, StageState, Trace } from "../../assets/browser/dist/payloads.js" */
 /** @import { Colours, SlideChip } from "../../assets/browser/slide/sheet.js" */
 
 const NAMES = ["ink", "ground", "mute", "line", "soft", "accepted", "accepted-ground", "rejected", "rejected-ground", "corrected", "corrected-ground"];

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
 
-/** @import { TreePayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { TreePayload } from "../../assets/browser/dist/payloads.js" */
 
 /**
  *   0 ─ 2 ─ 6

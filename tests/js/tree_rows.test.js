@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { MOST_ROWS, fold, treeOf, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundOf, treeRound } from "./made_rounds.js";
 
-/** @import { Round } from "../../assets/browser/shared/payloads.js" */
+/** @import { Round } from "../../assets/browser/dist/payloads.js" */
 
 /** Four guesses for the first place, and four after each of them. */
 const WIDE = treeRound([...Array(4).fill("n-1"), ...Array.from({ length: 16 }, (_, i) => `n${i >> 2}`)].join(" "), "correction");

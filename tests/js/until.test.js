@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { whatWasDone } from "../../assets/browser/stage/until.js";
 
-/** @import { Beat, Chip, ReplayedLength, RoundPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Beat, Chip, ReplayedLength, RoundPayload } from "../../assets/browser/dist/payloads.js" */
 /** @import { Chosen, Doing } from "../../assets/browser/stage/until.js" */
 
 /** @type {Doing} */

@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from specviz.player.live import live_file_with
+from specviz.player.live import live_file
 from tests.support.app_pages import opened
 from tests.support.known import known
 
 
 @pytest.fixture(scope="module")
 def live() -> str:
-    return live_file_with("")
+    return live_file()
 
 
 def part(page: str, pattern: str) -> str:

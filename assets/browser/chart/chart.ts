@@ -7,7 +7,7 @@ import { onPaper } from "../shared/paper.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly, type PlotlyModule } from "../shared/plotly.js";
 import { applyScheme } from "../shared/theme.js";
 import { layoutOf, themed } from "./layout.js";
-import type { ChartPayload } from "../shared/payloads.js";
+import type { ChartPayload } from "../dist/payloads.js";
 
 const NEARLY_SEEN = "300px"; // drawn this long before it scrolls into sight, where the browser knows scrollMargin
 const STAGE = ".st-key-run"; // where the Watch page has its stage

@@ -3,7 +3,7 @@
  * The same as `specviz/models/cached_model.py`, without trees.
  */
 import type { Cache } from "./llama.js";
-import type { LoadedModel } from "./loaded_model.js";
+import type { LoadedModel } from "./models.js";
 
 const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped
 

@@ -4,8 +4,8 @@
  */
 
 import { CachedModel } from "./cached_model.js";
-import type { DrafterInfo } from "../shared/payloads.js";
-import type { LoadedModel } from "./loaded_model.js";
+import type { DrafterInfo } from "../dist/payloads.js";
+import type { LoadedModel } from "./models.js";
 import type { Row, Sampler } from "./sampler.js";
 import type { Draft } from "./verification.js";
 

@@ -9,12 +9,11 @@
 // and `failed` (id where it is a run's, sentence).
 
 import { machineOf } from "./machine.js";
-import { loadModel, type ModelFiles } from "./models.js";
+import { loadModel, type LoadedModel, type ModelFiles } from "./models.js";
 import { PlainError } from "./plain_error.js";
 import { Run, type RunRequest } from "./run.js";
 import { say } from "./words.js";
 import type { Llama } from "./llama.js";
-import type { LoadedModel } from "./loaded_model.js";
 
 export type Message = { kind: "open", models: Record<string, ModelFiles> } | { kind: "run", id: number, request: RunRequest } | { kind: "stop", id: number } | { kind: "ping" };
 export type Port = { postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null };
@@ -69,7 +68,7 @@ export class Engine {
     try {
       let sentAt = -Infinity;
       for (const _ of run.steps()) {
-        if (run.rounds && performance.now() - sentAt >= BETWEEN) {
+        if (run.rounds.length && performance.now() - sentAt >= BETWEEN) {
           this._port.postMessage({ kind: "trace", id, trace: run.trace() });
           sentAt = performance.now();
         }

@@ -3,10 +3,10 @@
 import { now } from "./autoregressive.js";
 import { CachedModel } from "./cached_model.js";
 import { mostProbable } from "./sampler.js";
-import type { DraftGuesses } from "../shared/payloads.js";
+import type { DraftGuesses } from "../dist/payloads.js";
 import type { Drafter } from "./drafters.js";
-import type { LoadedModel } from "./loaded_model.js";
-import type { RunSetup } from "./run_setup.js";
+import type { LoadedModel } from "./models.js";
+import type { RunSetup } from "./run.js";
 
 const MOST = 16; // tokens that a copy is followed for
 const CHUNK = 64;

@@ -1,6 +1,6 @@
 /** Where a run was made, for its trace. A browser does not say which processor it is. */
-import type { Machine } from "../shared/payloads.js";
-import type { LoadedModel } from "./loaded_model.js";
+import type { Machine } from "../dist/payloads.js";
+import type { LoadedModel } from "./models.js";
 
 const NOT_USED = "not used";
 

@@ -2,7 +2,7 @@
  * Turns the numbers of a round into the plain values of a trace. The time this takes is not part of the round.
  * The same as `specviz/decoding/recording.py`, for chains.
  */
-import type { Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status } from "../shared/payloads.js";
+import type { Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status } from "../dist/payloads.js";
 import type { Row, Sampler } from "./sampler.js";
 import type { Tokenizer } from "./tokenizer.js";
 import type { Draft, Verification } from "./verification.js";

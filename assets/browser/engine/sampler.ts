@@ -5,7 +5,7 @@
 
 export type Random = import("./random.js").Random;
 export type Row = Float32Array | Float64Array; // of the vocabulary
-import type { DecodeSettings } from "../shared/payloads.js";
+import type { DecodeSettings } from "../dist/payloads.js";
 export type Sampler = Greedy | Sampling; // how tokens are chosen; the draft and the target of a run share it
 
 /** Takes the most probable token. Scores are the logits; a trace records their softmax at temperature 1. */

@@ -2,18 +2,17 @@
  * Speculative decoding: a draft proposes tokens, the target verifies all of them in one pass.
  *
  * `speculativeRounds` is the algorithm (Leviathan et al. 2023, Algorithm 1; Chen et al. 2023, Algorithm 2) and nothing
- * else, step for step as in `specviz/decoding/speculative.py`. The rest of the file starts a run around it.
+ * else, step for step as in `specviz/decoding/speculative.py`.
  */
 
-import { TimedReading, now } from "./autoregressive.js";
-import { CachedModel } from "./cached_model.js";
-import { Random } from "./random.js";
-import { Recorder } from "./recording.js";
-import { untilEnd, type RunSetup } from "./run_setup.js";
-import { makeSampler, type Sampler } from "./sampler.js";
-import { makeRule, type AcceptanceRule } from "./verification.js";
-import type { Round } from "../shared/payloads.js";
-import type { Drafter, Proposer } from "./drafters.js";
+import { now } from "./autoregressive.js";
+import type { Round } from "../dist/payloads.js";
+import type { CachedModel } from "./cached_model.js";
+import type { Proposer } from "./drafters.js";
+import type { Recorder } from "./recording.js";
+import type { RunSetup } from "./run.js";
+import type { Sampler } from "./sampler.js";
+import type { AcceptanceRule } from "./verification.js";
 
 /**
  * Append to `tokenIds` round by round, and yield each round. At the start and at every yield, both models have read all
@@ -49,47 +48,8 @@ export function* speculativeRounds(target: CachedModel, proposer: Proposer, samp
   }
 }
 
-/** One speculative run, round by round. */
-export class SpeculativeRun {
-  _model;
-  _proposer;
-  _readings;
-  _decoding;
-
-  constructor(setup: RunSetup, drafter: Drafter) {
-    const random = new Random(setup.settings.seed);
-    const sampler = makeSampler(setup.settings, random);
-    const tokenIds = [...setup.prompt.token_ids];
-    this._model = new CachedModel(setup.target);
-    this._proposer = drafter.begin(tokenIds, sampler);
-    this._readings = [
-      new TimedReading(this._model.prefillSteps(tokenIds.slice(0, -1))),
-      new TimedReading(this._proposer.readPrompt()),
-    ];
-    const recorder = new Recorder(setup.target.tokenizer, sampler);
-    const rule = makeRule(setup.settings, random);
-    this._decoding = speculativeRounds(this._model, this._proposer, sampler, rule, tokenIds, setup, recorder);
-  }
-
-  /** Seconds that the prompt took. */
-  get prefill() {
-    const [target, draft] = this._readings.map(({ seconds }) => seconds);
-    return { target, draft };
-  }
-
-  /** Let both models read the prompt, and yield between their passes; a second call reads what is left. */
-  *readPrompt() {
-    for (const reading of this._readings) yield* reading.read();
-  }
-
-  /** Decode; yields each round as it ends. Reads what is left of the prompt first. */
-  *rounds() {
-    for (const _ of this.readPrompt());
-    yield* this._decoding;
-  }
-
-  close() {
-    this._model.close();
-    this._proposer.close();
-  }
+/** The tokens up to the first that ends a text. */
+function untilEnd(tokenIds: number[], ends: Set<number>) {
+  const end = tokenIds.findIndex((id) => ends.has(id));
+  return end < 0 ? tokenIds : tokenIds.slice(0, end + 1);
 }

@@ -9,7 +9,7 @@ import { draw, mostProbable } from "./sampler.js";
 
 export type Random = import("./random.js").Random;
 export type Row = import("./sampler.js").Row;
-import type { DecodeSettings } from "../shared/payloads.js";
+import type { DecodeSettings } from "../dist/payloads.js";
 
 export interface Draft {
   tokenIds: number[];

@@ -4,7 +4,7 @@ import { find } from "../shared/dom.js";
 import { settingsOf, type Row } from "./settings.js";
 import { say } from "./words.js";
 import { bytesOf, startThread } from "./worker_thread.js";
-import type { DecodeSettings, DraftGuesses, Trace } from "../shared/payloads.js";
+import type { DecodeSettings, DraftGuesses, Trace } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";
 
 export type Model = { config: object, weights: string | null, sha256: string }; // weights: their address, or null: in the page

@@ -3,7 +3,7 @@
 import { element, find } from "../shared/dom.js";
 import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf, type Row } from "./settings.js";
 import { say } from "./words.js";
-import type { DecodeSettings } from "../shared/payloads.js";
+import type { DecodeSettings } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";
 
 export type Preset = { name: string, text: string };
@@ -47,13 +47,14 @@ export class Form {
   /** A press leaves the field that was typed in. A run that began then would move what is pressed away: the click was lost. */
   _whenChosen(act: () => void) {
     let isPressed = false;
-    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
+    const page = this.node.ownerDocument; // of a copy that nobody sees, it goes with the form
+    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) page.addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
     this.node.addEventListener("change", ({ target }) => {
       const { name } = target as Control;
       if (name === "lesson") return; // no setting
       if (name === "preset") this._take();
       if (name === "prompt") this._name();
-      if (isPressed) addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
+      if (isPressed) page.addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
       else act();
     });
   }

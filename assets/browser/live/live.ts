@@ -12,7 +12,7 @@ import { Pace } from "./pace.js";
 import { sentOf, type Shown } from "./sent.js";
 import { Tried } from "./tried.js";
 import { say } from "./words.js";
-import type { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../shared/payloads.js";
+import type { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../dist/payloads.js";
 
 /** What the page is made with. */
 export interface Shows {

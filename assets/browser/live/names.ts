@@ -3,7 +3,7 @@
 import { draftName, shortName } from "../trace/names.js";
 import { firstWords } from "./outcome.js";
 import { say } from "./words.js";
-import type { DecodeSettings, Trace } from "../shared/payloads.js";
+import type { DecodeSettings, Trace } from "../dist/payloads.js";
 
 const PROMPT_CHARACTERS = 16;
 

@@ -5,7 +5,7 @@ import { fixed } from "../shared/localize.js";
 import { reasonOf } from "./reason.js";
 import { clockIsCoarse, costsOf, judged, timedOf, writing, type Timed } from "./timing.js";
 import { say } from "./words.js";
-import type { Result, Trace } from "../shared/payloads.js";
+import type { Result, Trace } from "../dist/payloads.js";
 
 export type Published = { pair: string, machine: string, cost: number, source: string }; // what a draft step costs there, in passes of its target
 

@@ -6,7 +6,7 @@ import { verificationSteps } from "../shared/theory.js";
 import { running } from "../trace/running.js";
 import { clockIsCoarse, costsOf, judged, roundSteps, writing, type Timed } from "./timing.js";
 import { say } from "./words.js";
-import type { Trace } from "../shared/payloads.js";
+import type { Trace } from "../dist/payloads.js";
 
 const HALVINGS = 50; // of the interval that holds the break-even
 

@@ -6,7 +6,7 @@ import { differences, runName, type Usual } from "./names.js";
 import { comparedInWords, countsOf, resultOf } from "./outcome.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
 import { say } from "./words.js";
-import type { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js";
+import type { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../dist/payloads.js";
 
 const LONGEST = 16; // of a draft
 

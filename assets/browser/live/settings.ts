@@ -3,7 +3,7 @@
 import { element } from "../shared/dom.js";
 import { LANGUAGE } from "../shared/localize.js";
 import { say } from "./words.js";
-import type { DecodeSettings } from "../shared/payloads.js";
+import type { DecodeSettings } from "../dist/payloads.js";
 
 /** A row of specviz/core/settings.py. */
 export interface Row {

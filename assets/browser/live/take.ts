@@ -1,6 +1,6 @@
 /**
- * “Take this with you”: the browser puts the live file together, page, weights and settings, and saves it. The server only
- * hands out files as they lie on its disk, and keeps nothing for a visitor.
+ * “Take this with you”: the browser puts the settings into the live file, and saves it. The server only hands out a file as
+ * it lies on its disk, and keeps nothing for a visitor.
  */
 
 import { find } from "../shared/dom.js";
@@ -9,12 +9,9 @@ import { mount, type Loaded } from "../shared/mounting.js";
 import { Form } from "./form.js";
 import { say } from "./words.js";
 
-export type Parts = { page: string, weights: Record<string, [file: string, bytes: number]> }; // static files of the server
-export type Taken = Parts & { link: Record<string, string> }; // with the settings on screen, as those of a link
+export type Taken = { file: string, bytes: number, weights: number, link: Record<string, string> }; // a static file of the server, and where in it the weights begin; the settings on screen, as those of a link
 
 const NAME = "specviz-live.html";
-const DATA = '<script type="application/json" id="live">'; // the weights and the settings go before it
-const PIECE = 750_000; // bytes of a script element, a multiple of 3: in base64 as many characters as PIECE of specviz/player/live.py
 
 class Take {
   node;
@@ -39,8 +36,8 @@ class Take {
     this.busy = true;
     this.#say(say("preparing"));
     try {
-      const { file, instead } = await made(this.data, (share) => this.#tell(share));
-      download(file, NAME);
+      const { taken, instead } = await made(this.data, (share) => this.#tell(share));
+      download(taken, NAME);
       this.#say(`${say("saved_as", { file: NAME })} ${instead && say("saved_instead", { instead })}`.trim());
     } catch {
       this.#say(say("not_loaded"));
@@ -61,25 +58,13 @@ class Take {
   stop() {}
 }
 
-async function made({ page, weights, link }: Taken, tell: (share: number) => void) {
-  const html = await (await loaded(page, () => {})).text();
-  const at = html.indexOf(DATA);
-  if (at < 0) throw new Error("no page");
-  const asked = String(new URLSearchParams(link));
-  const all = Object.values(weights).reduce((sum, [, bytes]) => sum + bytes, 0);
-  let before = 0;
-  const parts = [];
-  for (const [name, [file, bytes]] of Object.entries(weights)) {
-    const content = await loaded(file, (got) => tell((before + got) / all));
-    if (content.size !== bytes) throw new Error("a part of the file");
-    before += bytes;
-    parts.push(`<div hidden id="weights-${name}">`);
-    for (let at = 0; at < content.size; at += PIECE) parts.push('<script type="text/plain">', await base64(content.slice(at, at + PIECE)), "</script>");
-    parts.push("</div>\n");
-  }
-  const settings = `<script type="application/json" id="asked">${JSON.stringify(asked).replaceAll("<", "\\u003c")}</script>\n`;
-  const from = `<script type="application/json" id="from">${JSON.stringify(new URL("./", document.baseURI).href).replaceAll("<", "\\u003c")}</script>\n`;
-  return { file: new Blob([html.slice(0, at), ...parts, settings, from, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
+async function made({ file, bytes, weights, link }: Taken, tell: (share: number) => void) {
+  const whole = await loaded(file, (got) => tell(got / bytes));
+  if (whole.size !== bytes) throw new Error("a part of the file");
+  const [page, asked] = [whole.slice(0, weights), String(new URLSearchParams(link))];
+  const given = { asked, from: new URL("./", document.baseURI).href };
+  const scripts = Object.entries(given).map(([id, text]) => `<script type="application/json" id="${id}">${JSON.stringify(text).replaceAll("<", "\\u003c")}</script>\n`);
+  return { taken: new Blob([page, ...scripts, whole.slice(weights)], { type: "text/html" }), instead: insteadIn(await page.text(), asked) };
 }
 
 /** What the file uses where it does not have what is on screen: its own controls say it. */
@@ -103,15 +88,6 @@ async function loaded(file: string, tell: (bytes: number) => void) {
     chunks.push(value);
     tell((bytes += value.length));
   }
-}
-
-function base64(content: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).split(",")[1]);
-    reader.onerror = reject;
-    reader.readAsDataURL(content);
-  });
 }
 
 export default mount(".take", (root) => new Take(root));

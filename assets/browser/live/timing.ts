@@ -4,7 +4,7 @@ import { fixed } from "../shared/localize.js";
 import { verificationSteps } from "../shared/theory.js";
 import { depthOf, emits, secondsOf } from "../trace/rounds.js";
 import { median, running } from "../trace/running.js";
-import type { Trace } from "../shared/payloads.js";
+import type { Trace } from "../dist/payloads.js";
 
 const FEWEST = 5; // blocks from which an interval is computed
 const WIDE = 1.5; // high / low of an interval: wider ones come from a busy machine

@@ -8,7 +8,7 @@ import { csvOf, type Cell } from "./csv.js";
 import { countsOf, firstWords } from "./outcome.js";
 import { timedOf, type Timed } from "./timing.js";
 import { say } from "./words.js";
-import type { Trace } from "../shared/payloads.js";
+import type { Trace } from "../dist/payloads.js";
 import type { Shown } from "./sent.js";
 
 export type Try = { number: number, shown: Shown, row: HTMLElement, compare: HTMLButtonElement };

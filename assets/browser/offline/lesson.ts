@@ -3,7 +3,7 @@
 import { find } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
 import { Course } from "./course.js";
-import type { OfflineLesson } from "../shared/payloads.js";
+import type { OfflineLesson } from "../dist/payloads.js";
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 

@@ -2,7 +2,7 @@
 
 import { Stage } from "../stage/stage.js";
 import { find } from "../shared/dom.js";
-import type { SentStage } from "../shared/payloads.js";
+import type { SentStage } from "../dist/payloads.js";
 
 function play() {
   const data: SentStage = JSON.parse(find(document, "#run").textContent ?? "");

@@ -1,7 +1,7 @@
 // The shared clock of all lanes: race time in milliseconds, slowed down. Draws nothing.
 
 import { prefersReducedMotion } from "../shared/dom.js";
-import type { RacePayload } from "../shared/payloads.js";
+import type { RacePayload } from "../dist/payloads.js";
 
 const STEP_SHARE = 0.02; // of the race, that an arrow key moves
 const LONGEST_FRAME = 250; // ms: a hidden tab gets no frames, and the race does not jump when it returns

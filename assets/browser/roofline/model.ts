@@ -5,7 +5,7 @@
 // tokens, and attention, which fetches each text's own keys and values once. Each takes the longer of two times: its
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
-import type { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../shared/payloads.js";
+import type { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
 
 export type Chosen = RooflineView & SpeculationPayload; // what the controls say
 export type Work = { bytes: number, intensity: number, computing: number, fetching: number, seconds: number }; // intensity: operations a byte; seconds: the longer of both times

@@ -2,7 +2,7 @@
 
 import { fixed, grouped } from "../shared/localize.js";
 import { percent, times } from "../shared/numbers.js";
-import type { JudgedPayload, RooflinePayload } from "../shared/payloads.js";
+import type { JudgedPayload, RooflinePayload } from "../dist/payloads.js";
 import type { Round } from "./model.js";
 
 const FREE = 1.05; // a check that takes less costs nearly nothing more

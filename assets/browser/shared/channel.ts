@@ -1,6 +1,6 @@
 // From the feed, and from the component that has the run, to the stage of the same page. They are components with a
 // bundle each, so the window is between them.
-import type { FeedPayload, HeldRun } from "./payloads.js";
+import type { FeedPayload, HeldRun } from "../dist/payloads.js";
 
 const NAME = "specviz-feed";
 const MOST_HELD = 4; // runs: a stage that is drawn again with older data takes one of these

@@ -2,6 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+export const UNTRANSLATED: object = { translate: "no" }; // no property of a drawing: false would take it away
+
 export function svg<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes: Record<string, string | number>) {
   const made = document.createElementNS(SVG, tag);
   if (tag === "svg") made.setAttribute("translate", "no");

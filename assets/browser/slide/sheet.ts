@@ -3,7 +3,7 @@
 
 import { MARKS, className } from "../shared/chips.js";
 import { shorten } from "../shared/text.js";
-import type { ChipStatus } from "../shared/payloads.js";
+import type { ChipStatus } from "../dist/payloads.js";
 
 export type ColourName = "ink" | "ground" | "mute" | "line" | "soft" | "accepted" | "accepted-ground" | "rejected" | "rejected-ground" | "corrected" | "corrected-ground";
 export type Colours = Record<ColourName, string>;

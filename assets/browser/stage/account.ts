@@ -6,7 +6,7 @@ import { draftName, shortName } from "../trace/names.js";
 import { merged, writtenIn } from "../trace/readable.js";
 import { progress } from "./plain_words.js";
 import { nameOf, say } from "./words.js";
-import type { ChipStatus, SentRun, StagePayload } from "../shared/payloads.js";
+import type { ChipStatus, SentRun, StagePayload } from "../dist/payloads.js";
 
 export type Account = { before: string[], rounds: string[], after: string[] };
 

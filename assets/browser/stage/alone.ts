@@ -5,7 +5,7 @@ import { fixed } from "../shared/localize.js";
 import { box, label, svg } from "../shared/svg.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { say, voiceOf, type Voice } from "./words.js";
-import type { DiagramPayload, StagePayload } from "../shared/payloads.js";
+import type { DiagramPayload, StagePayload } from "../dist/payloads.js";
 import type { Drawing, Size } from "./diagram.js";
 
 const BOX = 46; // high

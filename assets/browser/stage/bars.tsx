@@ -3,7 +3,7 @@
 import { prob } from "../shared/numbers.js";
 import { shorten, visible } from "../shared/text.js";
 import { say } from "./words.js";
-import type { CandidateRow, ShareRow } from "../shared/payloads.js";
+import type { CandidateRow, ShareRow } from "../dist/payloads.js";
 
 const NAME_LENGTH = 12; // characters
 

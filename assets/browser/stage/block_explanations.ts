@@ -4,7 +4,7 @@
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
 import { say } from "./words.js";
-import type { JudgedChip, RoundPayload } from "../shared/payloads.js";
+import type { JudgedChip, RoundPayload } from "../dist/payloads.js";
 
 /** Why a token is in the accepted block, or the first one after it. */
 export function blockToken(round: RoundPayload, chip: JudgedChip, index: number) {

@@ -3,7 +3,7 @@
 import { fixed, localize } from "../shared/localize.js";
 import { Line, roundNumbers, type Margin, type Place, type Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
-import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
+import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 import type { Style } from "./style.js";
 
 export type Point = { acceptance: number | null, speedup: number | null, interval?: Span | null }; // interval: 95 % of an estimated speedup

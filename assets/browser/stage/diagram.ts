@@ -2,6 +2,7 @@
 // drawn only where `data.diagram` is set (a lesson). It also marks the part of the stage the lesson is about, and moves
 // the playhead to the lesson's place.
 
+import { createElement, render } from "preact";
 import { MARKS, byTarget, className } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { label, svg } from "../shared/svg.js";
@@ -17,7 +18,7 @@ import { drawTexts, textsHeight, textsInWords } from "./texts.js";
 import { depthsOf } from "./tree.js";
 import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 import { isPlain, nameOf, say, voiceOf } from "./words.js";
-import type { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js";
+import type { Chip, DiagramPayload, Phase, RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 
 export type Size = { width: number, column: number, gap: number, short: number }; // in pixels; `short` in characters
@@ -40,7 +41,6 @@ export class Diagram {
   data: StagePayload | null = null;
   said;
   svg = svg("svg", {});
-  lossless: Lossless | null = null;
   drawn: string | null = null;
   place: string | null = null;
 
@@ -58,16 +58,9 @@ export class Diagram {
     speak(this.stage, data);
     if (!lesson) return void (delete this.stage.dataset.focus, delete this.stage.dataset.picture);
     this.said = voiceOf(lesson.words);
-    this.#keepLossless(lesson);
     this.stage.dataset.focus = lesson.focus;
     this.stage.dataset.picture = lesson.picture;
     this.drawn = null;
-  }
-
-  /** The picture whose q the visitor moves stays as it is while its lesson and its words stay. */
-  #keepLossless({ rule, words }: DiagramPayload) {
-    if (!rule) this.lossless = null;
-    else if (!this.lossless || this.lossless.words !== words) this.lossless = new Lossless(rule, words);
   }
 
   /** Once the playhead knows the run: to the lesson's place, when that is a new one. */
@@ -83,7 +76,8 @@ export class Diagram {
     const { phase } = this.playhead;
     const index = Math.max(this.playhead.round, 0);
     const size = isNarrow(this.stage) ? NARROW : WIDE;
-    const wanted = this.lossless ? "lossless" : `${index} ${size.width}`;
+    const { rule, words } = this.data.diagram;
+    const wanted = rule ? `lossless ${words}` : `${index} ${size.width}`;
     if (this.drawn !== wanted) this.#drawPicture(index, this.data, this.data.diagram, size);
     this.drawn = wanted;
     this.svg.dataset.phase = phase ?? "propose";
@@ -103,8 +97,12 @@ export class Diagram {
   }
 
   /** `index`: of the round */
-  #drawPicture(index: number, data: StagePayload, { picture, words, passes, batch, stops }: DiagramPayload, size: Size) {
-    if (this.lossless) return void this.box.replaceChildren(this.lossless.box);
+  #drawPicture(index: number, data: StagePayload, { picture, words, passes, batch, stops, rule }: DiagramPayload, size: Size) {
+    if (!rule || !this.box.querySelector(".lossless")) {
+      render(null, this.box);
+      this.box.replaceChildren();
+    }
+    if (rule) return render(createElement(Lossless, { recorded: rule, words, key: words }), this.box); // what the visitor did to q stays while its lesson and its words stay
     const round = data.rounds[index];
     const drawing = { top: 4, size, words, rule: data.rule };
     if (picture === "weights" && passes) this.#fill(size, weightsHeight(size), drawWeights(passes, drawing));

@@ -5,7 +5,7 @@ import { inHundred, prob } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 import { say, voiceOf, type Voice } from "./words.js";
-import type { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, ShareRow, StagePayload, TargetChip } from "../shared/payloads.js";
+import type { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, ShareRow, StagePayload, TargetChip } from "../dist/payloads.js";
 import type { Drawing, Size } from "./diagram.js";
 
 export type RowDrawing = { row: CandidateRow, y: number, most: number, size: Size, said: Voice }; // most is the longest bar

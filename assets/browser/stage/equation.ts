@@ -4,7 +4,7 @@
 import { fixed, localize } from "../shared/localize.js";
 import { estimated } from "./curves.js";
 import { say } from "./words.js";
-import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
+import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 
 export type Part = "tokens" | "steps" | "speedup";
 export type Piece = { part: Part | null, words: string }; // of the line; null: a sign between two parts

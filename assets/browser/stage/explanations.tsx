@@ -8,7 +8,7 @@ import { blockToken } from "./block_explanations.js";
 import { Facts, Rule, ruleApplied } from "./facts.js";
 import { Siblings, guessInTree, whyNotTaken } from "./tree_explanations.js";
 import { say } from "./words.js";
-import type { Chip, DiscardedChip, JudgedChip, NotTakenChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js";
+import type { Chip, DiscardedChip, JudgedChip, NotTakenChip, RoundPayload, StagePayload, TargetChip } from "../dist/payloads.js";
 
 type Of<Kind extends Chip> = { data: StagePayload; round: RoundPayload; chip: Kind; index: number }; // index: of the chip in its round
 

@@ -5,7 +5,7 @@ import { Said } from "../shared/said.js";
 import { quoted } from "../shared/text.js";
 import { say } from "./words.js";
 import type { ComponentChildren } from "preact";
-import type { JudgedChip, StagePayload } from "../shared/payloads.js";
+import type { JudgedChip, StagePayload } from "../dist/payloads.js";
 
 export function Rule({ children }: { children: string }) {
   return <p class="rule"><Said text={children} /></p>;

@@ -2,7 +2,7 @@
 
 import { publish } from "../shared/channel.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
-import type { FeedPayload } from "../shared/payloads.js";
+import type { FeedPayload } from "../dist/payloads.js";
 
 export default function feed(component: Component<FeedPayload>) {
   const data = payloadOf(component);

@@ -8,7 +8,7 @@ import { Level, LineAhead, LineOfBefore, LineSoFar, PERCENT, estimated, figuresO
 import { LengthsFigure } from "./lengths_figure.js";
 import { Axes, Drawing, Line, Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
-import type { FiguresAfter, StagePayload } from "../shared/payloads.js";
+import type { FiguresAfter, StagePayload } from "../dist/payloads.js";
 import type { Style } from "./style.js";
 
 export type FigureName = "acceptance" | "speedup" | "lengths" | "positions";

@@ -1,5 +1,5 @@
 // What the stage has after news from its page's feed. Draws nothing.
-import type { FeedPayload, SentRun, SentStage, StageGrowth, StageMount, Trace } from "../shared/payloads.js";
+import type { FeedPayload, SentRun, SentStage, StageGrowth, StageMount, Trace } from "../dist/payloads.js";
 
 /** What Streamlit gave, with its run; null until that is here. */
 export function joined(given: StageMount, run: SentRun | undefined): SentStage | null {

@@ -2,7 +2,7 @@
 
 import { element, find, quoting } from "../shared/dom.js";
 import { say } from "./words.js";
-import type { StagePayload } from "../shared/payloads.js";
+import type { StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Replay } from "./replay.js";
 

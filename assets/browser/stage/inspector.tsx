@@ -6,7 +6,7 @@ import { partOfCharacter, quoted } from "../shared/text.js";
 import { Judgement, Proposed } from "./explanations.js";
 import { Rule } from "./facts.js";
 import { nameOf, say } from "./words.js";
-import type { Chip, StagePayload } from "../shared/payloads.js";
+import type { Chip, StagePayload } from "../dist/payloads.js";
 import type { Place } from "./strip.js";
 
 type Shown = { data: StagePayload; place: Place; judged: boolean; close: (() => void) | null };

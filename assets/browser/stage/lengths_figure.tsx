@@ -5,7 +5,7 @@ import { percent, times } from "../shared/numbers.js";
 import { Curve, Dot, PERCENT, Tip, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, type Mark, type Point } from "./curves.js";
 import { Axes, Drawing, Line, Plane, type Span, type Tick } from "./plane.js";
 import { say } from "./words.js";
-import type { ComparedPayload, StagePayload } from "../shared/payloads.js";
+import type { ComparedPayload, StagePayload } from "../dist/payloads.js";
 import type { Wanted } from "./figures.js";
 
 export type Planes = { shares: Plane, speeds: Plane };

@@ -6,7 +6,7 @@ import { MARKS, byTarget, className } from "../shared/chips.js";
 import { box, label, svg } from "../shared/svg.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { say, voiceOf, type Voice } from "./words.js";
-import type { Chip, ChipStatus, DiagramPayload, JudgedChip, Phase, StagePayload, TargetChip } from "../shared/payloads.js";
+import type { Chip, ChipStatus, DiagramPayload, JudgedChip, Phase, StagePayload, TargetChip } from "../dist/payloads.js";
 import type { Drawing } from "./diagram.js";
 
 export type Place = { read: string, status: ChipStatus | null, expected: TargetChip | JudgedChip | null, next: Chip | null }; // One place of the pass. `status` is that of the guess that is read there, null for the text's last token; `expected` is what the target expects after it, null after a wrong guess: there it is not used, and no run records it. `next` is the guess that it is compared with, null after the last one.

@@ -3,7 +3,7 @@
 
 import { STATUS_WORDS } from "../shared/chips.js";
 import { isPlain, isText, nameOf, say, voiceOf } from "./words.js";
-import type { ChipStatus, StagePayload } from "../shared/payloads.js";
+import type { ChipStatus, StagePayload } from "../dist/payloads.js";
 
 /** The legend, the key and the captions, in the words that are right for this run: a text can have a form for it. */
 export function speak(stage: HTMLElement, data: StagePayload) {

@@ -1,5 +1,6 @@
 // A small chart's plane: where a value is, in pixels, and the axes around it.
 
+import { UNTRANSLATED } from "../shared/svg.js";
 import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to
@@ -30,8 +31,6 @@ export class Plane {
     return this.height - b - part(Math.min(value, this.ySpan[1]), this.ySpan) * (this.height - t - b);
   }
 }
-
-const UNTRANSLATED: object = { translate: "no" }; // no property of a drawing: false would take it away
 
 export function Drawing({ plane: { width, height }, children }: { plane: Plane; children: ComponentChildren }) {
   return <svg {...UNTRANSLATED} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">{children}</svg>;

@@ -1,7 +1,7 @@
 // Where the visitor is in the run, and the timer that moves it. Draws nothing.
 
 import { prefersReducedMotion } from "../shared/dom.js";
-import type { Phase, StagePayload } from "../shared/payloads.js";
+import type { Phase, StagePayload } from "../dist/payloads.js";
 
 export type Run = Pick<StagePayload, "run_id" | "more" | "playhead" | "phases"> & { rounds: readonly unknown[] };
 export type Move = "toggle" | "first" | "back" | "forward" | "roundBack" | "roundForward" | "last";

@@ -6,7 +6,7 @@ import { find } from "../shared/dom.js";
 import { fixed } from "../shared/localize.js";
 import { Strip } from "./strip.js";
 import { say } from "./words.js";
-import type { ReplayedLength, ReplayedRound, StagePayload } from "../shared/payloads.js";
+import type { ReplayedLength, ReplayedRound, StagePayload } from "../dist/payloads.js";
 import type { ShownChip } from "../shared/chips.js";
 import type { Asked } from "./curves.js";
 

@@ -7,7 +7,7 @@ import { percent, times } from "../shared/numbers.js";
 import { estimated, figuresOf, lastOf, trusted, type Asked, type Point } from "./curves.js";
 import { certainty, equationOf, type Equation } from "./equation.js";
 import { say } from "./words.js";
-import type { ReplayedLength, StagePayload } from "../shared/payloads.js";
+import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 
 const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** words of the reason, and the tips that explain them */

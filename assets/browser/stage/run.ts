@@ -2,7 +2,7 @@
 
 import { hold } from "../shared/channel.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
-import type { HeldRun } from "../shared/payloads.js";
+import type { HeldRun } from "../dist/payloads.js";
 
 export default function run(component: Component<HeldRun>) {
   const data = payloadOf(component);

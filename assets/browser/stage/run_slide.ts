@@ -8,7 +8,7 @@ import { countsAfter, settingsInWords, titleOf } from "./account.js";
 import { DWELL } from "./playhead.js";
 import { depthsOf, hiddenGuesses, rowsOf } from "./tree.js";
 import { say } from "./words.js";
-import type { Phase, RoundPayload, SentRun, StagePayload, TreePayload } from "../shared/payloads.js";
+import type { Phase, RoundPayload, SentRun, StagePayload, TreePayload } from "../dist/payloads.js";
 
 export type Shown = { data: StagePayload, run: SentRun, key: SlideChip[], colours: Colours }; // the run on the stage, and the stage's key of its marks
 

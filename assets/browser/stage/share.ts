@@ -3,7 +3,7 @@
 import { copied } from "../shared/clipboard.js";
 import { find } from "../shared/dom.js";
 import { say } from "./words.js";
-import type { StagePayload } from "../shared/payloads.js";
+import type { StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 
 export type View = StagePayload["view"];

@@ -30,7 +30,7 @@ import { Timeline, widthInWords } from "./timeline.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 import { say } from "./words.js";
-import type { RoundPayload, SentStage, StageMount, StagePayload } from "../shared/payloads.js";
+import type { RoundPayload, SentStage, StageMount, StagePayload } from "../dist/payloads.js";
 import type { Loaded } from "../shared/mounting.js";
 
 export class Stage {

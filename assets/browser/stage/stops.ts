@@ -6,7 +6,7 @@ import { inHundred, prob, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 import { say, voiceOf, type Voice } from "./words.js";
-import type { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, TargetChip } from "../shared/payloads.js";
+import type { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, TargetChip } from "../dist/payloads.js";
 import type { Drawing } from "./diagram.js";
 
 export type DraftedChip = Exclude<Chip, TargetChip>;

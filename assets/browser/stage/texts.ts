@@ -5,7 +5,7 @@ import { times } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { BAR, FETCHED, drawBars, drawFetch, shareOf, type Bar } from "./weights.js";
 import { say, voiceOf, type Voice } from "./words.js";
-import type { BatchPayload, DiagramPayload } from "../shared/payloads.js";
+import type { BatchPayload, DiagramPayload } from "../dist/payloads.js";
 import type { Drawing, Size } from "./diagram.js";
 
 const CELL = { width: 22, height: 8, gap: 3 };

@@ -7,7 +7,7 @@ import { milliseconds, times } from "../shared/numbers.js";
 import { progress } from "./plain_words.js";
 import { TimelineFigure, plainStep, timelineMargin } from "./timeline_figure.js";
 import { isPlain, say } from "./words.js";
-import type { RoundPayload, StagePayload } from "../shared/payloads.js";
+import type { RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Style } from "./style.js";
 import type { Margin, Span } from "./plane.js";

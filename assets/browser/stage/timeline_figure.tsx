@@ -5,7 +5,7 @@ import { localize } from "../shared/localize.js";
 import { Axes, Drawing, Plane, roundNumbers, type Margin, type Span, type Tick } from "./plane.js";
 import { depthsOf } from "./tree.js";
 import { voiceOf } from "./words.js";
-import type { Chip, RoundPayload, StagePayload } from "../shared/payloads.js";
+import type { Chip, RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Style } from "./style.js";
 
 export type Wanted = { data: StagePayload, window: Span, margin: Margin, style: Style, plot: HTMLElement, judged: number };

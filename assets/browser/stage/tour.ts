@@ -5,7 +5,7 @@ import { element, find, sentence } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { whatWasDone, type Chosen, type Doing } from "./until.js";
 import { say } from "./words.js";
-import type { Beat, StagePayload, TourPayload } from "../shared/payloads.js";
+import type { Beat, StagePayload, TourPayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Replay } from "./replay.js";
 

@@ -1,6 +1,6 @@
 // A tree of guesses: what stands beside and after each, in which row it is drawn, and where the arrow keys lead. Draws
 // nothing. A guess is named by its place among the round's guesses.
-import type { TreePayload } from "../shared/payloads.js";
+import type { TreePayload } from "../dist/payloads.js";
 
 export type Rows = Array<number | null>; // of each guess, from 0; null where it is folded away
 

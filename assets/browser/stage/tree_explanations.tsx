@@ -8,7 +8,7 @@ import { quoted } from "../shared/text.js";
 import { ruleApplied } from "./facts.js";
 import { siblingsOf } from "./tree.js";
 import { say } from "./words.js";
-import type { Chip, JudgedChip, RoundPayload, StagePayload, TreePayload } from "../shared/payloads.js";
+import type { Chip, JudgedChip, RoundPayload, StagePayload, TreePayload } from "../dist/payloads.js";
 
 function treeOf({ tree }: RoundPayload): TreePayload {
   if (!tree) throw new Error("This round has no tree");

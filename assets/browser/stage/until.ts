@@ -3,7 +3,7 @@
 import { byTarget } from "../shared/chips.js";
 import { fill } from "../shared/fill.js";
 import { quoted } from "../shared/text.js";
-import type { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload } from "../shared/payloads.js";
+import type { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload } from "../dist/payloads.js";
 
 export type Chosen = { round: number, status: ChipStatus, text: string }; // a token, by a click or by Enter
 

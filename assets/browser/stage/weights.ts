@@ -4,7 +4,7 @@
 import { milliseconds, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { voiceOf, type Voice } from "./words.js";
-import type { DiagramPayload, PassPayload, PassesPayload } from "../shared/payloads.js";
+import type { DiagramPayload, PassPayload, PassesPayload } from "../dist/payloads.js";
 import type { Drawing } from "./diagram.js";
 
 export type Bar = [string, number, string]; // what was timed, its time in plain passes, and its kind

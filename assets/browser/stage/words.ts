@@ -2,7 +2,7 @@
 
 import STAGE from "../../texts/browser/stage.json" with { type: "json" };
 import { sayer, type Filled } from "../shared/fill.js";
-import type { ChipStatus, DiagramPayload, StagePayload } from "../shared/payloads.js";
+import type { ChipStatus, DiagramPayload, StagePayload } from "../dist/payloads.js";
 
 export type Name = keyof typeof STAGE;
 export type TwoVoices = { [Each in Name]: Each extends `${infer Own extends Name}_plain` ? Own : never }[Name]; // texts that have a plain one beside them

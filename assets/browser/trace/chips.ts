@@ -1,7 +1,7 @@
 // The tokens of a round as chips: what the strip draws and the inspector explains.
 
 import { addedIn, shown } from "./rounds.js";
-import type { Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, ShareRow } from "../shared/payloads.js";
+import type { Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, ShareRow } from "../dist/payloads.js";
 import type { CandidateRow, Chip, TargetChip } from "./drawn.js";
 
 const SHOWN = 3; // of a token's candidates

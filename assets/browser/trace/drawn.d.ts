@@ -1,6 +1,6 @@
 // What the stage draws: what the modules of this folder make of a trace, and the server's small state beside it.
 
-import type { Added, MethodPayload, ShareRow, StageState } from "../shared/payloads.js";
+import type { Added, MethodPayload, ShareRow, StageState } from "../dist/payloads.js";
 
 /** How a draft is judged: token after token, along a tree, or all of it together. */
 export type Rule = "token" | "tree" | "block";

@@ -8,7 +8,7 @@ import { replayOf } from "./replay.js";
 import { emits, secondsOf } from "./rounds.js";
 import { autoregressiveClock, running } from "./running.js";
 import { treeOf } from "./tree_rows.js";
-import type { DecodeSettings, DiagramPayload, SentRun, SentStage, Trace } from "../shared/payloads.js";
+import type { DecodeSettings, DiagramPayload, SentRun, SentStage, Trace } from "../dist/payloads.js";
 import type { HowPayload, PromptPayload, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;

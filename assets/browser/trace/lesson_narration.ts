@@ -3,7 +3,7 @@
 import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
 import { endOfText, paragraph } from "./narration.js";
 import { say } from "./words.js";
-import type { DiagramPayload, Round } from "../shared/payloads.js";
+import type { DiagramPayload, Round } from "../dist/payloads.js";
 import type { RoundPayload } from "./drawn.js";
 
 /** `index`: of the pass */

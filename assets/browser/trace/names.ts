@@ -1,7 +1,7 @@
 /** What models and drafts are called: as in specviz/core/names.py. */
 
 import { say } from "./words.js";
-import type { Trace } from "../shared/payloads.js";
+import type { Trace } from "../dist/payloads.js";
 
 const PATH = /^(\/|~|\.{1,2}\/|.:\/)/; // how the name of a folder or a file begins
 const LAYERS = "early-exit:";

@@ -3,7 +3,7 @@
 import { fill } from "../shared/fill.js";
 import { acceptedTokens, addedIn, count, depthOf, isTree } from "./rounds.js";
 import { say } from "./words.js";
-import type { MethodPayload, Round } from "../shared/payloads.js";
+import type { MethodPayload, Round } from "../dist/payloads.js";
 import type { RoundPayload } from "./drawn.js";
 
 export type Teller = { method: MethodPayload }; // what the sentences about every round of a run depend on

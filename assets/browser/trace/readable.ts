@@ -2,7 +2,7 @@
 // ö(1/2). The file keeps the bytes, ⟨C3⟩⟨B6⟩. specviz/core/readable.py does the same for the terminal and the pages.
 
 import { acceptedTokens, isTree, pathsOf, shown } from "./rounds.js";
-import type { Round, Trace } from "../shared/payloads.js";
+import type { Round, Trace } from "../dist/payloads.js";
 
 export type Item = { token: number, text: string, byte: number | null };
 

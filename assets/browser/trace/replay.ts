@@ -6,7 +6,7 @@
 import { spelled } from "./readable.js";
 import { count, emits, isTree, shown } from "./rounds.js";
 import { say } from "./words.js";
-import type { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../shared/payloads.js";
+import type { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../dist/payloads.js";
 import type { NoReplay, ReplayedLength, Replays } from "./drawn.js";
 
 export type Tails = Map<number, (number | null)[]>; // by place in the output: what the run's draft wrote after its guess there

@@ -1,5 +1,5 @@
 // What follows from one round of a trace, under the names that specviz/core/rounds.py gives it.
-import type { Added, DraftedToken, Round, Status } from "../shared/payloads.js";
+import type { Added, DraftedToken, Round, Status } from "../dist/payloads.js";
 
 const NOT_REPORTED = "⟨?⟩"; // is shown for a token that the system which wrote the run does not report
 

@@ -1,7 +1,7 @@
 // The figures of a run after each of its rounds, and its times.
 
 import { count, depthOf, depthsOf, emits, secondsOf } from "./rounds.js";
-import type { Autoregressive, Round, Trace } from "../shared/payloads.js";
+import type { Autoregressive, Round, Trace } from "../dist/payloads.js";
 import type { FiguresAfter, RoundPayload } from "./drawn.js";
 
 export interface Running {

@@ -2,7 +2,7 @@
 // the same for a terminal and for paper.
 
 import { isTree } from "./rounds.js";
-import type { DraftedToken, Round } from "../shared/payloads.js";
+import type { DraftedToken, Round } from "../dist/payloads.js";
 import type { TreePayload } from "./drawn.js";
 
 export const MOST_ROWS = 8; // of a tree on the stage; a larger one shows fewer, and a line that says how many more there are

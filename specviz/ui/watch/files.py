@@ -6,22 +6,20 @@
 from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
-from itertools import chain
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.languages import cache_by_language
+from specviz.core.languages import cache_by_language, current_language
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
 from specviz.models.record_tokenizer import list_tokenizers
-from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
+from specviz.player.live import WEIGHTS_BEGIN, live_file
 from specviz.player.offline import offline_page
 from specviz.systems import RecordOptions, open_run, system_of
 from specviz.ui.shared.address import only_here, own_address
@@ -126,22 +124,14 @@ _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/ta
 
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
-    """See `Parts` in assets/browser/live/take.ts; None where static files cannot be written."""
-    page, folder = live_file_with("").encode(), served_folder()
-    stamp = sha256(page).hexdigest()[:16]
-    weights: dict[str, tuple[str, Path]] = {}
-    for name in IN_ONE_FILE:
-        path = MODELS / name / WEIGHTS
-        held = sha256(path.read_bytes()).hexdigest()[:16]  # so one file is for all languages and versions
-        weights[name] = (f"{name}-{held}.safetensors", path)
-    files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
-    if not all(publish(folder / name, content) for name, content in files.items()):
+    """See `Taken` in assets/browser/live/take.ts; None where static files cannot be written."""
+    content, folder, begin = live_file().encode(), served_folder(), f"live-{current_language()}-"
+    name = f"{begin}{sha256(content).hexdigest()[:16]}.html"
+    if not publish(folder / name, content):
         return None
-    for older in chain.from_iterable(folder.glob(f"{name}-*.safetensors") for name in weights):
-        if older.name not in files:
-            older.unlink(missing_ok=True)
-    sizes = {name: (file, path.stat().st_size) for name, (file, path) in weights.items()}
-    return {"page": f"live-{stamp}.html", "weights": sizes}
+    for older in set(folder.glob(f"{begin}*.html")) - {folder / name}:  # 33 MB each
+        older.unlink(missing_ok=True)
+    return {"file": name, "bytes": len(content), "weights": content.index(WEIGHTS_BEGIN.encode())}
 
 
 def offer_live_file(watching: WatchState) -> None:

@@ -1,44 +1,35 @@
 // The component: one Race a mount. All lanes of all prompts follow one clock.
 
-import { element, find } from "../shared/dom.js";
+import { Fragment, render } from "preact";
+import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { mount, type Loaded } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { RaceClock } from "./clock.js";
-import { LANES, Lane } from "./lane.js";
+import { Lap } from "./lane.js";
 import { say } from "./words.js";
-import type { LapPayload, RacePayload } from "../shared/payloads.js";
+import type { LapPayload, RacePayload } from "../dist/payloads.js";
 
 export type Move = "toggle" | "back" | "forward" | "restart" | "end";
 
 const KEYS: Record<string, Move> = { " ": "toggle", ArrowLeft: "back", ArrowRight: "forward", Home: "restart", End: "end" };
 
 class Race {
-  node;
+  node = find(this.root, ".race");
   data: RacePayload | null = null;
-  lanes: Lane[] = [];
   shownState: string | null = null;
   reporter = new Reporter(() => (this.clock.playing ? null : Math.round(this.clock.at * 1000) / 1000));
   clock = new RaceClock(() => this.show(), () => this.reporter.report());
-  scrubber: HTMLInputElement;
-  speed: HTMLSelectElement;
-  play;
-  time;
-  stopKeys;
+  scrubber: HTMLInputElement = find(this.node, ".scrubber");
+  speed: HTMLSelectElement = find(this.node, ".speed");
+  play = find(this.node, ".play");
+  time = find(this.node, ".clock");
+  laps = find(this.node, ".laps");
+  stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
 
-  constructor(root: ParentNode) {
-    this.node = find(root, ".race");
-    this.scrubber = find(this.node, ".scrubber");
-    this.speed = find(this.node, ".speed");
-    this.play = find(this.node, ".play");
-    this.time = find(this.node, ".clock");
-    this.stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
-    this.#listen();
-  }
-
-  #listen() {
+  constructor(public root: ParentNode) {
     this.play.addEventListener("click", () => this.clock.toggle());
     find(this.node, ".restart").addEventListener("click", () => this.clock.restart());
     const scale = () => Number(this.scrubber.value) / Number(this.scrubber.max);
@@ -56,29 +47,17 @@ class Race {
     const badge = find(this.node, ".badge");
     badge.textContent = badge.title = data.badge;
     this.node.dataset.run = data.run_id;
-    this.speed.replaceChildren(...data.choices.map((factor) => speedOption(factor, data.slower)));
-    this.#build(data.laps);
+    this.speed.replaceChildren(...data.choices.map((factor) => {
+      const chosen = factor === data.slower;
+      return new Option(say(factor === 1 ? "real_speed" : "slower_speed", { factor }), String(factor), chosen, chosen);
+    }));
     this.clock.load(data);
-  }
-
-  #build(laps: LapPayload[]) {
-    this.lanes = [];
-    const nodes = laps.map((lap) => {
-      const node = element("article", "lap");
-      const head = element("h2", "lap-head");
-      head.append(element("b", "", lap.name), " ", element("bdi", "", lap.prompt));
-      const lanes = lap.lanes.map((lane) => new Lane(lane));
-      this.lanes.push(...lanes);
-      node.append(head, ...lanes.map((lane) => lane.node), element("p", "spoken", inWords(lap)));
-      return node;
-    });
-    find(this.node, ".laps").replaceChildren(...nodes);
   }
 
   show() {
     if (!this.data) return;
     const { at, end, finished } = this.clock;
-    for (const lane of this.lanes) lane.show(at);
+    render(<Fragment key={this.data.run_id}>{this.data.laps.map((lap) => <Lap {...{ lap, at }} />)}</Fragment>, this.laps);
     const share = end ? at / end : 0;
     const time = say("time", { at: seconds(at), end: seconds(end) });
     this.scrubber.value = String(Math.round(share * Number(this.scrubber.max)));
@@ -119,19 +98,6 @@ class Race {
     this.clock.stop();
     this.stopKeys();
   }
-}
-
-function speedOption(factor: number, chosen: number) {
-  const option = element("option", "", say(factor === 1 ? "real_speed" : "slower_speed", { factor }));
-  option.value = String(factor);
-  option.selected = factor === chosen;
-  return option;
-}
-
-/** A lap for a screen reader. */
-function inWords(lap: LapPayload) {
-  const lanes = lap.lanes.map(({ name, tokens, end, steps }) => say("lane", { name: LANES[name], tokens, time: seconds(end), steps: steps.length }));
-  return `${lanes.join("; ")}. ${lap.result}.`;
 }
 
 export default mount(".race", (root) => new Race(root));

@@ -2,8 +2,8 @@
 // it the two kinds of work of a plain pass and of a check are.
 
 import { fixed, grouped } from "../shared/localize.js";
-import { label, svg } from "../shared/svg.js";
-import type { PublishedMachine, RooflinePayload } from "../shared/payloads.js";
+import { UNTRANSLATED } from "../shared/svg.js";
+import type { PublishedMachine, RooflinePayload } from "../dist/payloads.js";
 import type { Round } from "./model.js";
 
 export type Kind = keyof typeof WORK;
@@ -29,39 +29,37 @@ export function scales(width: number, { teraflops, terabytes }: PublishedMachine
   return { right, bottom, x, y, at };
 }
 
-export function drawRoof(round: Round, width: number, said: Labels): SVGElement[] {
+export function Roof({ round, width, said }: { round: Round; width: number; said: Labels }) {
   const { left } = MARGIN;
   const { right, bottom, x, y, at } = scales(width, round.machine);
   const [start, bend] = [at(ACROSS.from), at(round.corner)];
-  /** One kind of work: from the plain pass, along the roof, to the check. */
-  const way = (kind: Kind) => {
-    const [from, to] = [at(round.plain[WORK[kind]].intensity), at(round.check[WORK[kind]].intensity)];
-    const over = from.x < bend.x && to.x > bend.x ? `L${bend.x} ${bend.y}` : "";
-    return [svg("path", { d: `M${from.x} ${from.y}${over}L${to.x} ${to.y}`, class: `way ${kind}` }), mark(kind, from, "plain"), mark(kind, to, "check")];
-  };
-  return [
-    svg("path", { d: `M${left} ${start.y}L${bend.x} ${bend.y}V${bottom}H${left}Z`, class: "ground waiting" }),
-    svg("path", { d: `M${bend.x} ${bend.y}H${right}V${bottom}H${bend.x}Z`, class: "ground arithmetic" }),
-    ...TICKS.filter((tick) => tick <= UP.to).flatMap((tick) => [
-      svg("path", { d: `M${left} ${y(tick)}H${right}`, class: "grid-line" }),
-      label(grouped(tick), left - 6, y(tick) + 4, "end"),
-    ]),
-    ...TICKS.map((tick) => label(grouped(tick), Math.min(x(tick), right - 18), bottom + 15, "")),
-    label(said.up, 2, 13, "start"),
-    label(said.across, (left + right) / 2, bottom + 32, ""),
-    svg("path", { d: `M${left} ${start.y}L${bend.x} ${bend.y}H${right}`, class: "roof-line" }),
-    label(said.waits, (left + bend.x) / 2, bottom - 8, "region"),
-    label(said.busy, (bend.x + right) / 2, bottom - 8, "region"),
-    ...way("attention"),
-    ...way("matrices"),
-  ];
+  return (
+    <svg {...UNTRANSLATED} role="img" class="drawing" viewBox={`0 0 ${width} ${HEIGHT}`} aria-label={roofInWords(round, said)}>
+      <path d={`M${left} ${start.y}L${bend.x} ${bend.y}V${bottom}H${left}Z`} class="ground waiting" />
+      <path d={`M${bend.x} ${bend.y}H${right}V${bottom}H${bend.x}Z`} class="ground arithmetic" />
+      {TICKS.filter((tick) => tick <= UP.to).map((tick) => (
+        <><path d={`M${left} ${y(tick)}H${right}`} class="grid-line" /><text x={left - 6} y={y(tick) + 4} class="end">{grouped(tick)}</text></>
+      ))}
+      {TICKS.map((tick) => <text x={Math.min(x(tick), right - 18)} y={bottom + 15} class="">{grouped(tick)}</text>)}
+      <text x={2} y={13} class="start">{said.up}</text>
+      <text x={(left + right) / 2} y={bottom + 32} class="">{said.across}</text>
+      <path d={`M${left} ${start.y}L${bend.x} ${bend.y}H${right}`} class="roof-line" />
+      <text x={(left + bend.x) / 2} y={bottom - 8} class="region">{said.waits}</text>
+      <text x={(bend.x + right) / 2} y={bottom - 8} class="region">{said.busy}</text>
+      {KINDS.toReversed().map((kind) => { // from the plain pass, along the roof, to the check
+        const [from, to] = [at(round.plain[WORK[kind]].intensity), at(round.check[WORK[kind]].intensity)];
+        const over = from.x < bend.x && to.x > bend.x ? `L${bend.x} ${bend.y}` : "";
+        return <><path d={`M${from.x} ${from.y}${over}L${to.x} ${to.y}`} class={`way ${kind}`} /><Mark kind={kind} which="plain" {...from} /><Mark kind={kind} which="check" {...to} /></>;
+      })}
+    </svg>
+  );
 }
 
 /** Matrices are round, attention is square; a plain pass is open, a check is filled. */
-export function mark(kind: Kind, { x, y }: { x: number, y: number }, which: typeof PASSES[number]) {
+export function Mark({ kind, which, x, y }: { kind: Kind; which: typeof PASSES[number]; x: number; y: number }) {
   const name = `mark ${kind} ${which}`;
-  if (kind === "matrices") return svg("circle", { cx: x, cy: y, r: MARK, class: name });
-  return svg("rect", { x: x - MARK + 1, y: y - MARK + 1, width: 2 * MARK - 2, height: 2 * MARK - 2, class: name });
+  if (kind === "matrices") return <circle cx={x} cy={y} r={MARK} class={name} />;
+  return <rect x={x - MARK + 1} y={y - MARK + 1} width={2 * MARK - 2} height={2 * MARK - 2} class={name} />;
 }
 
 /** The picture as a sentence, for a screen reader. */

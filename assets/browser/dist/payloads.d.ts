@@ -4,9 +4,6 @@ export * from "../trace/drawn.js";
 
 export type Added = "correction" | "bonus" | "own" | "none";
 
-/**
- * The run for comparison: the target alone, one token a step.
- */
 export interface Autoregressive {
   seconds_per_token: Array<number>;
   token_ids: Array<number>;
@@ -14,9 +11,6 @@ export interface Autoregressive {
   disturbed?: boolean;
 }
 
-/**
- * Measured passes over several tokens of one text and of many; times are over that of one token of each text.
- */
 export interface BatchPayload {
   texts: number;
   tokens: number;
@@ -48,13 +42,6 @@ export interface ChartPayload {
 
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
-/**
- * The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
- *
- * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
- * after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
- * per target call.
- */
 export interface ComparedPayload {
   name: string;
   differs: string;
@@ -67,9 +54,6 @@ export interface ComparedPayload {
   pinned: boolean;
 }
 
-/**
- * Settings of both decoders, checked when they are made: the InputError names the setting.
- */
 export interface DecodeSettings {
   max_new_tokens: number;
   draft_length: number;
@@ -85,9 +69,6 @@ export interface DecodeSettings {
   prompt_format: "raw" | "chat";
 }
 
-/**
- * A lesson: its picture, the part of the stage it is about, and its place in the run.
- */
 export interface DiagramPayload {
   words: "technical" | "plain";
   focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
@@ -100,9 +81,6 @@ export interface DiagramPayload {
   place: string;
 }
 
-/**
- * What one drafter would guess at each place of a greedy output, with the true text before that place.
- */
 export interface DraftGuesses {
   drafter: DrafterInfo;
   token_ids: Array<number>;
@@ -113,9 +91,6 @@ export interface DraftGuesses {
   seconds: number;
 }
 
-/**
- * One token the draft proposed, and what happened to it.
- */
 export interface DraftedToken {
   id: number | null;
   text: string | null;
@@ -128,9 +103,6 @@ export interface DraftedToken {
   parent?: number | null;
 }
 
-/**
- * Who drafted: a model, or a rule without a model (the model fields are then None).
- */
 export interface DrafterInfo {
   kind: string;
   name: string;
@@ -150,9 +122,6 @@ export interface EmittedToken {
   residual_top?: Array<ResidualCandidate>;
 }
 
-/**
- * One word with its sentence, and a picture where there is one.
- */
 export interface EntryPayload {
   id: string;
   name: string;
@@ -165,9 +134,6 @@ export interface EntryPayload {
 
 export type Fate = "accepted" | "part" | "rejected" | "discarded" | "not taken";
 
-/**
- * What the feed sends to the stage of its page: a whole run, or only what is new of it.
- */
 export interface FeedPayload {
   stream: string;
   version: number;
@@ -175,9 +141,6 @@ export interface FeedPayload {
   growth: StageGrowth | null;
 }
 
-/**
- * One guess: its chips, the target's own token where it follows, and how its chips make words.
- */
 export interface GuessPayload {
   chips: Array<TokenPayload>;
   words: Array<WordPayload>;
@@ -188,9 +151,6 @@ export interface HeldRun {
   run: SentRun;
 }
 
-/**
- * The words of the one judge, and the speedup up to which nobody would notice a difference.
- */
 export interface JudgedPayload {
   neutral: number;
   helps: string;
@@ -198,9 +158,6 @@ export interface JudgedPayload {
   hurts: string;
 }
 
-/**
- * One decoder on one prompt. Times are milliseconds from the end of the prompt.
- */
 export interface LanePayload {
   name: "target alone" | "speculative";
   tokens: number;
@@ -228,10 +185,6 @@ export interface LoadQuestion {
   shows: Array<RooflineView>;
 }
 
-/**
- * One place of a sampled run: the text, p and q of its most probable tokens; and of all others together p, q and
- * Σ min(p, q).
- */
 export interface LosslessPayload {
   round: number;
   tokens: Array<[string, number, number]>;
@@ -246,19 +199,11 @@ export interface Machine {
   instructions?: string;
 }
 
-/**
- * A message of a chat, before the answer.
- */
 export interface MessagePayload {
   name: string;
   text: string;
 }
 
-/**
- * What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
- *
- * `subject` is who guesses, as in the middle of a sentence, and `several` whether these are several.
- */
 export interface MethodPayload {
   kind: string;
   by_hand: boolean;
@@ -273,9 +218,6 @@ export interface MethodPayload {
   nothing: string;
 }
 
-/**
- * Which weights were used, in which number format.
- */
 export interface ModelInfo {
   name: string;
   parameters: number;
@@ -307,18 +249,12 @@ export interface NextPage {
   why: string;
 }
 
-/**
- * What the page plays. Moments of the same run share it; a moment without a run is null.
- */
 export interface OfflineLesson {
   runs: Record<string, SentRun>;
   moments: Array<OfflineMoment | null>;
   sites: Array<string>;
 }
 
-/**
- * A moment that plays a run: the run's name, and what else its stage needs.
- */
 export interface OfflineMoment {
   run: string;
   state: StageState;
@@ -330,10 +266,6 @@ export interface Output {
   stopped_by: "length" | "eos" | "other" | null;
 }
 
-/**
- * A measured pass: the milliseconds of weights, attention, the program and the rest, and its time over that of one
- * token in the same number format.
- */
 export interface PassPayload {
   dtype: string;
   tokens: number;
@@ -341,9 +273,6 @@ export interface PassPayload {
   ratio: number;
 }
 
-/**
- * A lesson's measured passes over one token and over several, in each number format.
- */
 export interface PassesPayload {
   tokens: number;
   passes: Array<PassPayload>;
@@ -353,9 +282,6 @@ export type Phase = "propose" | "check" | "judge";
 
 export type PlayPayload = TextPicture | TurnPicture;
 
-/**
- * Time to read the prompt; it is not part of decoding.
- */
 export interface PrefillSeconds {
   target: number | null;
   draft: number | null;
@@ -389,11 +315,6 @@ export interface RacePayload {
   laps: Array<LapPayload>;
 }
 
-/**
- * What replayed rounds take: `steps` for 0, 1, ... guesses, in target steps, so that the run's own speedup is the
- * measured one; None where it is not known. `between` is their 95 % interval, low ends and high ends. `said` is where
- * they are from.
- */
 export interface ReplayTimes {
   steps: Array<number> | null;
   between: [Array<number>, Array<number>] | null;
@@ -412,18 +333,12 @@ export interface Result {
   where: string;
 }
 
-/**
- * What another drafter proposed at the same position.
- */
 export interface RivalPayload {
   name: string;
   chips: Array<TokenPayload>;
   more: string;
 }
 
-/**
- * The whole lesson: published figures in, everything else is computed from them.
- */
 export interface RooflinePayload {
   limits: string;
   machines: Array<PublishedMachine>;
@@ -442,9 +357,6 @@ export interface RooflineView {
   context: number;
 }
 
-/**
- * One draft phase and the target pass that checked it.
- */
 export interface Round {
   index: number;
   draft_seconds: number | null;
@@ -455,9 +367,6 @@ export interface Round {
   draft_tokens?: Array<string>;
 }
 
-/**
- * A recorded round; the chips that the word is about have a ring.
- */
 export interface RoundPicture {
   kind: "round";
   alt: string;
@@ -465,12 +374,6 @@ export interface RoundPicture {
   ringed: Array<number>;
 }
 
-/**
- * What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
- *
- * `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
- * other draft lengths, and then `times` too.
- */
 export interface SentRun {
   trace: Trace;
   hidden: number;
@@ -507,27 +410,18 @@ export interface SentStage {
 
 export type ShareRow = [string, number, boolean];
 
-/**
- * The system that wrote a run, if it was not this program.
- */
 export interface SourceSystem {
   system: string;
   notes: Array<string>;
   unknown: Array<string>;
 }
 
-/**
- * Acceptance of a judged guess, draft length, cost of a guess in plain passes.
- */
 export interface SpeculationPayload {
   alpha: number;
   length: number;
   cost: number;
 }
 
-/**
- * What is new of a run: its rounds from `start` on, and the seconds of the plain steps from `plain_start` on.
- */
 export interface StageGrowth {
   run_id: string;
   running: boolean;
@@ -540,9 +434,6 @@ export interface StageGrowth {
   plain: Array<number>;
 }
 
-/**
- * What the stage itself is sent; `part` names the `HeldRun` that belongs to it.
- */
 export interface StageMount {
   stream: string;
   version: number;
@@ -569,11 +460,6 @@ export interface StageMount {
   part: string;
 }
 
-/**
- * What may change at each drawing: a few hundred bytes.
- *
- * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
- */
 export interface StageState {
   stream: string;
   version: number;
@@ -601,12 +487,6 @@ export interface StageState {
 
 export type Status = "accepted" | "rejected" | "discarded" | "not taken";
 
-/**
- * Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
- *
- * `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `measured` says
- * over how many prompts and on which machine, for each of the two.
- */
 export interface StopsPayload {
   limit: number;
   schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
@@ -614,9 +494,6 @@ export interface StopsPayload {
   measured: [string, string];
 }
 
-/**
- * The text so far; `fresh` is what the last turn added.
- */
 export interface TextPicture {
   kind: "text";
   label: string;
@@ -645,18 +522,12 @@ export interface Tour {
   next: Array<NextPage>;
 }
 
-/**
- * The tour of a first visit: how often the visitor began it, and the beat to begin with, from 1.
- */
 export interface TourPayload {
   started: number;
   at: number;
   tour: Tour;
 }
 
-/**
- * A decode run: settings, models, prompt, rounds, timings, output.
- */
 export interface Trace {
   schema: 1 | 2;
   created: string;

@@ -1,0 +1,159 @@
+// The game's two pictures: the text so far, large, and a draft with its verification. A chip here is a chip of the stage.
+// Text is only ever text.
+
+import { Fragment, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Chip, JudgedRound, STATUS_WORDS } from "../shared/chips.js";
+import { find } from "../shared/dom.js";
+import { payloadOf, type Component } from "../shared/mounting.js";
+import { percent } from "../shared/numbers.js";
+import { Said } from "../shared/said.js";
+import { quoted, visible } from "../shared/text.js";
+import { applyScheme } from "../shared/theme.js";
+import { say } from "./words.js";
+import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../dist/payloads.js";
+
+const FATES: Record<Fate, string> = { ...STATUS_WORDS, part: say("in_part") };
+const INPUT = ".st-key-be_the_draft_guess input";
+const SECOND = ".st-key-be_the_draft_second input";
+const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
+
+/** What a chat model was asked, and the name of what follows it. */
+function Asked({ asked, label }: TextPicture) {
+  return (
+    <>
+      <div class="asked-of-it" tabIndex={0/* a long one scrolls */}>
+        {asked.map(({ name, text }) => <><p class="asked">{name}</p><p class="message" translate={false}>{text}</p></>)}
+      </div>
+      <p class="asked">{label}</p>
+    </>
+  );
+}
+
+function Text(picture: TextPicture) {
+  const { asked, text, fresh, inside } = picture;
+  const word = fresh.trimStart();
+  return (
+    <>
+      {asked.length > 0 && <Asked {...picture} />}
+      <p class="so-far" translate={false}>
+        <span>{text}</span>
+        {fresh && <>{fresh.slice(0, fresh.length - word.length)}<mark class="fresh">{word}</mark></>}
+        <span class="gap">{inside ? "…" : " …"}</span>
+      </p>
+    </>
+  );
+}
+
+function Turn({ title, said, guesses, lines, wants, asked, mine, rivals }: TurnPicture) {
+  return (
+    <>
+      <h2 class="headline"><Said text={title} /></h2>
+      {said && <p class="said"><Said text={said} /></p>}
+      {guesses.map((guess, i) => guess.chips.length > 0 && <Guess {...guess} name={guesses.length > 1 ? say("guess", { number: i + 1 }) : ""} />)}
+      {lines.length > 0 && <ul class="lines">{lines.map((line) => <li><Said text={line} /></li>)}</ul>}
+      <div class="sides">
+        {wants.length > 0 && <Wants {...{ wants, asked, mine }} />}
+        {rivals.length > 0 && <Rivals rivals={rivals} />}
+      </div>
+    </>
+  );
+}
+
+/** A guess's chips, the pieces of one word held together, then the target's own token where it follows them. `name`: where there are two guesses */
+function Guess({ chips, words, name }: GuessPayload & { name: string }) {
+  const said = words.map(({ text, fate }) => `${visible(text)}: ${FATES[fate]}`).join("; ");
+  const drawn = chips.map((chip) => <Chip of={chip} />);
+  const parts = words.map(({ pieces, fate }) => <><span class={`word ${fate.replace(" ", "-")}`}>{drawn.splice(0, pieces)}</span>{" "}</>);
+  return (
+    <div class="words-row" role="img" aria-label={name ? `${name}: ${said}` : said}>
+      {name && <span class="guess-name">{name}</span>}
+      <span class="round" data-phase="judge">{parts}{drawn}</span>
+    </div>
+  );
+}
+
+/** What the other drafters proposed at the same position. */
+function Rivals({ rivals }: { rivals: RivalPayload[] }) {
+  return (
+    <div class="rivals">
+      <p class="asked">{say("rivals")}</p>
+      {rivals.map(({ name, chips, more }) => {
+        const results = chips.map((chip) => `${visible(chip.text)}: ${STATUS_WORDS[chip.status]}`).join("; ");
+        return (
+          <div class="words-row rival" role="img" aria-label={`${name}: ${results} (${more})`}>
+            <span class="name">{name}</span>{chips.length > 0 && <><JudgedRound chips={chips} />{" "}</>}<span class="more">{more}</span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The target's most probable tokens where it decided itself, as bars. */
+function Wants({ wants, asked, mine: whose }: Pick<TurnPicture, "wants" | "asked" | "mine">) {
+  return (
+    <div class="wants">
+      <p class="asked">{asked}</p>
+      {wants.map(([text, p, mine]) => (
+        <div class={mine ? "want mine" : "want"}>
+          <bdi translate={false}>{quoted(text)}</bdi>
+          <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
+          <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
+          {mine && <em>{whose === "yours" ? say("yours") : say("theirs")}</em>}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Put the caret into the input, once Streamlit has drawn it, unless the visitor goes somewhere else or the game goes meanwhile. */
+function focusInput(box: HTMLElement, since = performance.now(), at = document.activeElement) {
+  const input: HTMLInputElement | null = document.querySelector(INPUT);
+  if (input && !input.disabled) return void input.focus({ preventScroll: true });
+  const here = [at, document.body].includes(document.activeElement); // what had the focus may be gone
+  if (here && box.isConnected && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(box, since, at));
+}
+
+/** While the target reads, the typed text cannot be changed. */
+function holdInput(busy: boolean) {
+  const inputs: NodeListOf<HTMLInputElement> = document.querySelectorAll(`${INPUT}, ${SECOND}`);
+  for (const input of inputs) input.readOnly = busy;
+}
+
+/** For a screen reader. The text is added a frame later: only a change is read out. */
+function Spoken({ text }: { text: string }) {
+  const [said, say] = useState("");
+  useEffect(() => say(text), [text]);
+  return <p class="spoken" role="status"><Said text={said} /></p>;
+}
+
+function draw(box: HTMLElement, data: PlayPayload) {
+  const drawn = JSON.stringify(data);
+  if (box.dataset.drawn === drawn) return;
+  box.dataset.drawn = drawn;
+  const picture = data.kind === "text" ? <Text {...data} /> : <><Turn {...data} />{data.spoken && <Spoken text={data.title} />}</>;
+  render(<Fragment key={drawn}>{picture}</Fragment>, box);
+}
+
+const focused: WeakMap<HTMLElement, string> = new WeakMap();
+
+/** Focus the input once for each new request. Not on a touch screen: there it would open the keyboard. */
+function focusOnce(box: HTMLElement, request: string) {
+  if (!request || focused.get(box) === request) return;
+  focused.set(box, request);
+  if (matchMedia("(pointer: fine)").matches) focusInput(box);
+}
+
+export default function (component: Component<PlayPayload>) {
+  const data = payloadOf(component);
+  if (!data) return;
+  const box = find(component.parentElement, ".play");
+  applyScheme(box);
+  box.setAttribute("aria-label", data.label);
+  box.classList.toggle("text", data.kind === "text");
+  draw(box, data);
+  if (data.kind !== "text") return;
+  holdInput(data.busy);
+  focusOnce(box, data.focus);
+}

@@ -1,0 +1,70 @@
+// A token as a chip, and a round as a group of chips. The style sheet decides what a chip looks like in each phase.
+
+import { partOfCharacter, shorten, visible } from "./text.js";
+import { say } from "./words.js";
+import type { HTMLAttributes } from "preact";
+import type { ChipStatus, Phase, TreePayload } from "../dist/payloads.js";
+
+export type ShownChip = { text: string | null, status: ChipStatus }; // What is drawn of a token; its text is null where it is not known.
+export type ShownRound = { chips: ShownChip[], draft_tokens?: string[], tree?: TreePayload };
+
+export const STATUS_WORDS: Record<ChipStatus, string> = {
+  accepted: say("accepted"),
+  rejected: say("rejected"),
+  discarded: say("discarded"),
+  "not taken": say("not_taken"),
+  correction: say("correction"),
+  bonus: say("bonus"),
+  own: say("own"),
+};
+
+export const MARKS: Record<ChipStatus, string> = { accepted: "✓", rejected: "✗", discarded: "⋯", "not taken": "⋯", correction: "↻", bonus: "+", own: "•" };
+
+const CHIP_LENGTH = 32; // characters
+
+/** Whether the target wrote the token itself. */
+export function byTarget({ status }: { status: ChipStatus }) {
+  return status === "correction" || status === "bonus" || status === "own";
+}
+
+/** A token's text, cut where it is long. */
+export function shownText(text: string) {
+  return shorten(visible(text), CHIP_LENGTH);
+}
+
+export function TokenText({ text }: { text: string }) {
+  return <bdi translate={false}>{shownText(text)}</bdi>;
+}
+
+type Attributes = HTMLAttributes<HTMLSpanElement>;
+
+export function Chip({ of: { text, status }, class: more = "", ...others }: Attributes & { of: ShownChip }) {
+  const said = text === null ? say("unknown") : partOfCharacter(text);
+  return (
+    <span class={`chip ${className(status)} ${byTarget({ status }) ? "emitted" : "drafted"} ${more}`.trim()} title={said || undefined} {...others}>
+      {text === null ? <bdi translate={false}>?</bdi> : <TokenText text={text} />}
+    </span>
+  );
+}
+
+/** A round that is judged, to look at: no chip is a control. `ringed`: those with a ring */
+export function JudgedRound({ chips, ringed = [], ...others }: Attributes & { chips: ShownChip[]; ringed?: number[] }) {
+  return (
+    <span class="round" data-phase="judge" {...others}>
+      {chips.map((chip, i) => <Chip of={chip} class={ringed.includes(i) ? "ringed" : ""} aria-hidden={others.role ? true : undefined} />)}
+    </span>
+  );
+}
+
+export function className(status: ChipStatus) {
+  return status.replace(" ", "-");
+}
+
+/** A chip in words, for a screen reader. `said`: the words for a status */
+export function chipLabel({ chips }: ShownRound, roundIndex: number, index: number, phase: Phase | null, said: (status: ChipStatus) => string = (status) => STATUS_WORDS[status]) {
+  const { text, status } = chips[index];
+  const round = roundIndex + 1;
+  if (text === null) return say("unknown_chip", { unknown: say("unknown"), round });
+  const state = phase === "judge" ? said(status) : say(phase === "check" ? "being_checked" : "guessed");
+  return say("chip", { token: visible(text), state, round });
+}

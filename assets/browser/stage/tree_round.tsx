@@ -1,0 +1,89 @@
+// A round whose draft is a tree. Its path is a part of the text; below it, while the round is in sight, stands the whole
+// tree: a column for each place in the text, a row for each chain of guesses. The style sheet decides what is shown in a
+// phase; nothing moves when the tree is judged.
+
+import { Chip, byTarget, type ShownRound } from "../shared/chips.js";
+import { prob } from "../shared/numbers.js";
+import { depthsOf, hiddenGuesses, rowsOf, siblingsOf, type Rows } from "./tree.js";
+import { say } from "./words.js";
+import type { ComponentChildren, HTMLAttributes } from "preact";
+import type { Phase, TreePayload } from "../dist/payloads.js";
+
+const HEADS = 1; // rows of the grid above the guesses
+const APART = { most: 4, all: 10 }; // between two columns that appear, and from the first to the last, in delays of a chip
+
+export type Tree = {
+  round: ShownRound & { tree: TreePayload };
+  phase: Phase | null;
+  atOnce: boolean; // whether all guesses were made together
+  open: boolean; // whether nothing is folded away
+  cost: string; // what its check cost; empty where that is not known
+  control: (index: number) => HTMLAttributes<HTMLSpanElement> & { "aria-pressed"?: true };
+  path: ComponentChildren; // what of it is text
+};
+
+/** The row of each guess; the accepted path has one once it is judged. */
+export function shownRows({ round: { chips, tree }, phase, open }: Pick<Tree, "round" | "phase" | "open">) {
+  return rowsOf(tree, open, (node) => phase === "judge" && chips[node].status === "accepted");
+}
+
+export function TreeParts({ path, ...tree }: Tree) {
+  const { round: { tree: shape, chips }, atOnce, control } = tree;
+  const depths = depthsOf(shape);
+  const rows = shownRows(tree);
+  const deepest = Math.max(...depths) + 1;
+  const apart = atOnce ? 0 : Math.min(APART.most, APART.all / deepest);
+  const guess = (i: number) => {
+    const [row, parent, siblings] = [rows[i], shape.parents[i], siblingsOf(shape, i)];
+    const from = (parent < 0 ? 0 : rows[parent]) ?? row ?? 0;
+    const [column, at] = [String(depths[i] + 1), (row ?? 0) + HEADS + 1];
+    const { "aria-pressed": selected, ...own } = control(i);
+    const place = { "aria-level": depths[i] + 1, "aria-posinset": siblings.indexOf(i) + 1, "aria-setsize": siblings.length };
+    return (
+      <>
+        <i class={chips[i].status === "accepted" ? "elbow lit" : "elbow"} hidden={row === null} style={{ gridRow: `${from + HEADS + 1} / ${at + 1}`, gridColumn: column }} />
+        <Chip of={chips[i]} {...own} {...place} role="treeitem" aria-selected={selected} hidden={row === null} style={{ gridRow: String(at), gridColumn: column, "--i": String(depths[i] * apart) }} />
+      </>
+    );
+  };
+  return (
+    <>
+      <span class="path">{path}</span>
+      <span class="branches" style={{ "--depths": String(deepest) }}>
+        {Array.from({ length: deepest }, (_, depth) => (
+          <span class="place" style={{ gridColumn: String(depth + 1) }} aria-hidden="true">{depth ? say("tree_place", { number: depth + 1 }) : say("tree_next_place")}</span>
+        ))}
+        <Note {...tree} />
+        <span class="nodes" role="tree" aria-label={say("tree_size", { guesses: shape.parents.length, places: deepest })}>
+          {shape.rows.map((row) => <span class="row" style={{ "--depth": String(depths[row[0]]) }}>{row.map(guess)}</span>)}
+        </span>
+        {shape.folded.length > 0 && <Fold shape={shape} rows={rows} open={tree.open} />}
+      </span>
+    </>
+  );
+}
+
+/** What becomes of the whole tree, in each phase. For the eye: the sentence above says it to a screen reader. */
+function Note({ round: { chips }, atOnce, cost }: Pick<Tree, "round" | "atOnce" | "cost">) {
+  const number = (status: string) => chips.filter((chip) => chip.status === status).length;
+  const guesses = chips.filter((chip) => !byTarget(chip)).length;
+  return (
+    <span class="tree-note" aria-hidden="true">
+      <span class="propose">{say(atOnce ? "tree_at_once" : "tree_by_place", { guesses })}</span>
+      <span class="check">{say("tree_in_one_pass", { guesses })}</span>
+      <span class="judge">{say("tree_judged", { accepted: number("accepted"), failed: number("rejected"), not_taken: number("not taken") })}</span>
+      <span class="cost">{cost && ` · ${cost}`}</span>
+    </span>
+  );
+}
+
+function Fold({ shape, rows, open }: { shape: TreePayload; rows: Rows; open: boolean }) {
+  const below = open ? shape.rows.length : shape.rows.length - shape.folded.length;
+  const hidden = rows.filter((row) => row === null).length || hiddenGuesses(shape);
+  const more = say(shape.best === null ? "fold_more" : "fold_more_best", { hidden, best: prob(shape.best) });
+  return (
+    <button type="button" class={!open && rows.includes(below) ? "fold aside" : "fold"} style={{ gridRow: String(below + HEADS + 1) }} aria-expanded={open} title={open ? "" : say("unfold")}>
+      {open ? say("fold") : more}
+    </button>
+  );
+}
