@@ -45,7 +45,7 @@ def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
     assert found.settings.concurrency == [1, 2]
     assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
     assert found.with_.drafts == "wren-nano"
-    assert len(found.answers) == 2 * (3 + 6)
+    assert len(found.answers) == 2 * (3 + 24)
     assert {prompt.workload for prompt in found.prompts} == {"story"}
     out = capsys.readouterr().out
     assert "story-1" in out
