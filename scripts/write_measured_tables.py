@@ -65,8 +65,9 @@ SmolLM2-135M-Instruct in its template, on ten prompts of each of seven kinds (fo
 
 {chats}
 llama.cpp 11434's server reads the same file at {llama_rate} tokens a second. With its own n-grams of 3 and 4 guesses
-it is {llama_gain} as fast over these {llama_prompts} prompts. Both its servers wrote the same texts, all of {llama_tokens} tokens; ours stop where the
-model ends (`specviz bench`, [file](../assets/measured/bench_llama_ngram.json)).
+it is {llama_gain} as fast over these {llama_prompts} prompts. Both its servers wrote the same texts, all of
+{llama_tokens} tokens; ours stop where the model ends (`specviz bench`,
+[file](../assets/measured/bench_llama_ngram.json)).
 
 ## The engine in the browser
 
