@@ -11,6 +11,7 @@ from specviz.measure.endpoints.pairs import FEWEST_TOKENS, by_prompt, pair_answe
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion, dump_csv, table
 from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
+from tests.support.known import known
 
 ONE = [("story 1", "story")]
 
@@ -137,9 +138,9 @@ def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
 
 def test_a_prompts_own_interval_needs_three_repeats() -> None:
     """Found: with two repeats it reached from 0.02 to 70 times, which says nothing."""
-    for repeats, known in ((1, False), (2, False), (3, True)):
+    for repeats, is_known in ((1, False), (2, False), (3, True)):
         [load] = BenchFindings(make_bench({1: 1.5}, repeats=repeats)).loads
-        assert all((prompt.gain.interval is not None) == known for prompt in load.prompts)
+        assert all((prompt.gain.interval is not None) == is_known for prompt in load.prompts)
 
 
 def test_prompts_at_which_speculation_wins_most_are_in_the_ratio() -> None:
@@ -356,7 +357,7 @@ def test_above_temperature_0_nothing_is_claimed_of_texts() -> None:
         (lambda it: replace(it, spans=[Span("without", 1, "", 400, 0, asked=False)]),
          "both addresses lead to the same"),
         (lambda it: change(it, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)), "pairs shorter than"),
-        (lambda it: change(it, lambda each: replace(each, tokens=None)), "not counted, "),
+        (lambda it: change(it, lambda each: replace(each, tokens=None, text=each.side)), "not counted, "),
         (lambda it: replace(it, answers=[replace(it.answers[0], problem="503: busy."), *it.answers[1:]]),
          "1 of 48 requests to the server with"),
         (lambda it: replace(it, answers=it.answers[1:]), "1 without a partner"),
@@ -432,3 +433,55 @@ def test_a_bench_without_answers_says_that_nothing_was_timed() -> None:
     assert conclusion(replace(empty, without=None))
     assert conclusion(replace(empty, with_=Server("", "")))
     assert accepted_of(33).rounds == 11
+
+
+def hide(answer: Answer, *, uncounted: bool = True) -> Answer:
+    """24 of 64 tokens are sent, after 40 that were thought and only counted."""
+    parts = answer.part_seconds[40:]
+    return replace(
+        answer, first=parts[0], part_seconds=parts, text=answer.text[: len(answer.text) * 24 // 64],
+        part_tokens=[] if uncounted else [41, *[1] * (len(parts) - 1)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sides", [["with"], ["without"], ["with", "without"]])
+def test_tokens_that_are_counted_and_never_sent_take_the_verdict(sides: list[Side]) -> None:
+    long = make_bench({1: 1.33}, noise=0.02, counted=False)
+    seconds = {"with": STEP / 1.33, "without": STEP}
+    texts = " ".join(f"word{number}" for number in range(64))
+    long = change(long, lambda a: make_answer(
+        a.side, seconds[a.side], tokens=64, prompt=a.prompt, repeat=a.repeat, block=a.block, text=texts, part_tokens=[],
+    ))  # fmt: skip
+    assert "tokens that it did not send" not in said(long)
+    hidden = change(long, lambda each: hide(each) if each.side in sides else each)
+    assert any("tokens that it did not send" in sentence for sentence in conclusion(hidden))
+    assert "helps" not in said(hidden)
+
+
+def test_the_tokens_of_the_first_part_are_not_in_the_rate() -> None:
+    """Where parts are counted, what was thought before the first of them took its own time."""
+    ours, plain = (make_answer(side, step, tokens=64) for side, step in (("with", STEP / 1.33), ("without", STEP)))
+    [pair] = pair_answers(of_pair(hide(ours, uncounted=False), plain)).pairs
+    assert pair.ratio == pytest.approx(1.33)
+    assert pair.timed["with"].token_seconds == pytest.approx(STEP / 1.33)
+
+
+def test_equal_texts_need_no_count_of_tokens() -> None:
+    uncounted = change(make_bench({1: 1.33}, noise=0.02), lambda a: replace(a, tokens=None, part_tokens=[]))
+    [load] = BenchFindings(uncounted).measured
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(1.33, rel=0.01)
+    assert load.sides["with"].tokens_per_second is None
+    assert "no tokens are counted: the texts are the same" in said(uncounted)
+    other = change(uncounted, lambda each: replace(each, text=each.text + each.side))
+    assert BenchFindings(other).measured == []
+
+
+def test_half_a_character_proves_no_difference() -> None:
+    ours, plain = (make_answer(side, STEP, text=text) for side, text in (
+        ("with", "one 😀 two �� three"), ("without", "one �� two 😀 three")
+    ))  # fmt: skip
+    assert "1 differ only where a server cut a character in two" in said(of_pair(ours, plain))
+    assert known(BenchFindings(of_pair(ours, plain)).sameness).identical is None
+    other = replace(plain, text="one �� two 😀 four")
+    assert "1 differ before one of the two ends" in said(of_pair(ours, other))

@@ -231,3 +231,11 @@ def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
         measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
     assert len([answer for answer in found.answers if not answer.problem]) >= 4
     assert left([AskedBlock(99, 1, ((0, 0),), SIDES)], found) != []
+
+
+def test_a_few_tokens_more_than_asked_for_are_a_note_and_many_a_problem() -> None:
+    found = measure(FakeServer(writes=11), FakeServer(), settings())
+    assert not any(answer.problem for answer in found.answers)
+    assert found.notes == ["with: there are answers of more than the 8 tokens that were asked for."]
+    with pytest.raises(InputError, match="wrote 40 tokens, and at most 8 were asked for"):
+        measure(FakeServer(writes=40), FakeServer(), settings())

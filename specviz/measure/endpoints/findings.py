@@ -209,7 +209,7 @@ def _drifts(result: BenchResult, side: Side, moments: Sequence[PairGroup]) -> bo
 
 def _hides_tokens(pairs: Sequence[AnswerPair]) -> bool:
     """Whether a server counts tokens that it did not send: more than its parts hold, or with too few characters."""
-    uncounted = [pair for pair in pairs if not pair.parts_counted]
+    uncounted = [pair for pair in pairs if not pair.parts_counted and pair.cut != "no count"]
     plain = [pair.without for pair in uncounted if pair.without.part_seconds]
     if sum(each.tokens or 0 for each in plain) > HIDDEN * sum(len(each.part_seconds) for each in plain) > 0:
         return True
@@ -229,9 +229,10 @@ def _side(
     timed = [pair.timed[side] for group in sample for pair in group.pairs]
     timed = timed or [each for answer in own if (each := timed_until(answer, answer.tokens or 0)[0]).usable]
     means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in timed]
+    counted = all(pair.cut != "no count" for group in sample for pair in group.pairs)
     ran = [block for block in usable_blocks(blocks) if block.side == side]
     return SideFigures(
-        1 / geometric_mean(means) if means else None,
+        1 / geometric_mean(means) if means and counted else None,
         (median(each.first for each in timed) or None) if timed else None,  # 0: not streamed
         median(each.last for each in timed) if timed else None,
         sum(block.tokens for block in ran) / sum(block.ended - block.began for block in ran) if ran else None,

@@ -20,7 +20,7 @@ from specviz.measure.endpoints.result import Answer, BenchResult, Side
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
-Cut = Literal["", "counted", "estimated", "not cut"]
+Cut = Literal["", "counted", "estimated", "not cut", "no count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class AnswerPair:
     with_: Answer
     without: Answer
     timed: dict[Side, Timed]
-    cut: Cut  # how the longer one was cut; empty: they have as many tokens
+    cut: Cut  # how the longer one was cut; empty: they have as many tokens; "no count": they have the same text
 
     @property
     def concurrency(self) -> int:
@@ -106,7 +106,7 @@ class AnswerPair:
 class Paired:
     pairs: list[AnswerPair]
     short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
-    uncounted: int  # pairs that are left out: a server does not say how many tokens it wrote
+    uncounted: int  # pairs of two texts that are left out: a server does not say how many tokens it wrote
     single: int  # answers without a partner
 
 
@@ -117,7 +117,7 @@ def pair_answers(result: BenchResult) -> Paired:
     both = [(its["with"], its["without"]) for _, its in sorted(found.items()) if len(its) == 2]
     pairs, short, uncounted = list[AnswerPair](), 0, 0
     for ours, plain in both:
-        if not ours.tokens or not plain.tokens:
+        if not (ours.tokens and plain.tokens) and not (ours.text == plain.text != ""):
             uncounted += 1
         elif pair := _pair(ours, plain):
             pairs.append(pair)
@@ -127,7 +127,12 @@ def pair_answers(result: BenchResult) -> Paired:
 
 
 def _pair(ours: Answer, plain: Answer) -> AnswerPair | None:
-    shorter = min(ours.tokens or 0, plain.tokens or 0)
+    """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
+    if not (ours.tokens and plain.tokens):
+        written = float(ours.tokens or plain.tokens or len(plain.part_seconds))
+        both = {each.side: Timed(written, each.first or 0.0, each.seconds) for each in (ours, plain)}
+        return AnswerPair(ours, plain, both, "no count") if all(each.usable for each in both.values()) else None
+    shorter = min(ours.tokens, plain.tokens)
     timed = {answer.side: timed_until(answer, shorter) for answer in (ours, plain)}
     if not all(each.usable for each, _ in timed.values()):
         return None

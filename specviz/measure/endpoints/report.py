@@ -49,7 +49,7 @@ def _of_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
         "trusted": trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
-        "identical": None if same is None else same.same == same.pairs,
+        "identical": same.identical if same else None,
         "tokens_per_second": {side: its.tokens_per_second for side, its in load.sides.items()},
         "acceptance_rate": tally.rate,
         "tokens_per_target_call": tally.tokens_per_call if tally.drafted else None,

@@ -153,7 +153,8 @@ def _same(found: BenchFindings) -> str:
     if its.same == its.pairs:
         return say("all_same", found=its, how=how)
     again = [say("unsteady", name=NAMES[side], its=its.again[side]) for side in its.unsteady]
-    return " ".join([say("some_same", found=its, how=how), *again])
+    broken = [say("broken", its=its)] if its.broken else []
+    return " ".join([say("some_same", found=its, how=how), *broken, *again])
 
 
 def _accepted(found: BenchFindings) -> Iterator[str]:

@@ -198,6 +198,8 @@ class BenchInTurns:
             read = heard.answer()
         except BadAnswer as problem:
             return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500])
+        if (read.tokens or 0) > read.asked:
+            self._note_once(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
         return Answer(
             *place,
             first=read.part_seconds[0] if read.part_seconds else None,
@@ -211,6 +213,10 @@ class BenchInTurns:
             part_tokens=read.part_tokens,
             accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
         )
+
+    def _note_once(self, note: str) -> None:
+        if note not in self.result.notes:
+            self.result.notes.append(note)
 
     def _spans(
         self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages
