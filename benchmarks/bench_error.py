@@ -30,7 +30,7 @@ STEP = 0.008  # seconds of a plain step
 ROUNDS = (3, 1, 2, 4, 1, 3, 2, 2)  # tokens of each round of the server with speculation
 SPREAD = 0.15  # of the logarithm of a moment's slowness
 MOMENT = 1.0  # seconds
-PROMPTS, TOKENS = 12, 24
+PROMPTS, TOKENS = 12, 64
 OUT = Path("benchmarks/results/bench_error.json")
 
 

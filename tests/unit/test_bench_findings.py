@@ -186,6 +186,24 @@ def test_the_requests_of_a_block_share_its_moment_and_are_one_of_the_sample() ->
     assert load.speedup.judged.word == "too close to call"
 
 
+def test_prompts_that_follow_each_other_share_a_moment() -> None:
+    """Two equal servers of which one is slow in each second stretch: twelve prompts are six moments."""
+    order = [7, 2, 9, 4, 11, 0, 5, 10, 3, 8, 1, 6]  # in which the prompts were asked
+
+    def asked(answer: Answer, together: int) -> Answer:
+        block = order.index(answer.prompt)
+        slow = answer.side == "without" and block // together % 2 == 0
+        return make_answer(answer.side, STEP * (1.3 if slow else 0.9), prompt=answer.prompt, block=block)
+
+    def width(together: int) -> float:
+        result = change(make_bench({1: 1.0}, repeats=1, noise=0), lambda each: asked(each, together))
+        [load] = BenchFindings(result).measured
+        low, high = known(known(load.speedup).interval)
+        return high / low
+
+    assert width(2) > 1.1 * width(1)
+
+
 def test_of_two_prompts_both_values_are_said_and_no_interval() -> None:
     [load] = BenchFindings(make_bench({1: 1.5}, prompts=[("a", "story"), ("b", "code")], noise=0.1)).measured
     assert load.speedup

@@ -4,13 +4,15 @@ Each ratio is measured. Its interval is over prompts where one request is under 
 block share its moment. What is not trusted has no verdict.
 """
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from statistics import geometric_mean, median
 from typing import Literal
 
+from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL, UNTOLD, Interval, VerdictWord
 from specviz.measure.endpoints.acceptance import AcceptanceFound, find_acceptance, tally_answers
 from specviz.measure.endpoints.pairs import (
@@ -30,6 +32,7 @@ from specviz.measure.endpoints.pairs import (
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side
 from specviz.measure.endpoints.sameness import Sameness, find_sameness
 
+STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
 NOISE = 1.1  # of one prompt's speedup
@@ -158,13 +161,30 @@ def _load(found: BenchFindings, concurrency: int, pairs: list[AnswerPair]) -> Lo
         [ratio for group in sample if (ratio := group.latency_ratio)],
         throughput_ratios(blocks),
     ]
+    speedup, *others = (Gain.from_ratios(its, trusted=not doubts) for its in ratios)
     return LoadFindings(
         concurrency,
         prompts,
         doubts,
-        *(Gain.from_ratios(its, trusted=not doubts) for its in ratios),
+        _widened(speedup, moments) if concurrency == 1 else speedup,
+        *others,
         {side: _side(result, side, concurrency, sample, blocks) for side in SIDES if result.server(side)},
     )
+
+
+def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
+    """With the interval over stretches of the bench, if it is wider: prompts that follow each other share a moment.
+
+    Where prompts were asked in their own order, a stretch is also of one kind of text, so it says nothing of moments.
+    """
+    asked = [(group.pairs[0].with_.repeat, group.pairs[0].with_.prompt) for group in moments]
+    if speedup is None or speedup.interval is None or len(moments) < 2 * STRETCHES or asked == sorted(asked):
+        return speedup
+    edges = [len(moments) * place // STRETCHES for place in range(STRETCHES + 1)]
+    means = [geometric_mean([group.ratio for group in moments[start:end]]) for start, end in pairwise(edges)]
+    low, high = interval_of_ratios(means)
+    half = math.sqrt(max(high / low, speedup.interval[1] / speedup.interval[0]))
+    return replace(speedup, interval=(speedup.value / half, speedup.value * half))
 
 
 def _doubts(

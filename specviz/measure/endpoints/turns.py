@@ -59,7 +59,7 @@ def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[A
         raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
     numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
     for concurrency in settings.concurrency:
-        chunks = _chunks(prompts, _times(prompts, settings.repeats, concurrency), concurrency)
+        chunks = _chunks(prompts, _times(prompts, settings.repeats, concurrency), concurrency, draw)
         first = [draw.randrange(2) for _ in chunks]  # of two neighbours
         for number, jobs in enumerate(chunks):
             place, turn = jobs[0] if concurrency == 1 else (number, 0)
@@ -73,11 +73,11 @@ def _times(prompts: int, repeats: int, concurrency: int) -> int:
     return max(repeats, -(-BLOCKS * FILLED * concurrency // prompts) if concurrency > 1 else 1)
 
 
-def _chunks(prompts: int, times: int, concurrency: int) -> list[tuple[tuple[int, int], ...]]:
-    """The jobs of each block; under way together, neighbours among the prompts are in different blocks."""
-    jobs = [(prompt, repeat) for repeat in range(times) for prompt in range(prompts)]
+def _chunks(prompts: int, times: int, concurrency: int, draw: random.Random) -> list[tuple[tuple[int, int], ...]]:
+    """The jobs of each block. Neighbours among the prompts are of a kind, so they are not asked one after the other."""
     if concurrency == 1:
-        return [(job,) for job in jobs]
+        return [((prompt, repeat),) for repeat in range(times) for prompt in draw.sample(range(prompts), prompts)]
+    jobs = [(prompt, repeat) for repeat in range(times) for prompt in range(prompts)]
     blocks = max(BLOCKS, len(jobs) // (WAVES * concurrency))
     turn = lcm(prompts, blocks)  # after which the same prompt would be dealt to the same block again
     return [
