@@ -65,9 +65,9 @@ SmolLM2-135M-Instruct in its template, on ten prompts of each of seven kinds (fo
 
 {chats}
 llama.cpp 11434's server reads the same file at {llama_rate} tokens a second. With its own n-grams of 3 and 4 guesses
-it is {llama_gain} as fast over these {llama_prompts} prompts: a round that drafts takes {llama_cost} plain steps and
-writes {llama_written} tokens. Both its servers wrote the same texts, all of {llama_tokens} tokens; ours stop where the
-model ends (`specviz bench`, [file](../assets/measured/bench_llama_ngram.json)).
+it is {llama_gain} as fast over these {llama_prompts} prompts. Both its servers wrote the same texts, all of
+{llama_tokens} tokens; ours stop where the model ends (`specviz bench`,
+[file](../assets/measured/bench_llama_ngram.json)).
 
 ## The engine in the browser
 
@@ -275,8 +275,7 @@ def peers_table() -> str:
 
 def llama_words() -> dict[str, object]:
     result = read_result((MEASURED / "bench_llama_ngram.json").read_bytes())
-    bench = BenchFindings(result)
-    [load], [cost] = bench.measured, bench.rounds
+    [load] = BenchFindings(result).measured
     assert load.speedup
     assert load.speedup.interval
     return {
@@ -284,8 +283,6 @@ def llama_words() -> dict[str, object]:
         "llama_gain": GAIN.format(load.speedup.value, *load.speedup.interval),
         "llama_prompts": len(load.prompts),
         "llama_tokens": result.settings.max_new_tokens,
-        "llama_cost": f"{cost.cost:.2f}",
-        "llama_written": f"{cost.tokens:.2f}",
     }
 
 

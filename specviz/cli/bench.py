@@ -2,10 +2,9 @@
 
 import argparse
 import asyncio
-import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from specviz.cli.options import Command, add_prompts_file
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
 from specviz.cli.plots import check_plots
 from specviz.cli.sweep import chosen_prompts, listed, named
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import content_of, write_whole
 from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.measure.endpoints.address import Address, parse_address
@@ -25,6 +24,7 @@ from specviz.measure.endpoints.result import (
     MAX_PROMPTS,
     MAX_TOKENS,
     MOST_MEGABYTES,
+    SIDES,
     BenchPrompt,
     BenchResult,
     BenchSettings,
@@ -50,11 +50,16 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     servers.add_argument(
         "--drafts", metavar="TEXT", default="", help="how the first one drafts, for the record: servers do not say"
     )
+    servers.add_argument("--aa", metavar="URL", help="a server against itself: how small a difference can be told")
     servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
     servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
     servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
+    for side in SIDES:
+        servers.add_argument(f"--key-env-{side}", metavar="NAME", help=f"the same, {side} speculation")
     tools = "read another tool's result files (docs/bench.md): with and without speculation"
     parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
+    parser.add_argument("--show", type=Path, metavar="FILE", help="say again what a bench found")
+    parser.add_argument("--fail-below", type=float, metavar="X", help="status 1 where an interval begins below X")
     add_prompts_file(parser)
     known = f"of {named(ALL_WORKLOADS)}"
     parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=known)
@@ -73,19 +78,29 @@ def bench(options: argparse.Namespace) -> None:
         check_plots(options.plots)
     if options.csv and not options.csv.parent.is_dir():
         raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
+    if options.aa:
+        options.with_ = options.without = options.aa
     if options.files and options.with_:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
-    if options.files:
+    if options.show:
+        result = read_result(content_of(options.show, MOST_MEGABYTES * 10**6))
+    elif options.files:
         from specviz.measure.endpoints.importers import import_files
 
         result = import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))
-        if options.json != "-":  # there `show` writes it, with its conclusion
-            write_json(options.json, dump_result(result))
     elif options.with_:
         result = measure(options)
     else:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
     show(result, options)
+    from specviz.measure.endpoints.report import lowest
+    from specviz.measure.endpoints.warnings import broken_setup
+
+    if broken := broken_setup(result):
+        raise InputError(broken)
+    least = options.fail_below
+    if least is not None and ((low := lowest(result)) is None or low < least):
+        raise UnmetError(f"The speedup is not certain to be at least {least:g}×.")
 
 
 def measure(options: argparse.Namespace) -> BenchResult:
@@ -93,12 +108,13 @@ def measure(options: argparse.Namespace) -> BenchResult:
     addresses: dict[Side, Address] = {"with": parse_address(options.with_, "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
-    settings, prompts, key = _settings(options), _prompts(options), _key(options)
+    settings, prompts = _settings(options), _prompts(options)
+    keys = {side: _key(options, side) for side in addresses}
     from specviz.measure.endpoints.turns import ServerGone  # imports httpx2
 
     try:
         with status_line(lines=True) as status:
-            return asyncio.run(_measure(addresses, settings, prompts, key, options, status))
+            return asyncio.run(_measure(addresses, settings, prompts, keys, options, status))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_explain_resume(options.json)) from None
     except ServerGone as error:
@@ -109,21 +125,24 @@ async def _measure(
     addresses: dict[Side, Address],
     settings: BenchSettings,
     prompts: list[SweepPrompt],
-    key: str,
+    keys: Mapping[Side, str],
     options: argparse.Namespace,
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
     from specviz.measure.endpoints.turns import BenchInTurns, plan
+    from specviz.measure.endpoints.warnings import broken_setup
 
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
     async with open_client(max(settings.concurrency)) as http:
-        endpoints = {side: Endpoint(address, http, settings.api, key) for side, address in addresses.items()}
+        endpoints = {side: Endpoint(address, http, settings.api, keys[side]) for side, address in addresses.items()}
         for endpoint in endpoints.values():
             status.show(f"asking {endpoint.address.base}")
             await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
         result = _begun(options.json, _new_result(settings, prompts, endpoints, options))
+        if broken := broken_setup(result):
+            raise InputError(broken)
         save = _saver(options.json, result)
         save(True)  # a file that cannot be written is found now
         began = monotonic()
@@ -164,13 +183,14 @@ def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
     return found
 
 
-def _key(options: argparse.Namespace) -> str:
-    if options.key_env is None:
+def _key(options: argparse.Namespace, side: Side) -> str:
+    name = getattr(options, f"key_env_{side}") or options.key_env
+    if name is None:
         return ""
-    if not (key := os.environ.get(options.key_env, "").strip()):
-        raise InputError(f"--key-env: there is no environment variable {options.key_env[:60]!r}, or it is empty.")
+    if not (key := os.environ.get(name, "").strip()):
+        raise InputError(f"--key-env: there is no environment variable {name[:60]!r}, or it is empty.")
     if not key.isascii() or not key.isprintable():
-        raise InputError(f"--key-env: the key in {options.key_env[:60]} has signs that no key has.")
+        raise InputError(f"--key-env: the key in {name[:60]} has signs that no key has.")
     return key
 
 
@@ -197,10 +217,11 @@ def _new_result(
         replace(endpoints["with"].server, drafts=options.drafts[:LONGEST_DRAFTS]),
         without.server if without else None,
         [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
+        against_itself=bool(options.aa),
     )
 
 
-SAME = ("settings", "with_", "without", "prompts")  # of a bench that is taken up again
+SAME = ("settings", "with_", "without", "prompts", "against_itself")  # of a bench that is taken up again
 
 
 def _begun(path: str | None, new: BenchResult) -> BenchResult:
@@ -232,7 +253,7 @@ def _saver(path: str | None, result: BenchResult) -> Callable[[bool], None]:
 
 def _explain_resume(path: str | None) -> str:
     """What to do after Ctrl-C, or when a server is gone."""
-    if path in (None, "-"):
+    if path in (None, "-") or not Path(str(path)).exists():
         return "nothing is saved: with --json PATH what is measured is saved, and the same command goes on."
     return f"what was measured is in {path}; the same command measures the rest."
 
@@ -240,12 +261,11 @@ def _explain_resume(path: str | None) -> str:
 def show(result: BenchResult, options: argparse.Namespace) -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
     from specviz.measure.endpoints import sentences
+    from specviz.measure.endpoints.report import dump_report
 
     if options.csv:
         write_file(options.csv, sentences.dump_csv(result))
-    if options.json == "-":
-        print(json.dumps(json.loads(dump_result(result)) | {"conclusion": sentences.conclusion(result)}, indent=2))
-    else:
+    if write_json(options.json, dump_report(result)):
         columns, rows = sentences.table(result)
         shown = [place for place, _ in enumerate(columns) if any(row[place] is not None for row in rows)]
         print_table([columns[place] for place in shown], ([row[place] for place in shown] for row in rows))

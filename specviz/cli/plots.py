@@ -205,7 +205,7 @@ def speedup_by_bench_prompt(axes: Any, found: "BenchFindings") -> None:
     ordered = sorted(load.prompts, key=lambda each: each.ratio)
     axes.axvline(1, color="0.4", linestyle="--", linewidth=1)
     axes.plot([each.ratio for each in ordered], range(len(ordered)), "o", color=COLOURS[0])
-    _name_prompts(axes, [found.result.prompts[each.prompt].name for each in ordered])
+    _name_prompts(axes, [found.result.prompts[each.number].name for each in ordered])
     axes.set_xlabel(f"speedup at concurrency {load.concurrency}")
 
 

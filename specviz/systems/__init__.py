@@ -151,6 +151,17 @@ def counts_between(before: str, after: str) -> tuple[float | None, SystemCounts 
     return metrics.total("generation_tokens"), counts
 
 
+def rests_between(before: str | None, after: str | None) -> bool:
+    """Whether the server wrote nothing between two readings of its page, and has nothing under way; or has no page."""
+    if before is None or after is None:
+        return True
+    try:
+        metrics = Metrics(f"{before}\n{after}", [], SAMPLES)
+        return not metrics.total("generation_tokens") and not metrics.mean("num_requests_running")
+    except InputError:  # it was started again
+        return True
+
+
 def read_counters(text: str) -> ServingCounters:
     """Read pasted metrics, log lines, answers or results: the last line, the difference of two pastes, or a sum.
 

@@ -156,7 +156,7 @@ class Choice:
         if (text := self.fields.text("text")) is not None:
             return text
         thought = self.message.text("reasoning") or self.message.text("reasoning_content") or ""
-        return thought + (self.message.text("content") or "")
+        return thought + _written_in(self.message)
 
     @property
     def finish(self) -> str | None:
@@ -173,6 +173,14 @@ class Choice:
         if isinstance(logprobs.value.get("content"), list):
             return [_text_of(each) for each in logprobs.every("content")]
         return logprobs.texts("tokens")
+
+
+def _written_in(message: Fields) -> str:
+    """Its content: a text, or a list of parts, each with a text or with parts of what the model thinks."""
+    if not isinstance(message.value.get("content"), list):
+        return message.text("content") or ""
+    parts = message.every("content")
+    return "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
 
 
 def choices_in(piece: Fields) -> list[Choice]:

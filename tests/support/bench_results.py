@@ -46,7 +46,7 @@ def make_bench(
     speedups: Mapping[int, float] = SPEEDUPS,
     *,
     prompts: Sequence[tuple[str, str]] = PROMPTS,
-    repeats: int = 2,
+    repeats: int = 4,
     noise: float = 0.05,
     seed: int = 1,
     counted: bool = True,
@@ -62,7 +62,8 @@ def make_bench(
                 longest = 0.0
                 for place, factor in enumerate(factors):
                     step = STEP * (1 + 0.1 * load) * jitter[place]
-                    seconds = step / (speedup * factor) if side == "with" else step
+                    moment = 1 + noise / 5 * (-1) ** repeat
+                    seconds = step * moment / (speedup * factor) if side == "with" else step
                     counts = accepted_of(33) if counted and side == "with" else None
                     answer = make_answer(
                         side, seconds, prompt=place, repeat=repeat, concurrency=load, block=block, began=began,

@@ -45,6 +45,7 @@ class FakeServer:
     drafts: int = 0  # accepted tokens of each round; 0: no speculation
     writes: int = 0  # tokens, whatever is asked for; 0: as many as are asked for
     strangers: int = 0  # tokens that each answer is counted for in addition, as if others had asked too
+    busy: int = 0  # looks at its counters until which it has a request of somebody else
     models: tuple[str, ...] = ("wren",)
     answer: Answer | None = None  # instead of its own
     refuses: tuple[str, ...] = ()  # fields of a request
@@ -93,7 +94,8 @@ class FakeServer:
         yield event(last) + b"data: [DONE]\n\n"
 
     def metrics(self) -> str:
-        lines = [f"vllm:generation_tokens_total {self.written}.0"]
+        lines = [f"vllm:generation_tokens_total {self.written}.0", f"vllm:num_requests_running {min(1, self.busy)}.0"]
+        self.busy = max(0, self.busy - 1)
         if self.drafts:
             accepted, positions = self.rounds * self.drafts, range(self.drafts)
             lines += [

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from specviz.cli.main import main
-from specviz.measure.endpoints.result import read_result
+from specviz.measure.endpoints.result import dump_result, read_result
+from tests.support.bench_results import make_bench
 from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "records"
@@ -45,7 +46,7 @@ def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
     assert found.settings.concurrency == [1, 2]
     assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
     assert found.with_.drafts == "wren-nano"
-    assert len(found.answers) == 2 * (3 + 6)
+    assert len(found.answers) == 2 * (3 + 24)
     assert {prompt.workload for prompt in found.prompts} == {"story"}
     out = capsys.readouterr().out
     assert "story-1" in out
@@ -191,3 +192,61 @@ def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on(tmp_path: P
         assert len(read_result(file.read_bytes()).answers) == 2
         assert bench(command[3:]) == 0
     assert len(read_result(file.read_bytes()).answers) == 6
+
+
+def test_a_server_against_itself_says_how_small_a_difference_can_be_told(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bench.json"
+    assert bench(["bench", "--aa", servers[0].url, *ASKED, "--json", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "A server against itself" in out
+    assert "is not told from none" in out
+    assert "same server" not in out
+    assert read_result(file.read_bytes()).against_itself
+
+
+@pytest.mark.parametrize("loads", ["1", "1,2"])
+def test_the_same_server_twice_or_swapped_ones_end_with_that_sentence(
+    loads: str, servers: tuple[FakeServer, FakeServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    speculative, plain = servers
+    asked = [*ASKED, "--concurrency", loads]
+    assert bench(["bench", "--with", plain.url, "--without", speculative.url, *asked]) == 2
+    out, err = capsys.readouterr()
+    assert "the addresses are probably swapped" in err
+    assert "helps" not in out
+    assert bench(["bench", "--with", plain.url, "--without", plain.url, *asked]) == 2
+    assert "Both addresses are the same server" in capsys.readouterr().err
+    other_name = plain.url.replace("127.0.0.1", "localhost")
+    assert bench(["bench", "--with", plain.url, "--without", other_name, *asked]) == 2
+    assert "Both addresses are the same server" in capsys.readouterr().err
+
+
+def test_a_saved_bench_is_said_again_and_a_script_can_ask_for_a_least_speedup(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bench.json"
+    file.write_text(dump_result(make_bench({1: 1.5, 4: 1.2})), encoding="utf-8")
+    assert bench(["bench", "--show", str(file), "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["concurrency"], each["verdict"], each["trusted"]) for each in told["results"]] == [
+        (1, "helps", True),
+        (4, "helps", True),
+    ]
+    assert read_result(json.dumps(told).encode()) == make_bench({1: 1.5, 4: 1.2})
+    assert bench(["bench", "--show", str(file), "--fail-below", "1.1"]) == 0
+    assert bench(["bench", "--show", str(file), "--fail-below", "1.3"]) == 1
+    assert "not certain to be at least 1.3×" in capsys.readouterr().err
+    file.write_text(dump_result(make_bench({1: 9.0})), encoding="utf-8")  # above the tokens of a round
+    assert bench(["bench", "--show", str(file), "--fail-below", "1.1"]) == 1
+
+
+def test_each_server_gets_its_own_key_and_not_the_other_ones(
+    servers: tuple[FakeServer, FakeServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OURS", "sk-ours")
+    monkeypatch.setenv("PLAIN", "sk-plain")
+    assert bench([*urls(servers), *ASKED, "--key-env-with", "OURS", "--key-env-without", "PLAIN"]) == 0
+    assert set(servers[0].keys) == {"Bearer sk-ours"}
+    assert set(servers[1].keys) == {"Bearer sk-plain"}

@@ -7,11 +7,11 @@ import pytest
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, stops_paying
-from specviz.measure.endpoints.next_steps import lengths_in_words
-from specviz.measure.endpoints.pairs import FEWEST_TOKENS, pair_answers
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, by_prompt, pair_answers
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion, dump_csv, table
 from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
+from tests.support.known import known
 
 ONE = [("story 1", "story")]
 
@@ -50,8 +50,9 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     result = of_pair(make_answer("with", STEP / 2, first=FIRST), make_answer("without", STEP))
     [pair] = pair_answers(result).pairs
     assert pair.ratio == pytest.approx(2)
-    assert pair.first_ratio == pytest.approx(1)
-    assert pair.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
+    [prompt] = by_prompt([pair])
+    assert prompt.first_ratio == pytest.approx(1)
+    assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
 
 
 def test_one_prompt_has_no_interval_and_only_looks_faster() -> None:
@@ -60,7 +61,7 @@ def test_one_prompt_has_no_interval_and_only_looks_faster() -> None:
     assert load.speedup
     assert load.speedup.interval is None
     assert "looks like it helps" in said(result)
-    assert "One prompt has no interval" in said(result)
+    assert conclusion(result)[-1] == "Measure next: the same prompts with --concurrency 2,4."
     assert BenchFindings(result).stops is None
 
 
@@ -92,7 +93,7 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
     assert pair.ratio == pytest.approx(2)
     assert "up to about as many" in said(estimated)
     [pair] = pair_answers(none).pairs
-    assert (pair.cut, pair.latency_ratio) == ("not cut", None)
+    assert (pair.cut, by_prompt([pair])[0].latency_ratio) == ("not cut", None)
     assert "timed over its own length" in said(none)
 
 
@@ -137,24 +138,109 @@ def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
 
 def test_a_prompts_own_interval_needs_three_repeats() -> None:
     """Found: with two repeats it reached from 0.02 to 70 times, which says nothing."""
-    for repeats, known in ((1, False), (2, False), (3, True)):
+    for repeats, is_known in ((1, False), (2, False), (3, True)):
         [load] = BenchFindings(make_bench({1: 1.5}, repeats=repeats)).loads
-        assert all((prompt.gain.interval is not None) == known for prompt in load.prompts)
+        assert all((prompt.gain.interval is not None) == is_known for prompt in load.prompts)
 
 
-def test_an_answer_that_came_all_at_once_is_in_no_ratio_and_said() -> None:
+def test_prompts_at_which_speculation_wins_most_are_in_the_ratio() -> None:
+    """Eight stories at 10 ms a token and two copies at 1.9 ms, all 20 ms without: no rule may leave the copies out."""
+
+    def timed(answer: Answer) -> Answer:
+        step = STEP if answer.side == "without" else 0.0019 if answer.prompt >= 8 else 0.01
+        return make_answer(answer.side, step, prompt=answer.prompt, repeat=answer.repeat, block=answer.block)
+
+    prompts = [(f"prompt {number}", "story" if number < 8 else "copy") for number in range(10)]
+    [load] = BenchFindings(change(make_bench({1: 2.0}, prompts=prompts, repeats=1), timed)).measured
+    assert load.speedup
+    assert len(load.speedup.ratios) == 10
+    assert load.speedup.value == pytest.approx((2**8 * (20 / 1.9) ** 2) ** 0.1)
+
+
+def test_one_answer_that_came_all_at_once_is_no_verdict() -> None:
     """A busy server can write an answer and send it later: its parts then come in one moment."""
 
     def lumped(answer: Answer) -> Answer:
-        held = answer.side == "without" and answer.prompt == 0
+        held = answer.side == "with" and answer.prompt == 0 and answer.repeat == 0
         return replace(answer, first=answer.seconds - 0.0005) if held else answer
 
-    whole = BenchFindings(make_bench())
-    found = BenchFindings(change(make_bench(), lumped))
-    left_out = [pair for pair in whole.paired.pairs if pair.with_.prompt == 0]
-    assert found.paired.lumps == len(left_out)
-    assert len(found.paired.pairs) == len(whole.paired.pairs) - len(left_out)
-    assert f"{len(left_out)} sent all at once" in said(change(make_bench(), lumped))
+    [load] = BenchFindings(change(make_bench({4: 1.0}, noise=0), lumped)).measured
+    assert load.speedup
+    assert load.speedup.value < 1.05
+    assert load.speedup.judged.word != "helps"
+
+
+def test_the_requests_of_a_block_share_its_moment_and_are_one_of_the_sample() -> None:
+    """Two equal servers, and one moment in which one of them is slow: twelve prompts of it are no twelve proofs."""
+
+    def slow(answer: Answer) -> Answer:
+        slowed = answer.side == "without" and answer.repeat == 0
+        return make_answer(
+            answer.side, 3 * STEP if slowed else STEP, prompt=answer.prompt, repeat=answer.repeat,
+            concurrency=4, block=2 * answer.repeat, began=answer.began,
+        )  # fmt: skip
+
+    [load] = BenchFindings(change(make_bench({4: 1.0}, noise=0), slow)).measured
+    assert load.speedup
+    assert [round(ratio, 2) for ratio in load.speedup.ratios] == [3, 1, 1, 1]
+    assert load.speedup.judged.word == "too close to call"
+
+
+def test_prompts_that_follow_each_other_share_a_moment() -> None:
+    """Two equal servers of which one is slow in each second stretch: twelve prompts are six moments."""
+    order = [7, 2, 9, 4, 11, 0, 5, 10, 3, 8, 1, 6]  # in which the prompts were asked
+
+    def asked(answer: Answer, together: int) -> Answer:
+        block = order.index(answer.prompt)
+        slow = answer.side == "without" and block // together % 2 == 0
+        return make_answer(answer.side, STEP * (1.3 if slow else 0.9), prompt=answer.prompt, block=block)
+
+    def width(together: int) -> float:
+        result = change(make_bench({1: 1.0}, repeats=1, noise=0), lambda each: asked(each, together))
+        [load] = BenchFindings(result).measured
+        low, high = known(known(load.speedup).interval)
+        return high / low
+
+    assert width(2) > 1.1 * width(1)
+
+
+def test_of_two_prompts_both_values_are_said_and_no_interval() -> None:
+    [load] = BenchFindings(make_bench({1: 1.5}, prompts=[("a", "story"), ("b", "code")], noise=0.1)).measured
+    assert load.speedup
+    assert load.speedup.interval is None
+    assert load.speedup.said.count("×") == 3
+    assert "Fewer than 3 prompts or blocks have no interval" in said(make_bench({1: 1.5}, prompts=ONE, repeats=1))
+
+
+@pytest.mark.parametrize("load", [1, 4])
+def test_a_bench_in_which_a_side_became_slower_has_no_verdict(load: int) -> None:
+    def slower(answer: Answer) -> Answer:
+        late = 2 if answer.repeat >= 2 else 1
+        step = STEP * late if answer.side == "without" else STEP * late / 1.6
+        place = {"prompt": answer.prompt, "repeat": answer.repeat, "concurrency": load, "block": answer.block}
+        return make_answer(answer.side, step, **place)
+
+    result = make_bench({load: 1.6}, noise=0)
+    places = sorted({(each.repeat, each.prompt * (load == 1)) for each in result.answers})
+    result = change(result, lambda each: replace(each, block=places.index((each.repeat, each.prompt * (load == 1)))))
+    assert "was far slower in one half" not in said(result)
+    disturbed = change(result, slower)
+    assert "was far slower in one half of the bench" in conclusion(disturbed)[0]
+    found = BenchFindings(disturbed)
+    assert found.measured[0].speedup
+    assert found.measured[0].speedup.judged.word == "too close to call"
+    assert found.rounds == []
+    assert "helps" not in said(disturbed)
+
+
+def test_one_prompt_that_is_faster_than_its_rounds_can_be_takes_the_verdict() -> None:
+    def lump(answer: Answer) -> Answer:
+        held = answer.side == "with" and answer.prompt == 3
+        return replace(answer, first=answer.seconds - 0.01) if held else answer
+
+    result = change(make_bench({1: 1.3}), lump)
+    assert "above the tokens that a round writes" in conclusion(result)[0]
+    assert BenchFindings(result).stops == stops_paying({1: "too close to call"})
 
 
 def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:
@@ -163,11 +249,11 @@ def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None
     assert load.throughput
     longest = {side: FIRST + 32 * STEP * 1.4 / (2 if side == "with" else 1) for side in ("with", "without")}
     assert load.throughput.value == pytest.approx(longest["without"] / longest["with"])
-    assert load.throughput.of == 3
+    assert len(load.throughput.ratios) == 3
     spoilt = replace(result.answers[0], problem="The server said 503.", tokens=None)
     [load] = BenchFindings(replace(result, answers=[spoilt, *result.answers[1:]])).loads
     assert load.throughput
-    assert load.throughput.of == 2
+    assert len(load.throughput.ratios) == 2
 
 
 def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
@@ -220,13 +306,6 @@ def test_an_answer_without_counts_beside_answers_with_counts_drafted_nothing() -
     assert found.whole.passes > found.whole.rounds
 
 
-@pytest.mark.parametrize(
-    ("lengths", "said_as"), [([2], "2"), ([2, 3], "2 or 3"), ([1, 2, 4, 5], "1, 2, 4 or 5"), ([1, 2, 3, 4], "1 to 4")]
-)
-def test_many_draft_lengths_in_a_row_are_a_span(lengths: list[int], said_as: str) -> None:
-    assert lengths_in_words(lengths) == said_as
-
-
 def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() -> None:
     found = BenchFindings(make_bench({1: 1.5}))
     [cost], [load] = found.rounds, found.measured
@@ -237,10 +316,13 @@ def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() 
     assert cost.interval == pytest.approx((3 / high, 3 / low))
 
 
-def test_rounds_faster_than_a_plain_step_are_refused_and_said() -> None:
-    result = make_bench({1: 9.0})
-    assert BenchFindings(result).rounds == []
-    assert "The cost of a round is not known: A speedup of 9.00× with 3.00 tokens per target call" in said(result)
+def test_passes_without_a_draft_are_no_plain_steps_so_a_rounds_cost_does_not_follow() -> None:
+    """N-grams draft in some passes only, and what the others cost is not known."""
+    result = change(make_bench({1: 1.2}), lambda each: replace(each, accepted=each.accepted and Accepted(8, 4, 2)))
+    found = BenchFindings(result)
+    assert found.rounds == []
+    assert not found.measured[0].doubts
+    assert "plain steps" not in said(result)
 
 
 def test_counts_without_rounds_are_of_all_passes() -> None:
@@ -293,9 +375,9 @@ def test_above_temperature_0_nothing_is_claimed_of_texts() -> None:
         (lambda it: replace(it, spans=[Span("without", 1, "", 400, 0, asked=False)]),
          "both addresses lead to the same"),
         (lambda it: change(it, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)), "pairs shorter than"),
-        (lambda it: change(it, lambda each: replace(each, tokens=None)), "not counted, "),
+        (lambda it: change(it, lambda each: replace(each, tokens=None, text=each.side)), "not counted, "),
         (lambda it: replace(it, answers=[replace(it.answers[0], problem="503: busy."), *it.answers[1:]]),
-         "1 of 24 requests to the server with"),
+         "1 of 48 requests to the server with"),
         (lambda it: replace(it, answers=it.answers[1:]), "1 without a partner"),
     ],
 )  # fmt: skip
@@ -325,7 +407,7 @@ def test_the_table_has_a_row_for_each_prompt_and_concurrency_and_its_csv_marks_f
     assert [row[columns.index("speedup")] for row in rows] == pytest.approx([1.5, 1.5, 1.2, 1.2])
     lines = dump_csv(result).splitlines()
     assert len(lines) == 5
-    assert lines[1].startswith("'=1+1,story,1,2,1.5")
+    assert lines[1].startswith("'=1+1,story,1,4,1.5")
 
 
 def test_a_bench_survives_its_file() -> None:
@@ -369,3 +451,55 @@ def test_a_bench_without_answers_says_that_nothing_was_timed() -> None:
     assert conclusion(replace(empty, without=None))
     assert conclusion(replace(empty, with_=Server("", "")))
     assert accepted_of(33).rounds == 11
+
+
+def hide(answer: Answer, *, uncounted: bool = True) -> Answer:
+    """24 of 64 tokens are sent, after 40 that were thought and only counted."""
+    parts = answer.part_seconds[40:]
+    return replace(
+        answer, first=parts[0], part_seconds=parts, text=answer.text[: len(answer.text) * 24 // 64],
+        part_tokens=[] if uncounted else [41, *[1] * (len(parts) - 1)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sides", [["with"], ["without"], ["with", "without"]])
+def test_tokens_that_are_counted_and_never_sent_take_the_verdict(sides: list[Side]) -> None:
+    long = make_bench({1: 1.33}, noise=0.02, counted=False)
+    seconds = {"with": STEP / 1.33, "without": STEP}
+    texts = " ".join(f"word{number}" for number in range(64))
+    long = change(long, lambda a: make_answer(
+        a.side, seconds[a.side], tokens=64, prompt=a.prompt, repeat=a.repeat, block=a.block, text=texts, part_tokens=[],
+    ))  # fmt: skip
+    assert "tokens that it did not send" not in said(long)
+    hidden = change(long, lambda each: hide(each) if each.side in sides else each)
+    assert any("tokens that it did not send" in sentence for sentence in conclusion(hidden))
+    assert "helps" not in said(hidden)
+
+
+def test_the_tokens_of_the_first_part_are_not_in_the_rate() -> None:
+    """Where parts are counted, what was thought before the first of them took its own time."""
+    ours, plain = (make_answer(side, step, tokens=64) for side, step in (("with", STEP / 1.33), ("without", STEP)))
+    [pair] = pair_answers(of_pair(hide(ours, uncounted=False), plain)).pairs
+    assert pair.ratio == pytest.approx(1.33)
+    assert pair.timed["with"].token_seconds == pytest.approx(STEP / 1.33)
+
+
+def test_equal_texts_need_no_count_of_tokens() -> None:
+    uncounted = change(make_bench({1: 1.33}, noise=0.02), lambda a: replace(a, tokens=None, part_tokens=[]))
+    [load] = BenchFindings(uncounted).measured
+    assert load.speedup
+    assert load.speedup.value == pytest.approx(1.33, rel=0.01)
+    assert load.sides["with"].tokens_per_second is None
+    assert "no tokens are counted: the texts are the same" in said(uncounted)
+    other = change(uncounted, lambda each: replace(each, text=each.text + each.side))
+    assert BenchFindings(other).measured == []
+
+
+def test_half_a_character_proves_no_difference() -> None:
+    ours, plain = (make_answer(side, STEP, text=text) for side, text in (
+        ("with", "one 😀 two �� three"), ("without", "one �� two 😀 three")
+    ))  # fmt: skip
+    assert "1 differ only where a server cut a character in two" in said(of_pair(ours, plain))
+    assert known(BenchFindings(of_pair(ours, plain)).sameness).identical is None
+    other = replace(plain, text="one �� two 😀 four")
+    assert "1 differ before one of the two ends" in said(of_pair(ours, other))

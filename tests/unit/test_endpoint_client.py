@@ -267,3 +267,21 @@ def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"^--without: ") as raised:
         parse_address(text, "--without")
     assert "pass@" not in str(raised.value)
+
+
+def streamed(*parts: dict[str, Any]) -> FakeServer:
+    return FakeServer(answer=lambda _: Reply([*map(event, parts), b"data: [DONE]\n\n"]))
+
+
+def test_zeros_in_the_place_of_a_count_are_no_count() -> None:
+    nothing = {"usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+    answer = ask(streamed({"choices": [{"text": "a"}]} | nothing, {"choices": [{"text": "b"}]} | nothing))
+    assert (answer.tokens, answer.part_tokens, answer.text) == (None, [], "ab")
+
+
+def test_a_chat_may_write_its_text_as_a_list_of_parts() -> None:
+    thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    said_next = {"choices": [{"delta": {"content": [{"type": "text", "text": " yes"}]}}]}
+    answer = ask(streamed({"choices": [{"delta": {"content": thought}}]}, said_next))
+    assert answer.text == "hm yes"
+    assert len(answer.part_seconds) == 2

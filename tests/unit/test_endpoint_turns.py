@@ -1,6 +1,7 @@
 """A bench in turns: who is asked when, what its counters say, what is left after a stop, what is repeated."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Barrier
 from typing import Any
 
@@ -16,6 +17,7 @@ from specviz.measure.endpoints.result import (
     BenchResult,
     BenchSettings,
     Server,
+    Side,
     dump_result,
     read_result,
 )
@@ -60,25 +62,48 @@ def measure(
 def test_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
     how = settings(repeats=2)
     blocks = plan(len(PROMPTS), how, SIDES)
-    assert [block.jobs for block in blocks] == [((prompt, repeat),) for repeat in (0, 1) for prompt in (0, 1, 2)]
+    assert sorted(block.jobs[0] for block in blocks[:3]) == [(0, 0), (1, 0), (2, 0)]
+    assert sorted(block.jobs[0] for block in blocks[3:]) == [(0, 1), (1, 1), (2, 1)]
     first = {block.jobs[0]: block.order[0] for block in blocks}
     for prompt in (0, 1, 2):  # an odd number of prompts too
         assert first[prompt, 0] != first[prompt, 1]
     assert first[0, 0] != first[1, 0]
 
 
+@pytest.mark.parametrize("prompts", [1, 3, 12, 47, 200])
 @pytest.mark.parametrize("concurrency", [2, 4, 16])
-def test_many_requests_under_way_have_blocks_of_many_requests(concurrency: int) -> None:
-    blocks = plan(3, settings([concurrency], repeats=40), SIDES)
-    assert sorted(job for block in blocks for job in block.jobs) == [(p, r) for p in range(3) for r in range(40)]
+def test_many_requests_under_way_have_at_least_four_blocks_of_many_requests(concurrency: int, prompts: int) -> None:
+    blocks = plan(prompts, settings([concurrency]), SIDES)
+    times = max(repeat for block in blocks for _, repeat in block.jobs) + 1
+    assert sorted(job for block in blocks for job in block.jobs) == [
+        (p, r) for p in range(prompts) for r in range(times)
+    ]
+    assert len(blocks) >= 4
     assert min(len(block.jobs) for block in blocks) >= 2 * concurrency
-    assert [block.order[0] for block in blocks][:2] in (["with"], ["with", "without"])
+    assert max(len(block.jobs) for block in blocks) <= 1 + min(len(block.jobs) for block in blocks)
 
 
-def test_few_prompts_are_asked_again_until_there_are_enough_for_the_requests_under_way() -> None:
-    (block,) = plan(3, settings([8]), SIDES)
-    assert len(block.jobs) == 18
-    assert len(set(block.jobs)) == 18
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_the_seed_draws_who_is_first_and_each_is_first_as_often(concurrency: int) -> None:
+    def first(seed: int) -> list[Side]:
+        blocks = plan(12, replace(settings([concurrency]), seed=seed), SIDES)
+        return [block.order[0] for block in blocks]
+
+    for seed in range(8):
+        assert first(seed).count("with") == len(first(seed)) / 2
+        assert first(seed) == first(seed)
+    assert len({tuple(first(seed)) for seed in range(8)}) > 2
+
+
+def test_a_block_has_prompts_of_all_kinds() -> None:
+    for block in plan(24, settings([4]), SIDES):  # eight of each kind, one kind after the other
+        assert {prompt // 8 for prompt, _ in block.jobs} == {0, 1, 2}
+
+
+def test_a_server_that_still_writes_is_waited_for() -> None:
+    plain = FakeServer(busy=3)
+    measure(FakeServer(), plain, settings())
+    assert plain.busy == 0
 
 
 def test_more_than_a_file_holds_is_refused() -> None:
@@ -89,9 +114,8 @@ def test_more_than_a_file_holds_is_refused() -> None:
 def test_a_bench_holds_every_answer_and_what_the_servers_counted() -> None:
     speculative, plain = FakeServer(drafts=3), FakeServer()
     found = measure(speculative, plain, settings())
-    assert [(answer.side, answer.prompt) for answer in found.answers] == [
-        *(("with", 0), ("without", 0), ("without", 1), ("with", 1), ("with", 2), ("without", 2)),
-    ]
+    planned = [(side, block.jobs[0][0]) for block in plan(len(PROMPTS), settings(), SIDES) for side in block.order]
+    assert [(answer.side, answer.prompt) for answer in found.answers] == planned
     assert {answer.tokens for answer in found.answers} == {8}
     assert not any(answer.problem for answer in found.answers)
     began = [answer.began for answer in found.answers]
@@ -148,7 +172,7 @@ def test_so_many_requests_are_under_way_at_once(concurrency: int) -> None:
     found = measure(speculative, FakeServer(), settings([concurrency], repeats=4))
     assert not any(each.problem for each in found.answers)
     assert speculative.most_at_once == concurrency
-    assert len(speculative.asked) == 12 + 3  # some to warm up
+    assert len(speculative.asked) == (12 if concurrency == 1 else 36) + 3  # some to warm up
 
 
 def test_a_bench_that_was_stopped_goes_on_where_it_was() -> None:
@@ -196,7 +220,7 @@ def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
 def test_a_request_that_fails_again_stays_with_its_problem() -> None:
     found = measure(FakeServer(answer=failing(4, 6)), FakeServer(), settings())
     (failed,) = [answer for answer in found.answers if answer.problem]
-    assert failed.prompt == 1
+    assert failed.prompt == plan(len(PROMPTS), settings(), SIDES)[1].jobs[0][0]
     assert failed.tokens is None
     assert "1 failed again" in found.notes[0]
     assert read_result(dump_result(found).encode()) == found
@@ -208,3 +232,11 @@ def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
         measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
     assert len([answer for answer in found.answers if not answer.problem]) >= 4
     assert left([AskedBlock(99, 1, ((0, 0),), SIDES)], found) != []
+
+
+def test_a_few_tokens_more_than_asked_for_are_a_note_and_many_a_problem() -> None:
+    found = measure(FakeServer(writes=11), FakeServer(), settings())
+    assert not any(answer.problem for answer in found.answers)
+    assert found.notes == ["with: there are answers of more than the 8 tokens that were asked for."]
+    with pytest.raises(InputError, match="wrote 40 tokens, and at most 8 were asked for"):
+        measure(FakeServer(writes=40), FakeServer(), settings())

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from typing import Literal, TypeVar
 
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Span
-from specviz.systems.counts import ServingCounters, checked
 
 NOTHING = Accepted(0, 0, 0)  # of an answer without counts beside answers with counts: llama.cpp leaves out zeros
 Source = Literal["answers", "counters"]
@@ -65,25 +64,6 @@ class Tally:
             return None
         longest = max(len(self.per_position), -(-self.drafted // self.rounds))
         return self.cut_off <= self.answers * longest
-
-    def make_counters(self, system: str) -> ServingCounters | None:
-        """For the worksheet's model; None where nothing was drafted, and InputError where the counts contradict."""
-        calls = self.rounds or self.passes
-        if not calls or not self.drafted:
-            return None
-        share = min(1.0, calls / self.passes) if self.rounds and self.passes else None
-        return checked(
-            ServingCounters(
-                engine=system,
-                tokens_per_target_call=1 + self.accepted / calls,
-                draft_length=self.drafted / calls,
-                survival=self.survival,
-                drafted=self.drafted,
-                accepted=self.accepted,
-                drafting_share=share,
-                over_all_calls=not self.rounds,
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,23 @@ A ratio is always that of the server without speculation over that with it: abov
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import geometric_mean, median
+from statistics import geometric_mean
 from typing import Literal, Self
 
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.judge import Interval, Judgement, judge
+from specviz.core.judge import UNTOLD, Interval, Judgement, judge
 from specviz.core.numbers import times
+from specviz.core.texts import join_choices
 from specviz.data.texts import page_texts
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
+from specviz.measure.endpoints.result import Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
-FEWEST_REPEATS = 3  # of a prompt: the interval of two is so wide that it says nothing
-LUMP = 0.2  # of the median time of a token: a server that is busy may hold an answer back, and send it all at once
+FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
-Cut = Literal["", "counted", "estimated", "not cut"]
+Cut = Literal["", "counted", "estimated", "not cut", "no count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +28,28 @@ class Gain:
     """A ratio of two servers: the geometric mean over prompts (or blocks), and its 95 % interval over them."""
 
     value: float
-    interval: Interval | None  # None: one prompt
-    of: int  # how many
+    interval: Interval | None  # None: too few
+    ratios: tuple[float, ...]  # of each
+    trusted: bool = True  # else nothing is said of it
 
     @classmethod
-    def from_ratios(cls, ratios: Sequence[float]) -> Self | None:
-        if not ratios:
+    def from_ratios(cls, ratios: Iterable[float], *, trusted: bool = True) -> Self | None:
+        every = tuple(ratios)
+        if not every:
             return None
-        return cls(geometric_mean(ratios), interval_of_ratios(ratios) if len(ratios) > 1 else None, len(ratios))
+        interval = interval_of_ratios(every) if len(every) >= FEWEST_RATIOS else None
+        return cls(geometric_mean(every), interval, every, trusted)
 
     @property
     def judged(self) -> Judgement:
-        return judge(self.value, self.interval)
+        return judge(self.value, self.interval) if self.trusted else Judgement(UNTOLD, self.value, "interval")
 
     @property
     def said(self) -> str:
-        """ "1.41× (95 % interval 1.20 to 1.66)", or "1.41×" of one prompt."""
+        """ "1.41× (95 % interval 1.20 to 1.66)", "1.41× (1.20× and 1.66×)" of two, or "1.41×" of one."""
         if self.interval is None:
-            return times(self.value)
+            each = join_choices([times(ratio) for ratio in self.ratios], "and")
+            return f"{times(self.value)} ({each})" if len(self.ratios) > 1 else each
         low, high = self.interval
         return page_texts("servers")["gain_between"].format(value=self.value, low=low, high=high)
 
@@ -57,14 +61,19 @@ class Timed:
     tokens: float
     first: float
     last: float
+    opening: float = 1.0  # tokens of the first part: the time until it says nothing of a token's
+
+    @property
+    def later(self) -> float:
+        return self.tokens - self.opening
 
     @property
     def token_seconds(self) -> float:
-        return (self.last - self.first) / (self.tokens - 1)
+        return (self.last - self.first) / self.later
 
     @property
     def usable(self) -> bool:
-        return self.tokens >= FEWEST_TOKENS and self.token_seconds > SHORTEST
+        return self.tokens >= FEWEST_TOKENS and self.later > 0 and self.token_seconds > SHORTEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,30 +83,31 @@ class AnswerPair:
     with_: Answer
     without: Answer
     timed: dict[Side, Timed]
-    cut: Cut  # how the longer one was cut; empty: they have as many tokens
+    cut: Cut  # how the longer one was cut; empty: they have as many tokens; "no count": they have the same text
+
+    @property
+    def concurrency(self) -> int:
+        return self.with_.concurrency
 
     @property
     def ratio(self) -> float:
         return self.timed["without"].token_seconds / self.timed["with"].token_seconds
 
-    @property
-    def first_ratio(self) -> float | None:
-        ours, plain = self.timed["with"].first, self.timed["without"].first
-        return plain / ours if min(ours, plain) > SHORTEST else None
+    def of(self, side: Side) -> Answer:
+        return self.with_ if side == "with" else self.without
 
     @property
-    def latency_ratio(self) -> float | None:
-        """Of the whole answers; None where they have not as many tokens and cannot be cut."""
-        return None if self.cut == "not cut" else self.timed["without"].last / self.timed["with"].last
+    def parts_counted(self) -> bool:
+        """Whether it is known how many tokens came with each part of both answers."""
+        return all(len(each.part_tokens) == len(each.part_seconds) > 0 for each in (self.with_, self.without))
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
     pairs: list[AnswerPair]
     short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
-    uncounted: int  # pairs that are left out: a server does not say how many tokens it wrote
+    uncounted: int  # pairs of two texts that are left out: a server does not say how many tokens it wrote
     single: int  # answers without a partner
-    lumps: int = 0  # pairs that are left out: one of the answers came all at once
 
 
 def pair_answers(result: BenchResult) -> Paired:
@@ -107,32 +117,22 @@ def pair_answers(result: BenchResult) -> Paired:
     both = [(its["with"], its["without"]) for _, its in sorted(found.items()) if len(its) == 2]
     pairs, short, uncounted = list[AnswerPair](), 0, 0
     for ours, plain in both:
-        if not ours.tokens or not plain.tokens:
+        if not (ours.tokens and plain.tokens) and not (ours.text == plain.text != ""):
             uncounted += 1
         elif pair := _pair(ours, plain):
             pairs.append(pair)
         else:
             short += 1
-    steady = _drop_lumps(pairs)
-    return Paired(steady, short, uncounted, len(found) - len(both) if result.without else 0, len(pairs) - len(steady))
-
-
-def _drop_lumps(pairs: Sequence[AnswerPair]) -> list[AnswerPair]:
-    """The pairs whose answers came token by token, or round by round: only such times say how long a token takes."""
-    times: dict[tuple[Side, int], list[float]] = defaultdict(list)
-    for pair in pairs:
-        for side in SIDES:
-            times[side, pair.with_.concurrency].append(pair.timed[side].token_seconds)
-    least = {place: LUMP * median(its) for place, its in times.items()}
-    return [
-        pair
-        for pair in pairs
-        if all(pair.timed[side].token_seconds >= least[side, pair.with_.concurrency] for side in SIDES)
-    ]
+    return Paired(pairs, short, uncounted, len(found) - len(both) if result.without else 0)
 
 
 def _pair(ours: Answer, plain: Answer) -> AnswerPair | None:
-    shorter = min(ours.tokens or 0, plain.tokens or 0)
+    """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
+    if not (ours.tokens and plain.tokens):
+        written = float(ours.tokens or plain.tokens or len(plain.part_seconds))
+        both = {each.side: Timed(written, each.first or 0.0, each.seconds) for each in (ours, plain)}
+        return AnswerPair(ours, plain, both, "no count") if all(each.usable for each in both.values()) else None
+    shorter = min(ours.tokens, plain.tokens)
     timed = {answer.side: timed_until(answer, shorter) for answer in (ours, plain)}
     if not all(each.usable for each, _ in timed.values()):
         return None
@@ -148,56 +148,66 @@ def timed_until(answer: Answer, tokens: int) -> tuple[Timed, Cut]:
     of all its tokens.
     """
     written, parts = answer.tokens or 0, len(answer.part_seconds)
-    first = answer.first or 0.0
+    first, counted = answer.first or 0.0, 0 < parts == len(answer.part_tokens)
+    opening = float(answer.part_tokens[0]) if counted else 1.0
     if tokens >= written or not parts:
-        return Timed(written, first, answer.seconds), "" if tokens >= written else "not cut"
-    counted = len(answer.part_tokens) == parts
+        return Timed(written, first, answer.seconds, opening), "" if tokens >= written else "not cut"
     reached = list(accumulate(answer.part_tokens)) if counted else [written * (at + 1) / parts for at in range(parts)]
     until, its = next(((at, its) for at, its in enumerate(reached) if its >= tokens), (parts - 1, reached[-1]))
-    return Timed(its, first, answer.part_seconds[until]), "counted" if counted else "estimated"
+    return Timed(its, first, answer.part_seconds[until], opening), "counted" if counted else "estimated"
 
 
 @dataclass(frozen=True, slots=True)
-class PromptGain:
-    """One prompt at one concurrency: geometric means over its repeats."""
+class PairGroup:
+    """Pairs of one prompt, or of one block, at one concurrency: their ratio is that of all their times together.
 
-    prompt: int
+    So an answer that a busy server held back, and sent all at once, weighs no more than another.
+    """
+
+    number: int  # of the prompt, or of the block
     concurrency: int
     pairs: list[AnswerPair]
 
     @property
     def ratio(self) -> float:
-        return geometric_mean([pair.ratio for pair in self.pairs])
+        return self.token_seconds("without") / self.token_seconds("with")
 
     @property
     def gain(self) -> Gain:
-        """With the interval over its repeats: it says how steady this prompt's times are, and nothing of others."""
+        """With the interval over its pairs: it says how steady this prompt's times are, and nothing of others."""
         ratios = [pair.ratio for pair in self.pairs]
-        return Gain(self.ratio, interval_of_ratios(ratios) if len(ratios) >= FEWEST_REPEATS else None, len(ratios))
+        interval = interval_of_ratios(ratios) if len(ratios) >= FEWEST_RATIOS else None
+        return Gain(self.ratio, interval, tuple(ratios))
 
     @property
     def first_ratio(self) -> float | None:
-        return _mean(pair.first_ratio for pair in self.pairs)
+        return self._ratio_of([(pair.timed["without"].first, pair.timed["with"].first) for pair in self.pairs])
 
     @property
     def latency_ratio(self) -> float | None:
-        return _mean(pair.latency_ratio for pair in self.pairs)
+        """Of whole answers that have as many tokens, or can be cut."""
+        whole = [pair.timed for pair in self.pairs if pair.cut != "not cut"]
+        return self._ratio_of([(timed["without"].last, timed["with"].last) for timed in whole])
+
+    def _ratio_of(self, seconds: Sequence[tuple[float, float]]) -> float | None:
+        timed = [each for each in seconds if min(each) > SHORTEST]
+        return sum(plain for plain, _ in timed) / sum(ours for _, ours in timed) if timed else None
 
     def token_seconds(self, side: Side) -> float:
-        return geometric_mean([pair.timed[side].token_seconds for pair in self.pairs])
+        timed = [pair.timed[side] for pair in self.pairs]
+        return sum(each.last - each.first for each in timed) / sum(each.later for each in timed)
 
 
-def _mean(ratios: Iterable[float | None]) -> float | None:
-    known = [ratio for ratio in ratios if ratio is not None]
-    return geometric_mean(known) if known else None
-
-
-def gains_by_prompt(pairs: Sequence[AnswerPair]) -> list[PromptGain]:
-    """In the order of the prompts, at each concurrency, from the lowest."""
+def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[AnswerPair], int]) -> list[PairGroup]:
+    """At each concurrency, from the lowest, in the order of the numbers."""
     groups: dict[tuple[int, int], list[AnswerPair]] = defaultdict(list)
     for pair in pairs:
-        groups[pair.with_.concurrency, pair.with_.prompt].append(pair)
-    return [PromptGain(prompt, load, its) for (load, prompt), its in sorted(groups.items())]
+        groups[pair.concurrency, number(pair)].append(pair)
+    return [PairGroup(place, load, its) for (load, place), its in sorted(groups.items())]
+
+
+def by_prompt(pairs: Iterable[AnswerPair]) -> list[PairGroup]:
+    return group_pairs(pairs, lambda pair: pair.with_.prompt)
 
 
 @dataclass(frozen=True, slots=True)

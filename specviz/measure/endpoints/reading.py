@@ -14,6 +14,7 @@ from specviz.systems.finding import JsonObject
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
 SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, fields=256, free=4_000)
+FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
 
 
@@ -122,7 +123,10 @@ class StreamedAnswer:
             raise BadAnswer("its answer has no text")
         if self.tokens is None:
             return
-        if self.tokens > self.asked:
+        if not self.tokens and any(self.texts):  # some servers fill the field with zeros
+            self.tokens = None
+            return
+        if self.tokens > self.asked + FEW_MORE:
             raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
         if self.tokens < len(self.token_ids) or self.tokens < sum(map(bool, self.texts)):
             parts = max(len(self.token_ids), sum(map(bool, self.texts)))

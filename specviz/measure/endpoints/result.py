@@ -45,6 +45,7 @@ class Server:
     version: BenchName = ""
     takes_ignore_eos: bool = False  # so that each answer has as many tokens as were asked for
     drafts: BenchName = ""  # how it drafts, in its own words; empty: it does not say
+    slots: BenchCount | None = None  # requests that it answers at once: more wait; None: it does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class BenchResult:
     spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
     imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
+    against_itself: bool = False  # both sides are one server, so every difference is chance
     blocks_timed: bool = True  # False: an imported file does not say when its requests began, so no throughput follows
 
     def server(self, side: Side) -> Server | None:

@@ -10,7 +10,9 @@ from typing import Literal
 
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
-TextMatch = Literal["same", "shorter", "different"]  # shorter: the same until one of the two ends
+# Shorter: the same until one of the two ends. Broken: they differ only where a character was cut in two.
+TextMatch = Literal["same", "shorter", "broken", "different"]
+BROKEN = "\ufffd"  # stands for half a character, in what a server writes token by token
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,18 @@ class Sameness:
     pairs: int = 0  # that could be compared
     same: int = 0
     shorter: int = 0  # the same until one of the two ends
+    broken: int = 0  # different only where a server cut characters in two: this proves nothing
     by_ids: int = 0  # pairs that were compared by token ids, the others as text
     again: dict[Side, AskedAgain] = field(default_factory=dict)
 
     @property
     def different(self) -> int:
-        return self.pairs - self.same - self.shorter
+        return self.pairs - self.same - self.shorter - self.broken
+
+    @property
+    def identical(self) -> bool | None:
+        """None: only characters that were cut in two tell them apart."""
+        return None if self.same < self.same + self.broken == self.pairs else self.same == self.pairs
 
     @property
     def unsteady(self) -> list[Side]:
@@ -55,6 +63,7 @@ def find_sameness(result: BenchResult) -> Sameness | None:
         len(pairs),
         compared.count("same"),
         compared.count("shorter"),
+        compared.count("broken"),
         sum(_have_ids(*pair) for pair in pairs),
         {side: _asked_again(answer for answer in result.done() if answer.side == side) for side in SIDES},
     )
@@ -76,6 +85,9 @@ def _agreement(one: Answer, other: Answer) -> TextMatch:
         return "shorter" if one.token_ids[:until] == other.token_ids[:until] else "different"
     if one.text == other.text:
         return "same"
+    if BROKEN in one.text + other.text:
+        texts = [[char for char in each.text if char.isascii()] for each in (one, other)]
+        return "broken" if texts[0] == texts[1] else "different"
     return "shorter" if one.text.startswith(other.text) or other.text.startswith(one.text) else "different"
 
 

@@ -7,21 +7,25 @@ from specviz.core.names import first_words
 from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.next_steps import lengths_in_words, measure_next
-from specviz.measure.endpoints.pairs import Gain
+from specviz.measure.endpoints.pairs import FEWEST_RATIOS, Gain
 from specviz.measure.endpoints.result import BenchResult, Server
 from specviz.measure.endpoints.table import dump_csv as dump_csv
 from specviz.measure.endpoints.table import table as table
-from specviz.measure.endpoints.warnings import NAMES, bench_warnings
+from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 
 LONGEST_NAME = 60  # characters: a file can name anything
-say = Sentences("bench")
+HALF = 4  # times as many prompts: an interval is half as wide
+say, say_next = Sentences("bench"), Sentences("bench-next")
 
 
 def conclusion(result: BenchResult) -> list[str]:
     """What is doubtful first, then what was found, then what to measure next. Names and texts in it are not escaped."""
     found = BenchFindings(result)
-    return [*bench_warnings(found), *findings_in_words(found), *measure_next(found)]
+    if broken := broken_setup(result):
+        return [broken]
+    if result.against_itself:
+        return [*bench_warnings(found), _asked(result), _told(found)]
+    return [*filter(None, [*bench_warnings(found), *findings_in_words(found), measure_next(found)])]
 
 
 def findings_in_words(found: BenchFindings) -> list[str]:
@@ -63,7 +67,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         return
     yield say("speed", each="; ".join(map(_speed_at, measured)))
     if all(load.speedup and load.speedup.interval is None for load in measured):
-        yield say("one_prompt")
+        yield say("too_few", fewest=FEWEST_RATIOS)
     yield limit_in_words(found)
     yield from _throughput_and_first(found)
 
@@ -149,7 +153,8 @@ def _same(found: BenchFindings) -> str:
     if its.same == its.pairs:
         return say("all_same", found=its, how=how)
     again = [say("unsteady", name=NAMES[side], its=its.again[side]) for side in its.unsteady]
-    return " ".join([say("some_same", found=its, how=how), *again])
+    broken = [say("broken", its=its)] if its.broken else []
+    return " ".join([say("some_same", found=its, how=how), *broken, *again])
 
 
 def _accepted(found: BenchFindings) -> Iterator[str]:
@@ -168,14 +173,30 @@ def _accepted(found: BenchFindings) -> Iterator[str]:
 
 
 def _costs(found: BenchFindings) -> Iterator[str]:
-    costs = found.rounds
-    if not costs:
-        yield say("no_round", why=found.no_rounds) if found.no_rounds else ""
-        return
-    first, length = costs[0], costs[0].found.draft_length
-    interval = say("interval", low=first.interval[0], high=first.interval[1]) if first.interval else ""
-    yield say("round", cost=first, interval=interval)
-    if length in first.best_lengths:
-        yield say("keep", length=length)
-    else:
-        yield say("shorter_length", length=length, others=lengths_in_words(first.best_lengths))
+    for cost in found.rounds[:1]:
+        interval = say("interval", low=cost.interval[0], high=cost.interval[1]) if cost.interval else ""
+        yield say("round", cost=cost, interval=interval)
+
+
+def measure_next(found: BenchFindings) -> str:
+    """What to measure next, one line or none."""
+    measured = [load.concurrency for load in found.measured]
+    if found.result.without is None:
+        return say_next("first_pair")
+    if any(load.doubts for load in found.measured) or broken_setup(found.result):
+        return ""
+    if any(load.speedup and load.speedup.judged.word == UNTOLD for load in found.measured):
+        return say_next("more_prompts", times=HALF)
+    if measured and (len(measured) == 1 or (found.stops and found.stops.up_to == measured[-1])):
+        return say_next("loads", numbers=",".join(str(times * measured[-1]) for times in (2, 4)))
+    return ""
+
+
+def _told(found: BenchFindings) -> str:
+    """Of a server against itself: whether chance alone made a difference, and the least that these settings tell."""
+    each = [
+        say("least_at", least=(gain.interval[1] / gain.interval[0]) ** 0.5, load=load, said=gain.said)
+        for load in found.measured
+        if (gain := load.speedup) and gain.interval
+    ]
+    return say("against_itself", each="; ".join(each)) if each else say("nothing")

@@ -8,7 +8,7 @@ from statistics import median
 
 from specviz.core.csv_cells import safe_cell
 from specviz.measure.endpoints.acceptance import tally_answers
-from specviz.measure.endpoints.pairs import PromptGain, gains_by_prompt, pair_answers, timed_until
+from specviz.measure.endpoints.pairs import PairGroup, by_prompt, pair_answers, timed_until
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 Cell = str | int | float | None
@@ -60,14 +60,14 @@ SHOWN_ALONE = ("prompt", "workload", "concurrency", *(name for name in SHOWN[7:]
 
 
 def bench_rows(result: BenchResult) -> list[BenchRow]:
-    gains = {(its.concurrency, its.prompt): its for its in gains_by_prompt(pair_answers(result).pairs)}
+    gains = {(its.concurrency, its.number): its for its in by_prompt(pair_answers(result).pairs)}
     groups: dict[tuple[int, int], list[Answer]] = {}
     for answer in result.answers:
         groups.setdefault((answer.concurrency, answer.prompt), []).append(answer)
     return [_row(result, its, gains.get(place)) for place, its in sorted(groups.items(), key=lambda item: item[0])]
 
 
-def _row(result: BenchResult, answers: Sequence[Answer], found: PromptGain | None) -> BenchRow:
+def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None) -> BenchRow:
     prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
     own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
     tally = tally_answers(own["with"]) if any(answer.accepted for answer in own["with"]) else None

@@ -1,15 +1,18 @@
 """The order of a bench: which prompts are asked of which server when, and what is left after a stop.
 
-A block is asked of one server and then of the other, so both meet the same moments of their machines; who is first
-changes from block to block. Alone, a block is one prompt. With c requests under way it is many more than c, so that
-little of its time has fewer under way.
+A block is asked of one server and then of the other, so both meet the same moments of their machines. The seed draws
+who is first in one of two neighbours; in the other it is the other server. Alone, a block is one prompt. With c
+requests under way there are at least `BLOCKS`, each of at least 2 c requests of all kinds: they share its
+moment, so the blocks are the sample. Before each the servers rest.
 """
 
 import asyncio
+import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import count
+from math import lcm
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Asked, Endpoint, Heard
@@ -24,16 +27,20 @@ from specviz.measure.endpoints.result import (
     Side,
     Span,
 )
-from specviz.systems import counts_between, counts_in_answer
+from specviz.systems import counts_between, counts_in_answer, rests_between
 
 
 class ServerGone(InputError):
     """A server that answered before answers no more; what was measured until then is in the result."""
 
 
-WAVES = 4  # requests of a block for each that is under way; the last wave has fewer and fewer
+BLOCKS = 6  # of a load, at least: the interval of four is half as wide again
+FILLED = 2  # requests of a block, at least, for each that is under way
+WAVES = 4  # and so many, where there are prompts enough: the last wave has fewer and fewer under way
 WARM = 3  # a server may compile something for the first text that it can draft for
 MOST_SILENT = 3  # blocks without any answer, after which a server is given up
+LOOK = 0.05  # seconds between two looks at a server that rests
+MOST_REST = 3.0
 Pages = dict[Side, str | None]  # /metrics of each server
 
 
@@ -50,34 +57,33 @@ def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[A
     answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, each) for each in settings.concurrency)
     if answers > MAX_ANSWERS:
         raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
-    numbers = count()
-    return [
-        AskedBlock(next(numbers), concurrency, jobs, _order(sum(jobs[0]) if concurrency == 1 else place, sides))
-        for concurrency in settings.concurrency
-        for place, jobs in enumerate(_chunks(_jobs(prompts, settings.repeats, concurrency), concurrency))
-    ]
+    numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
+    for concurrency in settings.concurrency:
+        chunks = _chunks(prompts, _times(prompts, settings.repeats, concurrency), concurrency, draw)
+        first = [draw.randrange(2) for _ in chunks]  # of two neighbours
+        for number, jobs in enumerate(chunks):
+            place, turn = jobs[0] if concurrency == 1 else (number, 0)
+            swapped = (first[place // 2] + place + turn) % 2
+            found.append(AskedBlock(next(numbers), concurrency, jobs, tuple(sides[::-1] if swapped else sides)))
+    return found
 
 
 def _times(prompts: int, repeats: int, concurrency: int) -> int:
-    """How often each prompt is asked: more often where there would not even be two requests for each under way."""
-    return max(repeats, -(-2 * concurrency // prompts) if concurrency > 1 else 1)
+    """How often each prompt is asked: more often where the blocks would else not be filled."""
+    return max(repeats, -(-BLOCKS * FILLED * concurrency // prompts) if concurrency > 1 else 1)
 
 
-def _jobs(prompts: int, repeats: int, concurrency: int) -> list[tuple[int, int]]:
-    return [(prompt, repeat) for repeat in range(_times(prompts, repeats, concurrency)) for prompt in range(prompts)]
-
-
-def _chunks(jobs: Sequence[tuple[int, int]], concurrency: int) -> Iterator[tuple[tuple[int, int], ...]]:
+def _chunks(prompts: int, times: int, concurrency: int, draw: random.Random) -> list[tuple[tuple[int, int], ...]]:
+    """The jobs of each block. Neighbours among the prompts are of a kind, so they are not asked one after the other."""
     if concurrency == 1:
-        yield from ((job,) for job in jobs)
-        return
-    blocks = max(1, round(len(jobs) / (WAVES * concurrency)))
-    edges = [round(place * len(jobs) / blocks) for place in range(blocks + 1)]
-    yield from (tuple(jobs[start:end]) for start, end in pairwise(edges))
-
-
-def _order(place: int, sides: Sequence[Side]) -> tuple[Side, ...]:
-    return tuple(sides if place % 2 == 0 else reversed(sides))
+        return [((prompt, repeat),) for repeat in range(times) for prompt in draw.sample(range(prompts), prompts)]
+    jobs = [(prompt, repeat) for repeat in range(times) for prompt in range(prompts)]
+    blocks = max(BLOCKS, len(jobs) // (WAVES * concurrency))
+    turn = lcm(prompts, blocks)  # after which the same prompt would be dealt to the same block again
+    return [
+        tuple(job for place, job in enumerate(jobs) if (place + place // turn) % blocks == block)
+        for block in range(blocks)
+    ]
 
 
 def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
@@ -129,7 +135,7 @@ class BenchInTurns:
     async def _measure(self, block: AskedBlock) -> None:
         answers, spans = list[Answer](), list[Span]()
         for side in block.order:
-            before = await self._pages()
+            before = await self._rest()
             heard = await self._hear(side, block.jobs, block.concurrency)
             after = await self._pages()
             found = [self._answer(side, block, job, each) for job, each in zip(block.jobs, heard, strict=True)]
@@ -175,6 +181,16 @@ class BenchInTurns:
     async def _pages(self) -> Pages:
         return {side: await endpoint.metrics() for side, endpoint in self.endpoints.items()}
 
+    async def _rest(self) -> Pages:
+        """The servers' pages once their counters are still; one without counters rests for one look."""
+        until, before = time.perf_counter() + MOST_REST, await self._pages()
+        while True:
+            await asyncio.sleep(LOOK)
+            after = await self._pages()
+            if time.perf_counter() > until or all(map(rests_between, before.values(), after.values())):
+                return after
+            before = after
+
     def _answer(self, side: Side, block: AskedBlock, job: tuple[int, int], heard: Heard) -> Answer:
         began = max(0.0, round(heard.began - self._began, 6))
         place = (side, *job, block.concurrency, block.number, began)
@@ -182,6 +198,8 @@ class BenchInTurns:
             read = heard.answer()
         except BadAnswer as problem:
             return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500])
+        if (read.tokens or 0) > read.asked:
+            self._note_once(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
         return Answer(
             *place,
             first=read.part_seconds[0] if read.part_seconds else None,
@@ -195,6 +213,10 @@ class BenchInTurns:
             part_tokens=read.part_tokens,
             accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
         )
+
+    def _note_once(self, note: str) -> None:
+        if note not in self.result.notes:
+            self.result.notes.append(note)
 
     def _spans(
         self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages

@@ -1,11 +1,13 @@
 """What makes the figures of a bench doubtful, one sentence each. Pure."""
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import get_args
 
 from specviz.core.names import first_words
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
-from specviz.measure.endpoints.findings import BenchFindings, pairs_cut
+from specviz.measure.endpoints.findings import BenchFindings, Doubt
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side
 
@@ -16,21 +18,45 @@ say = Sentences("bench-warnings")
 NAMES = page_texts("servers")  # by their side
 
 
+def broken_setup(result: BenchResult) -> str:
+    """Why these are not a server with speculation and one without, one sentence; empty where nothing says so."""
+    ours, plain = result.with_, result.without
+    if plain is None or result.against_itself:
+        return ""
+    if ours.url and (ours.url, ours.model) == (plain.url, plain.model):
+        return say("same_server", url=ours.url)
+    asked = {side: sum(span.ours for span in result.spans if span.side == side and span.asked) for side in SIDES}
+    if asked["with"] and asked["without"] and _rested(result, "without") == asked["with"] == _rested(result, "with"):
+        return say("same_server", url=ours.url)
+    if _drafted(result, "without") and not _drafted(result, "with"):
+        return say("swapped")
+    return ""
+
+
+def _rested(result: BenchResult, side: Side) -> int:
+    """Tokens that it wrote while the other server was asked."""
+    return sum(span.others for span in result.spans if span.side == side and not span.asked)
+
+
 def bench_warnings(found: BenchFindings) -> list[str]:
-    impossible = [say("impossible", concurrency=join_choices(found.impossible, "and"))] if found.impossible else []
-    return [*impossible, *_doubt_servers(found), *_doubt_answers(found), *_doubt_pairs(found), *found.result.notes]
+    doubted = [
+        say(doubt, concurrency=join_choices(numbers, "and"))
+        for doubt in get_args(Doubt)
+        if (numbers := found.doubted(doubt))
+    ]
+    servers = [] if found.result.against_itself else _doubt_servers(found)
+    return [*doubted, *servers, *_doubt_answers(found), *_doubt_pairs(found), *found.result.notes]
 
 
 def _doubt_servers(found: BenchFindings) -> Iterator[str]:
     result, accepted = found.result, found.acceptance
-    ours, plain = result.with_, result.without
-    if plain and ours.url and (ours.url, ours.model) == (plain.url, plain.model):
-        yield say("same_server", url=ours.url)
-    if plain and (plain.drafts or _drafted(result, "without")):
+    if broken := broken_setup(result):
+        yield broken
+    elif result.without and (result.without.drafts or _drafted(result, "without")):
         yield say("both_draft")
     if accepted and not accepted.whole.drafted:
         yield say("nothing_drafted")
-    elif accepted is None and not ours.drafts:
+    elif accepted is None and not result.with_.drafts:
         yield say("no_sign")
     for side in SIDES:
         yield from _doubt_rest(result, side)
@@ -40,11 +66,14 @@ def _doubt_rest(result: BenchResult, side: Side) -> Iterator[str]:
     """Whether a server wrote for others: while it was asked, and while the other one was and it should have rested."""
     asked = [span for span in result.spans if span.side == side and span.asked]
     others = sum(span.others for span in asked if span.others > FEW)
-    rested = sum(span.others for span in result.spans if span.side == side and not span.asked)
+    rested = _rested(result, side)
     if others:
         yield say("others", name=NAMES[side], others=others, ours=sum(span.ours for span in asked))
     if rested > FEW:
         yield say("not_resting", name=NAMES[side], rested=rested)
+    server, most = result.server(side), max(result.settings.concurrency, default=0)
+    if server and server.slots and most > server.slots:
+        yield say("queue", name=NAMES[side], slots=server.slots, most=most)
 
 
 def _drafted(result: BenchResult, side: Side) -> int:
@@ -64,12 +93,8 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
 
 def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
     its = found.paired
-    if its.short or its.lumps or its.uncounted or its.single:
-        lumps, uncounted, single = its.lumps, its.uncounted, its.single
-        yield say("left_out", short=its.short, fewest=FEWEST_TOKENS, lumps=lumps, uncounted=uncounted, single=single)
-    if count := pairs_cut(its.pairs, "counted"):
-        yield say("counted", pairs=count)
-    if count := pairs_cut(its.pairs, "estimated"):
-        yield say("estimated", pairs=count)
-    if count := pairs_cut(its.pairs, "not cut"):
-        yield say("not_cut", pairs=count)
+    if its.short or its.uncounted or its.single:
+        counts = {"short": its.short, "uncounted": its.uncounted, "single": its.single}
+        yield say("left_out", fewest=FEWEST_TOKENS, **counts)
+    cuts = Counter(pair.cut for pair in its.pairs)
+    yield from (say(cut.replace(" ", "_"), pairs=count) for cut, count in cuts.items() if cut)

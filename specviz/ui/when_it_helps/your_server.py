@@ -8,16 +8,16 @@ from specviz.core.names import first_words, short_name
 from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.next_steps import measure_next
 from specviz.measure.endpoints.result import SIDES
 from specviz.measure.endpoints.sentences import (
     details_in_words,
     findings_in_words,
     limit_in_words,
     losses_in_words,
+    measure_next,
 )
 from specviz.measure.endpoints.table import bench_rows, dump_csv
-from specviz.measure.endpoints.warnings import NAMES, bench_warnings
+from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
@@ -94,8 +94,8 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     _loads_table(found)
     for sentence in details_in_words(found):
         st.markdown(f"- {plain(sentence)}")
-    if steps := measure_next(found):
-        st.markdown("\n".join(f"- :material/arrow_forward: {plain(step)}" for step in steps))
+    if step := measure_next(found):
+        st.markdown(f"- :material/arrow_forward: {plain(step)}")
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
@@ -121,7 +121,7 @@ def _headline(found: BenchFindings) -> None:
         return
     first = found.measured[0]
     assert first.speedup
-    if found.impossible:
+    if first.doubts or broken_setup(found.result):
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
     look = first.speedup.judged.look

@@ -80,7 +80,7 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
     """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
     ordered = sorted(load.prompts, key=lambda each: each.ratio)
     named = _labels(load, prompts)
-    labels = [named[each.prompt] for each in ordered]
+    labels = [named[each.number] for each in ordered]
     gains = [each.gain for each in ordered]
     marks = _marks(labels, gains, across=True)
     fits = len(ordered) <= MOST_NAMES
@@ -91,7 +91,7 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
 
 def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
     """Each prompt's name, short; with its number where two would have the same."""
-    short = {each.prompt: first_words(prompts[each.prompt].name, MOST_NAME) for each in load.prompts}
+    short = {each.number: first_words(prompts[each.number].name, MOST_NAME) for each in load.prompts}
     times = Counter(short.values())
     return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
 
