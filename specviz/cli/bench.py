@@ -1,25 +1,25 @@
 """`specviz bench`: measure two running servers, one with speculative decoding and one without, prompt by prompt."""
 
-import argparse
 import asyncio
 import json
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Option
 
 from specviz import __version__
-from specviz.cli.options import Command, add_prompts_file
+from specviz.cli.options import ResultOptions, add_command, new_group
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
 from specviz.cli.plots import check_plots
-from specviz.cli.sweep import chosen_prompts, listed, named
+from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
 from specviz.core.errors import InputError
 from specviz.core.files import content_of, write_whole
-from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.measure.endpoints.address import Address, parse_address
 from specviz.measure.endpoints.result import (
     MAX_PROMPTS,
@@ -43,32 +43,47 @@ TEMPERATURES = 100
 LONGEST_DRAFTS = 300  # characters
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    servers = parser.add_argument_group("servers")
-    servers.add_argument("--with", dest="with_", metavar="URL", help="the server with speculative decoding")
-    servers.add_argument("--without", metavar="URL", help="the same model without it; one server alone has no ratio")
-    servers.add_argument(
-        "--drafts", metavar="TEXT", default="", help="how the first one drafts, for the record: servers do not say"
-    )
-    servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
-    servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
-    servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
-    tools = "read another tool's result files (docs/bench.md): with and without speculation"
-    parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
-    add_prompts_file(parser)
-    known = f"of {named(ALL_WORKLOADS)}"
-    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=known)
-    parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
-    parser.add_argument("--max-new-tokens", type=int, default=64, metavar="N", help="tokens of each answer")
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="X", help="0 is greedy")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="that the servers are given")
-    parser.add_argument("--concurrency", default="1", metavar="C,C,...", help="requests under way at once")
-    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="of each prompt; prompts are the sample")
-    parser.add_argument("--csv", type=Path, metavar="PATH", help="write a row for each prompt here, at the end")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write figures into this folder; needs matplotlib")
+group = new_group()
 
 
-def bench(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(WorkloadOptions, ResultOptions):
+    with_: Annotated[str | None, Option("--with", metavar="URL", help="the server with speculative decoding")] = None
+    without: Annotated[
+        str | None, Option(metavar="URL", help="the same model without it; one server alone has no ratio")
+    ] = None
+    drafts: Annotated[
+        str, Option(metavar="TEXT", help="how the first one drafts, for the record: servers do not say")
+    ] = ""
+    model: Annotated[str | None, Option(metavar="NAME", help="as the servers call it (default: their only one)")] = None
+    api: Annotated[Literal["completions", "chat"], Option(help="of OpenAI's format")] = "completions"
+    key_env: Annotated[
+        str | None, Option(metavar="NAME", help="the environment variable that holds the servers' key")
+    ] = None
+    files: Annotated[
+        tuple[Path, Path] | None,
+        Option(
+            "--import",
+            metavar="WITH WITHOUT",
+            help="read another tool's result files (docs/bench.md): with and without speculation",
+        ),
+    ] = None
+    max_new_tokens: Annotated[int, Option(metavar="N", help="tokens of each answer")] = 64
+    temperature: Annotated[float, Option(metavar="X", help="0 is greedy")] = 0.0
+    seed: Annotated[int, Option(metavar="N", help="that the servers are given")] = 0
+    concurrency: Annotated[str, Option(metavar="C,C,...", help="requests under way at once")] = "1"
+    repeats: Annotated[int, Option(metavar="R", help="of each prompt; prompts are the sample")] = 1
+
+
+@add_command(
+    group,
+    "bench --with http://localhost:8000 --without http://localhost:8001 --workload story code --json bench.json",
+    "bench --with http://localhost:8000 --without http://localhost:8001 --prompts-file prompts.jsonl --api chat "
+    "--concurrency 1,4,16 --csv rows.csv --plots figures",
+    "bench --import with.json without.json",
+)
+def bench(options: BenchOptions) -> None:
+    """Measure two running servers, with and without speculative decoding, on the same prompts."""
     if options.plots:
         check_plots(options.plots)
     if options.csv and not options.csv.parent.is_dir():
@@ -88,7 +103,7 @@ def bench(options: argparse.Namespace) -> None:
     show(result, options)
 
 
-def measure(options: argparse.Namespace) -> BenchResult:
+def measure(options: BenchOptions) -> BenchResult:
     """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
     addresses: dict[Side, Address] = {"with": parse_address(options.with_, "--with")}
     if options.without:
@@ -110,7 +125,7 @@ async def _measure(
     settings: BenchSettings,
     prompts: list[SweepPrompt],
     key: str,
-    options: argparse.Namespace,
+    options: BenchOptions,
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
@@ -140,7 +155,7 @@ async def _measure(
     return result
 
 
-def _settings(options: argparse.Namespace) -> BenchSettings:
+def _settings(options: BenchOptions) -> BenchSettings:
     bounded = (("repeats", options.repeats, 1_000), ("max-new-tokens", options.max_new_tokens, MAX_TOKENS))
     for option, value, most in bounded:
         if not 1 <= value <= most:
@@ -155,7 +170,7 @@ def _settings(options: argparse.Namespace) -> BenchSettings:
     )
 
 
-def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
+def _prompts(options: BenchOptions) -> list[SweepPrompt]:
     found = chosen_prompts(options)
     if not found:
         raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
@@ -164,7 +179,7 @@ def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
     return found
 
 
-def _key(options: argparse.Namespace) -> str:
+def _key(options: BenchOptions) -> str:
     if options.key_env is None:
         return ""
     if not (key := os.environ.get(options.key_env, "").strip()):
@@ -186,7 +201,7 @@ def _new_result(
     settings: BenchSettings,
     prompts: list[SweepPrompt],
     endpoints: "dict[Side, Endpoint]",
-    options: argparse.Namespace,
+    options: BenchOptions,
 ) -> BenchResult:
     without = endpoints.get("without")
     return BenchResult(
@@ -237,7 +252,7 @@ def _explain_resume(path: str | None) -> str:
     return f"what was measured is in {path}; the same command measures the rest."
 
 
-def show(result: BenchResult, options: argparse.Namespace) -> None:
+def show(result: BenchResult, options: BenchOptions) -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
     from specviz.measure.endpoints import sentences
 
@@ -257,17 +272,3 @@ def show(result: BenchResult, options: argparse.Namespace) -> None:
 
         for path in write_bench_plots(options.plots, result):
             note(f"wrote {path}")
-
-
-COMMAND = Command(
-    "bench",
-    "measure two running servers, with and without speculative decoding, on the same prompts",
-    bench,
-    _add_options,
-    (
-        "--with http://localhost:8000 --without http://localhost:8001 --workload story code --json bench.json",
-        "--with http://localhost:8000 --without http://localhost:8001 --prompts-file prompts.jsonl --api chat "
-        "--concurrency 1,4,16 --csv rows.csv --plots figures",
-        "--import with.json without.json",
-    ),
-)

@@ -63,6 +63,8 @@ def _doors(tree: ast.Module) -> Iterator[str]:
             yield f"class action {node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and COMPONENT.fullmatch(node.value):
             yield node.value
+        elif isinstance(node, ast.Subscript) and re.match(r"Annotated\[(tuple\[)?Path", ast.unparse(node)):
+            yield f"file {_option(node)}"
         elif isinstance(node, ast.Call):
             yield from _doors_of_a_call(node, options)
 
@@ -84,10 +86,15 @@ def _doors_of_a_call(call: ast.Call, options: list[Assigned]) -> Iterator[str]:
         yield f"guards {ast.unparse(call.args[0])}.{ast.literal_eval(call.args[1])}"
     if function == "Middleware":
         yield f"middleware {ast.unparse(call.args[0])}"
-    if last == "add_argument" and "type" in named and ast.unparse(named["type"]) == "Path":
-        yield f"file {ast.literal_eval(call.args[-1])}"
     if function == "Path" and "options" in ast.unparse(call):
         yield f"file {ast.unparse(call.args[0])}"
+
+
+def _option(annotated: ast.Subscript) -> str:
+    """The first word that an option or an argument is called by."""
+    [call] = [node for node in ast.walk(annotated) if isinstance(node, ast.Call)]
+    named = {word.arg: word.value for word in call.keywords}
+    return ast.literal_eval(call.args[0] if call.args else named["metavar"])
 
 
 def _key(call: ast.Call, options: list[Assigned]) -> str:

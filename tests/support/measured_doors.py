@@ -246,7 +246,7 @@ def opened():
         f"{ClassLimits().classes} classes, {ClassLimits().classes * ClassLimits().students} students",
     ),
     "a trace on the command line": door(
-        """cli/traces.py: file trace
+        """cli/traces.py: file TRACE.json
         cli/lessons.py: file options.what[0]""",
         f"{FILE.megabytes} MB, {FILE.rounds:,} rounds",
         sent.COMMAND,
@@ -255,7 +255,7 @@ def opened():
         "done",
     ),
     "a record on the command line": door(
-        """cli/traces.py: file record
+        """cli/traces.py: file FILE
         cli/traces.py: file --prompt-file
         cli/traces.py: reads""",
         f"{MOST_BYTES // sent.MEGA} MB",
@@ -284,7 +284,7 @@ def opened():
         f"{MAX_PROMPTS} prompts",
     ),
     "a sweep on the command line": door(
-        "cli/sweep.py: file --csv",
+        "cli/options.py: file --csv",
         f"{table.MOST_BYTES // sent.MEGA} MB, {table.FILE.rows:,} rows",
         "from pathlib import Path\nimport tempfile, pandas\nfrom specviz.measure.sweep.table import SweepFile\n"
         "file = Path(tempfile.mkdtemp()) / 'file'",
@@ -306,7 +306,7 @@ def opened():
         f"{2 * bench_result.MAX_PROMPTS} answers",
     ),
     "a lesson plan on the command line": door(
-        "cli/lessons.py: file plan",
+        "cli/lessons.py: file PLAN.yaml",
         f"{MAX_BYTES // 1000} kB",
         sent.COMMAND,
         "cli('lesson', 'check', 'file')",
