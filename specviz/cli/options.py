@@ -36,7 +36,7 @@ DRAFT = "the same, a head, early-exit:LAYERS, or " + ", ".join(
 )
 PROMPTS = 'one prompt a line; JSON or JSON lines with "prompt", "messages" or "turns"; or a CSV with a column prompt'
 PromptsFile = Annotated[Path | None, Option("--prompts-file", metavar="F", help=f"a file of prompts: {PROMPTS}")]
-FIGURES = "as PNG and as SVG; needs matplotlib"
+FIGURES = "as HTML; also as SVG and PNG where kaleido is installed"
 
 
 @dataclass(frozen=True, kw_only=True)
