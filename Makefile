@@ -84,7 +84,7 @@ BESIDE = -c requirements.lock $$(sed -n 's/^\([a-z0-9._-]*\).*==.*/--no-emit-pac
 
 lock: $(LOCK_VENV)/uv-$(UV)
 	$(COMPILE) requirements.txt -o requirements.lock >/dev/null
-	$(COMPILE) pyproject.toml --extra plots --group dev $(BESIDE) -o requirements-dev.lock >/dev/null
+	$(COMPILE) pyproject.toml --group dev $(BESIDE) -o requirements-dev.lock >/dev/null
 	$(COMPILE) pyproject.toml --extra ray $(BESIDE) -c requirements-dev.lock -o requirements-ray.lock >/dev/null
 
 $(LOCK_VENV)/uv-$(UV): | $(PY)

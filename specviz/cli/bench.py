@@ -1,30 +1,29 @@
 """`specviz bench`: measure two running servers, one with speculative decoding and one without, prompt by prompt."""
 
-import argparse
 import asyncio
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Option
 
 from specviz import __version__
-from specviz.cli.options import Command, add_prompts_file
+from specviz.cli.options import ResultOptions, add_command, new_group
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
 from specviz.cli.plots import check_plots
-from specviz.cli.sweep import chosen_prompts, listed, named
+from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import content_of, write_whole
-from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.measure.endpoints.address import Address, parse_address
 from specviz.measure.endpoints.result import (
     MAX_PROMPTS,
     MAX_TOKENS,
     MOST_MEGABYTES,
-    SIDES,
     BenchPrompt,
     BenchResult,
     BenchSettings,
@@ -43,43 +42,60 @@ TEMPERATURES = 100
 LONGEST_DRAFTS = 300  # characters
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    servers = parser.add_argument_group("servers")
-    servers.add_argument("--with", dest="with_", metavar="URL", help="the server with speculative decoding")
-    servers.add_argument("--without", metavar="URL", help="the same model without it; one server alone has no ratio")
-    servers.add_argument(
-        "--drafts", metavar="TEXT", default="", help="how the first one drafts, for the record: servers do not say"
-    )
-    servers.add_argument("--aa", metavar="URL", help="a server against itself: how small a difference can be told")
-    servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
-    servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
-    servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
-    for side in SIDES:
-        servers.add_argument(f"--key-env-{side}", metavar="NAME", help=f"the same, {side} speculation")
-    tools = "read another tool's result files (docs/bench.md): with and without speculation"
-    parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
-    parser.add_argument("--show", type=Path, metavar="FILE", help="say again what a bench found")
-    parser.add_argument("--fail-below", type=float, metavar="X", help="status 1 where an interval begins below X")
-    add_prompts_file(parser)
-    known = f"of {named(ALL_WORKLOADS)}"
-    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=known)
-    parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
-    parser.add_argument("--max-new-tokens", type=int, default=64, metavar="N", help="tokens of each answer")
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="X", help="0 is greedy")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="that the servers are given")
-    parser.add_argument("--concurrency", default="1", metavar="C,C,...", help="requests under way at once")
-    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="of each prompt; prompts are the sample")
-    parser.add_argument("--csv", type=Path, metavar="PATH", help="write a row for each prompt here, at the end")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write figures into this folder; needs matplotlib")
+group = new_group()
 
 
-def bench(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(WorkloadOptions, ResultOptions):
+    with_: Annotated[str | None, Option("--with", metavar="URL", help="the server with speculative decoding")] = None
+    without: Annotated[
+        str | None, Option(metavar="URL", help="the same model without it; one server alone has no ratio")
+    ] = None
+    drafts: Annotated[
+        str, Option(metavar="TEXT", help="how the first one drafts, for the record: servers do not say")
+    ] = ""
+    aa: Annotated[
+        str | None, Option(metavar="URL", help="a server against itself: how small a difference can be told")
+    ] = None
+    model: Annotated[str | None, Option(metavar="NAME", help="as the servers call it (default: their only one)")] = None
+    api: Annotated[Literal["completions", "chat"], Option(help="of OpenAI's format")] = "completions"
+    key_env: Annotated[
+        str | None, Option(metavar="NAME", help="the environment variable that holds the servers' key")
+    ] = None
+    key_env_with: Annotated[str | None, Option(metavar="NAME", help="the same, with speculation")] = None
+    key_env_without: Annotated[str | None, Option(metavar="NAME", help="the same, without speculation")] = None
+    files: Annotated[
+        tuple[Path, Path] | None,
+        Option(
+            "--import",
+            metavar="WITH WITHOUT",
+            help="read another tool's result files (docs/bench.md): with and without speculation",
+        ),
+    ] = None
+    show: Annotated[Path | None, Option(metavar="FILE", help="say again what a bench found")] = None
+    fail_below: Annotated[float | None, Option(metavar="X", help="status 1 where an interval begins below X")] = None
+    max_new_tokens: Annotated[int, Option(metavar="N", help="tokens of each answer")] = 64
+    temperature: Annotated[float, Option(metavar="X", help="0 is greedy")] = 0.0
+    seed: Annotated[int, Option(metavar="N", help="that the servers are given")] = 0
+    concurrency: Annotated[str, Option(metavar="C,C,...", help="requests under way at once")] = "1"
+    repeats: Annotated[int, Option(metavar="R", help="of each prompt; prompts are the sample")] = 1
+
+
+@add_command(
+    group,
+    "bench --with http://localhost:8000 --without http://localhost:8001 --workload story code --json bench.json",
+    "bench --with http://localhost:8000 --without http://localhost:8001 --prompts-file prompts.jsonl --api chat "
+    "--concurrency 1,4,16 --csv rows.csv --plots figures",
+    "bench --import with.json without.json",
+)
+def bench(options: BenchOptions) -> None:
+    """Measure two running servers, with and without speculative decoding, on the same prompts."""
     if options.plots:
         check_plots(options.plots)
     if options.csv and not options.csv.parent.is_dir():
         raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
     if options.aa:
-        options.with_ = options.without = options.aa
+        options = replace(options, with_=options.aa, without=options.aa)
     if options.files and options.with_:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
     if options.show:
@@ -103,9 +119,9 @@ def bench(options: argparse.Namespace) -> None:
         raise UnmetError(f"The speedup is not certain to be at least {least:g}×.")
 
 
-def measure(options: argparse.Namespace) -> BenchResult:
+def measure(options: BenchOptions) -> BenchResult:
     """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
-    addresses: dict[Side, Address] = {"with": parse_address(options.with_, "--with")}
+    addresses: dict[Side, Address] = {"with": parse_address(options.with_ or "", "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
     settings, prompts = _settings(options), _prompts(options)
@@ -126,7 +142,7 @@ async def _measure(
     settings: BenchSettings,
     prompts: list[SweepPrompt],
     keys: Mapping[Side, str],
-    options: argparse.Namespace,
+    options: BenchOptions,
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
@@ -159,7 +175,7 @@ async def _measure(
     return result
 
 
-def _settings(options: argparse.Namespace) -> BenchSettings:
+def _settings(options: BenchOptions) -> BenchSettings:
     bounded = (("repeats", options.repeats, 1_000), ("max-new-tokens", options.max_new_tokens, MAX_TOKENS))
     for option, value, most in bounded:
         if not 1 <= value <= most:
@@ -174,7 +190,7 @@ def _settings(options: argparse.Namespace) -> BenchSettings:
     )
 
 
-def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
+def _prompts(options: BenchOptions) -> list[SweepPrompt]:
     found = chosen_prompts(options)
     if not found:
         raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
@@ -183,7 +199,7 @@ def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
     return found
 
 
-def _key(options: argparse.Namespace, side: Side) -> str:
+def _key(options: BenchOptions, side: Side) -> str:
     name = getattr(options, f"key_env_{side}") or options.key_env
     if name is None:
         return ""
@@ -206,7 +222,7 @@ def _new_result(
     settings: BenchSettings,
     prompts: list[SweepPrompt],
     endpoints: "dict[Side, Endpoint]",
-    options: argparse.Namespace,
+    options: BenchOptions,
 ) -> BenchResult:
     without = endpoints.get("without")
     return BenchResult(
@@ -258,7 +274,7 @@ def _explain_resume(path: str | None) -> str:
     return f"what was measured is in {path}; the same command measures the rest."
 
 
-def show(result: BenchResult, options: argparse.Namespace) -> None:
+def show(result: BenchResult, options: BenchOptions) -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
     from specviz.measure.endpoints import sentences
     from specviz.measure.endpoints.report import dump_report
@@ -277,17 +293,3 @@ def show(result: BenchResult, options: argparse.Namespace) -> None:
 
         for path in write_bench_plots(options.plots, result):
             note(f"wrote {path}")
-
-
-COMMAND = Command(
-    "bench",
-    "measure two running servers, with and without speculative decoding, on the same prompts",
-    bench,
-    _add_options,
-    (
-        "--with http://localhost:8000 --without http://localhost:8001 --workload story code --json bench.json",
-        "--with http://localhost:8000 --without http://localhost:8001 --prompts-file prompts.jsonl --api chat "
-        "--concurrency 1,4,16 --csv rows.csv --plots figures",
-        "--import with.json without.json",
-    ),
-)

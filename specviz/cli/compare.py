@@ -1,19 +1,28 @@
 """`specviz compare`: measure both decoders, timed alternately, on one prompt or on a file of prompts."""
 
-import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
-from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
+from typer import Context, Option
+
+from specviz.cli.options import (
+    PromptOptions,
+    add_command,
+    check_one_given,
+    grammar_of,
+    load_pair,
+    new_group,
+    prompt_of,
+)
 from specviz.cli.output import counts_line, print_line, print_table, status_line, write_json
-from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
+from specviz.cli.sweep import DRAFT_LENGTHS, ManyOptions, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import typed_name
 from specviz.core.errors import InputError
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
-from specviz.core.settings import SETTINGS
+from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.trace import Trace
 from specviz.measure.paired import Comparison
 from specviz.measure.sweep.plan import SweepPair, SweepPlan
@@ -22,32 +31,49 @@ from specviz.measure.sweep.rows import COUNTED, counted
 REPEATS = 5  # of one prompt
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    add_pair(parser)
-    add_prompt(parser, several=True)
-    repeats = f"alternating repeats (default: {REPEATS}; 1 with --prompts-file, where the prompts are the sample)"
-    parser.add_argument("--repeats", type=int, metavar="R", help=repeats)
-    lengths = f"with --prompts-file: draft lengths (default: --draft-length where it is given, else {DRAFT_LENGTHS})"
-    parser.add_argument("--draft-lengths", metavar="G,G,...", help=lengths)
-    add_results(parser)
+group = new_group()
 
 
-def compare(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(PromptOptions, ManyOptions):
+    repeats: Annotated[
+        int | None,
+        Option(
+            metavar="R",
+            help=f"alternating repeats (default: {REPEATS}; 1 with --prompts-file, where the prompts are the sample)",
+        ),
+    ] = None
+    draft_lengths: Annotated[
+        str | None,
+        Option(
+            metavar="G,G,...",
+            help=f"with --prompts-file (default: --draft-length where it is given, else {DRAFT_LENGTHS})",
+        ),
+    ] = None
+
+
+@add_command(
+    group,
+    'compare --target wren-base --draft wren-nano --prompt "Once upon a time" --repeats 9',
+    "compare --target wren-base --draft wren-nano --prompts-file prompts.jsonl --csv rows.csv --plots figures",
+)
+def compare(options: CompareOptions, settings: DecodeSettings, context: Context) -> None:
+    """Measure both decoders, timed alternately, on one prompt or on a file of prompts."""
+    check_one_given(options, "prompt", "prompt_file", "prompts_file")
     if options.repeats is not None and options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
     if options.prompts_file:
-        measure_all(options, prompts_plan(options))
+        measure_all(options, prompts_plan(options, settings, context.params["draft_length"] is not None))
     else:
-        compare_one(options)
+        compare_one(options, settings)
 
 
-def prompts_plan(options: argparse.Namespace) -> SweepPlan:
-    settings = settings_of(options)
+def prompts_plan(options: CompareOptions, settings: DecodeSettings, one_length: bool) -> SweepPlan:
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
     if options.draft_lengths is not None:
         lengths = draft_lengths(options.draft_lengths)
-    elif options.draft_length is not None:
+    elif one_length:
         lengths = (settings.draft_length,)
     else:
         lengths = draft_lengths(DRAFT_LENGTHS)
@@ -62,14 +88,14 @@ def prompts_plan(options: argparse.Namespace) -> SweepPlan:
     )
 
 
-def compare_one(options: argparse.Namespace) -> None:
+def compare_one(options: CompareOptions, settings: DecodeSettings) -> None:
     for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
-    settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
+    prompt, grammar = prompt_of(options), grammar_of(options)
     repeats = options.repeats or REPEATS
     with status_line() as status:
-        target, drafter = load_pair(options, status)
+        target, drafter = load_pair(options, settings, status)
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure import compare
 
@@ -170,15 +196,3 @@ def _sameness(comparison: Comparison) -> str:
         return f"texts the same for {found.first_difference} tokens, then only one of them goes on"
     why = judge_difference(found.lead, target.dtype, target.name).sentence
     return f"texts differ from token {(found.first_difference or 0) + 1}: {why}"
-
-
-COMMAND = Command(
-    "compare",
-    "measure both decoders, timed alternately, on one prompt or on a file of prompts",
-    compare,
-    _add_options,
-    (
-        '--target wren-base --draft wren-nano --prompt "Once upon a time" --repeats 9',
-        "--target wren-base --draft wren-nano --prompts-file prompts.jsonl --csv rows.csv --plots figures",
-    ),
-)

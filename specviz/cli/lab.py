@@ -1,11 +1,13 @@
 """`specviz lab`: exercises in which students write the rules themselves, and checks that name the kind of a mistake."""
 
-import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
-from specviz.cli.options import Command
+from typer import Argument, Option
+
+from specviz.cli.options import JsonOption, add_command, new_group
 from specviz.cli.output import print_line, print_table, write_json
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import ASSETS, write_whole
@@ -17,20 +19,18 @@ DRAWS = 2_000  # of each tested token
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not written"}
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    actions = (
-        "new: write the exercises into a folder; check: say what is right in a file, or in a folder’s; hint: give "
-        "a hint for an exercise; run: decode with a file's judge and the bundled models, a minute, as a run that opens "
-        "in the app"
-    )
-    parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
-    parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="check: only these exercises")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="run: the seed of what is drawn")
+group = new_group()
 
 
-def new(options: argparse.Namespace) -> None:
-    folder = Path(options.what)
+@dataclass(frozen=True, kw_only=True)
+class NewOptions:
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="is made")]
+
+
+@add_command(group, "lab new my-lab")
+def new(options: NewOptions) -> None:
+    """Write the exercises into a folder."""
+    folder = options.folder
     if there := [name for name in FILES if (folder / name).exists()]:
         raise InputError(f"{folder / there[0]} is already there: name another folder.")
     try:
@@ -42,11 +42,18 @@ def new(options: argparse.Namespace) -> None:
     print_line(f"wrote {folder / FILES[0]} and {FILES[1]}: write the functions, then `specviz lab check {folder}`")
 
 
-def check(options: argparse.Namespace) -> None:
-    """Print what is right; status 1 where something is not, for programs that grade."""
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(JsonOption):
+    what: Annotated[Path, Argument(metavar="FOLDER|FILE", help="a student's file, or a folder of such files")]
+    names: Annotated[list[str] | None, Argument(metavar="NAME", help="only these exercises")] = None
+
+
+@add_command(group, "lab check my-lab", "lab check my-lab/exercises.py judge --json marks.json")
+def check(options: CheckOptions) -> None:
+    """Say what is right; status 1 where something is not, for programs that grade."""
     from specviz.lab.checking import check_file, exercise_files
 
-    found = {file: check_file(file, options.names) for file in exercise_files(Path(options.what))}
+    found = {file: check_file(file, options.names or []) for file in exercise_files(options.what)}
     marks = [{"file": str(file), **asdict(mark)} for file, marks in found.items() for mark in marks]
     right = sum(mark.right for marks in found.values() for mark in marks)
     if write_json(options.json, json.dumps({"right": right, "of": len(marks), "exercises": marks}, indent=2)):
@@ -61,20 +68,35 @@ def check(options: argparse.Namespace) -> None:
         raise UnmetError(f"{right} of {len(marks)} exercises are right.")
 
 
-def hint(options: argparse.Namespace) -> None:
-    if not (texts := lab_words().get(options.what)):
-        raise InputError(f"There is no exercise {options.what[:60]!r}: use {', '.join(lab_words())}.")
+@dataclass(frozen=True, kw_only=True)
+class HintOptions:
+    name: Annotated[str, Argument(metavar="NAME", help="of the exercise")]
+
+
+@add_command(group, "lab hint judge")
+def hint(options: HintOptions) -> None:
+    """Give a hint for an exercise."""
+    if not (texts := lab_words().get(options.name)):
+        raise InputError(f"There is no exercise {options.name[:60]!r}: use {', '.join(lab_words())}.")
     print_line(texts.hint)
 
 
-def run(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(JsonOption):
+    file: Annotated[Path, Argument(metavar="FILE", help="a student's file")]
+    seed: Annotated[int, Option(metavar="N", help="of what is drawn")] = 0
+
+
+@add_command(group, "lab run my-lab/exercises.py --json run.json")
+def run(options: JudgeOptions) -> None:
+    """Decode with a file's judge and the bundled models, a minute, as a run that opens in the app."""
     if options.json is None:
         raise InputError("Say where to write the run: --json run.json.")
     from specviz.lab.checking import SECONDS_OF_A_RUN, TooLong, functions_in, limited
 
-    judge = functions_in(Path(options.what)).get("judge")
+    judge = functions_in(options.file).get("judge")
     if not callable(judge):
-        raise InputError(f"{options.what} has no function judge.")
+        raise InputError(f"{options.file} has no function judge.")
     import torch
 
     from specviz.lab.draws import dump_run
@@ -89,20 +111,3 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(f"judge takes longer than {SECONDS_OF_A_RUN} s with real models. Does it end?") from None
     if write_json(options.json, content):
         print_line(f"wrote {options.json}: open it in Watch, and in Same quality, which tests {DRAWS:,} draws")
-
-
-ACTIONS = {"new": new, "check": check, "hint": hint, "run": run}
-
-COMMAND = Command(
-    "lab",
-    "exercises to write the rules yourself, and checks that name the kind of a mistake",
-    lambda options: ACTIONS[options.action](options),
-    _options,
-    (
-        "new my-lab",
-        "check my-lab",
-        "check my-lab/exercises.py judge --json marks.json",
-        "hint judge",
-        "run my-lab/exercises.py --json run.json",
-    ),
-)

@@ -1,14 +1,16 @@
 """`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans and texts, writes sheets."""
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from specviz.cli.options import Command
+from typer import Argument, BadParameter, Option
+
+from specviz.cli.options import add_command, new_group, one_of
 from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, languages, set_language
-from specviz.core.texts import join_choices
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
 from specviz.data.lessons.text_check import text_problems, texts_missing
@@ -18,31 +20,62 @@ from specviz.player.offline import lesson_page, offline_page
 from specviz.player.scorm import scorm_package
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 
-
-def _export_options(parser: argparse.ArgumentParser) -> None:
-    what = (
-        "a trace file; or the word “lesson” and a plan: its name, or a YAML file; or “live”: a page that decodes in "
-        "the browser, as one file; or “site”: the same with all bundled models, as a folder for any static host"
-    )
-    parser.add_argument("what", nargs="+", metavar="TRACE.json | lesson PLAN | live | site", help=what)
-    parser.add_argument(
-        "-o", "--out", type=Path, required=True, metavar="PAGE.html", help="the file or folder to write"
-    )
-    parser.add_argument("--notes", type=Path, metavar="FILE.html", help="lesson: also write the notes and the key")
-    package = "lesson: write a SCORM 1.2 package, a zip that learning systems take, with questions at its end"
-    parser.add_argument("--scorm", action="store_true", help=package)
-    _add_address(parser)
+group, lesson_group = new_group(), new_group()
 
 
-def _add_address(parser: argparse.ArgumentParser) -> None:
-    """And the language: both are of what students get."""
-    known = "lesson: the address of specviz that students can reach, for links and the QR code"
-    parser.add_argument("--address", type=_address, metavar="URL", help=known)
-    said = f"the language of what is written: {join_choices(list(languages()))} (default: {ENGLISH})"
-    parser.add_argument("--lang", choices=list(languages()), default=ENGLISH, metavar="CODE", help=said)
+def parse_address(text: str) -> str:
+    if not text.startswith(("https://", "http://")):
+        raise BadParameter(f"{text[:60]!r} is no address: it begins with https:// or http://")
+    return text.split("?")[0].removesuffix("/") + "/"
 
 
-def export(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ReaderOptions:
+    """Of what students get."""
+
+    address: Annotated[
+        str | None,
+        Option(
+            parser=parse_address,
+            metavar="URL",
+            help="lesson: the address of specviz that students can reach, for links and the QR code",
+        ),
+    ] = None
+    lang: Annotated[str, Option(help="the language of what is written", **one_of(languages()))] = ENGLISH
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(ReaderOptions):
+    what: Annotated[
+        list[str],
+        Argument(
+            metavar="TRACE.json | lesson PLAN | live | site",
+            help="a trace file; or the word “lesson” and a plan: its name, or a YAML file; or “live”: a page that "
+            "decodes in the browser, as one file; or “site”: the same with all bundled models, as a folder for any "
+            "static host",
+        ),
+    ]
+    out: Annotated[Path, Option("--out", "-o", metavar="PAGE.html", help="the file or folder to write")]
+    notes: Annotated[
+        Path | None, Option("--notes", metavar="FILE.html", help="lesson: also write the notes and the key")
+    ] = None
+    scorm: Annotated[
+        bool,
+        Option(
+            "--scorm",
+            help="lesson: write a SCORM 1.2 package, a zip that learning systems take, with questions at its end",
+        ),
+    ] = False
+
+
+@add_command(
+    group,
+    "export run.json -o run.html",
+    "export lesson ten-minutes -o lesson.html --notes notes.html",
+    "export lesson ten-minutes --scorm -o lesson.zip",
+)
+def export(options: ExportOptions) -> None:
+    """Write a saved trace, or a lesson, as one HTML page that plays offline."""
     set_language(options.lang)
     if options.scorm and options.what[0] != "lesson":
         raise InputError("--scorm is for a lesson: export lesson PLAN --scorm -o lesson.zip.")
@@ -81,36 +114,36 @@ def plan_called(name: str) -> LessonPlan:
     return read_plan_file(Path(name))
 
 
-def _address(text: str) -> str:
-    if not text.startswith(("https://", "http://")):
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is no address: it begins with https:// or http://")
-    return text.split("?")[0].removesuffix("/") + "/"
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions(ReaderOptions):
+    plan: Annotated[str, Argument(metavar="PLAN.yaml", help="the file, or the name of a plan here")]
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE.html", help="the file to write")]
+    key: Annotated[bool, Option("--key", help="write the teacher's key instead")] = False
 
 
-def _lesson_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=list(ACTIONS), help="what to do with the plan")
-    known = "the file; for a sheet also the name of a plan here; check without a file checks the texts of the app"
-    parser.add_argument("plan", type=Path, nargs="?", metavar="PLAN.yaml", help=known)
-    parser.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="sheet: the file to write")
-    parser.add_argument("--key", action="store_true", help="sheet: write the teacher's key instead")
-    _add_address(parser)
-
-
-def write_sheet(options: argparse.Namespace) -> None:
+@add_command(
+    lesson_group, "lesson sheet my-plan.yaml -o sheet.html", "lesson sheet my-plan.yaml --key -o key.html", name="sheet"
+)
+def write_sheet(options: SheetOptions) -> None:
+    """Write a plan's sheet, or its key."""
     set_language(options.lang)
-    if options.out is None:
-        raise InputError("lesson sheet needs --out FILE.html.")
-    if options.plan is None:
-        raise InputError("lesson sheet needs a plan: a YAML file, or the name of a plan here.")
-    plan = plan_called(str(options.plan))
+    plan = plan_called(options.plan)
     address = lesson_address(options.address, plan) if options.address else None
     write_file(options.out, key_html(plan) if options.key else sheet_html(plan, address))
     without = "" if options.key or address else ", without a link: --address gives it one"
     print_line(f"wrote {options.out}{without}")
 
 
-def check(options: argparse.Namespace) -> None:
-    """Say what is in the plan, or each of its problems. Without a plan: the same for the app's texts."""
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    plan: Annotated[
+        Path | None, Argument(metavar="PLAN.yaml", help="the file; without one the texts of the app are checked")
+    ] = None
+
+
+@add_command(lesson_group, "lesson check my-plan.yaml", "lesson check")
+def check(options: PlanOptions) -> None:
+    """Say what is in a plan, or each of its problems."""
     if options.plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
@@ -130,29 +163,3 @@ def _listed(problems: list[str]) -> str:
     for problem in problems:
         print(safe(problem), file=sys.stderr)
     return "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-
-
-ACTIONS = {"check": check, "sheet": write_sheet}
-
-COMMANDS = (
-    Command(
-        "export",
-        "write a saved trace, or a lesson, as one HTML page that plays offline",
-        export,
-        _export_options,
-        (
-            "run.json -o run.html",
-            "lesson ten-minutes -o lesson.html --notes notes.html",
-            "lesson ten-minutes --scorm -o lesson.zip",
-        ),
-        writes_json=False,
-    ),
-    Command(
-        "lesson",
-        "check a lesson plan, a YAML file, or write its sheet and key",
-        lambda options: ACTIONS[options.action](options),
-        _lesson_options,
-        ("check my-plan.yaml", "check", "sheet my-plan.yaml -o sheet.html", "sheet my-plan.yaml --key -o key.html"),
-        writes_json=False,
-    ),
-)

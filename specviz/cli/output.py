@@ -5,6 +5,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ def console(*, stderr: bool = False) -> "Console":
     """
     from rich.console import Console
 
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without such a glyph shows a question mark
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(
         stderr=stderr,

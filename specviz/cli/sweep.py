@@ -1,19 +1,29 @@
 """`sweep`, and what it shares with `compare --prompts-file`: many prompts. Rows are saved as they are measured."""
 
-import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from specviz.cli.options import Command, add_pair, add_prompts_file, load_models, settings_of
+from typer import Option
+
+from specviz.cli.options import (
+    DRAFT,
+    ModelOptions,
+    PromptsFile,
+    ResultOptions,
+    add_command,
+    load_models,
+    new_group,
+)
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_json
 from specviz.cli.plots import check_plots, write_plots
+from specviz.core.drafters import canonical
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
-from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
-from specviz.data.prompts.workloads import ALL_WORKLOADS, CHAT_WORKLOADS, WORKLOADS, Workload, find_workload
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
+from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import dump_row, names_apart
@@ -34,16 +44,50 @@ SCHEDULES: dict[str, DraftSchedule] = {name: name for name in DRAFT_SCHEDULES}
 Value = TypeVar("Value")
 
 
-def add_results(parser: argparse.ArgumentParser) -> None:
-    rows = "save each row here as it is measured; rows that the file has are not measured again"
-    parser.add_argument("--csv", type=Path, metavar="PATH", help=f"{rows} (default: nothing is saved)")
-    figures = "write figures into this folder, as PNG and as SVG; needs matplotlib"
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help=f"{figures} (default: none)")
-    address = "local (starts a cluster here), auto, HOST:PORT or ray://HOST:PORT; needs ray"
-    parser.add_argument("--ray", metavar="ADDRESS", help=f"measure on all nodes of a Ray cluster: {address}")
+group = new_group()
 
 
-def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ManyOptions(ModelOptions, ResultOptions):
+    """Of a command that measures several prompts; rows that the CSV file has are not measured again."""
+
+    prompts_file: PromptsFile = None
+    ray: Annotated[
+        str | None,
+        Option(
+            metavar="ADDRESS",
+            help="measure on all nodes of a Ray cluster: local (starts a cluster here), auto, HOST:PORT or "
+            "ray://HOST:PORT; needs ray",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadOptions:
+    workload: Annotated[
+        list[str] | None, Option(metavar="NAME ...", help=f"of {', '.join(each.name for each in ALL_WORKLOADS)}")
+    ] = None
+    prompts: Annotated[int | None, Option(metavar="N", help="prompts of each workload (default: all)")] = None
+    prompts_file: PromptsFile = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(ManyOptions, WorkloadOptions):
+    draft: Annotated[list[str], Option(metavar="D", parser=canonical, help=f"{DRAFT}; can be given several times")]
+    draft_lengths: Annotated[str, Option(metavar="G,G,...", help="draft lengths")] = DRAFT_LENGTHS
+    temperatures: Annotated[
+        str | None, Option(metavar="X,X,...", help="temperatures (default: that of --temperature)")
+    ] = None
+    schedules: Annotated[
+        str | None,
+        Option(metavar="S,S,...", help=f"of {', '.join(DRAFT_SCHEDULES)} (default: that of --draft-schedule)"),
+    ] = None
+    constrained: Annotated[
+        bool, Option("--constrained", help="measure prompts that have a grammar both with and without it")
+    ] = False
+
+
+def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
@@ -81,21 +125,21 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
             note(f"wrote {path}")
 
 
-def _rows(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine) -> "Iterator[SweepRow]":
+def _rows(options: ManyOptions, plan: SweepPlan, file: "SweepFile", status: StatusLine) -> "Iterator[SweepRow]":
     """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
 
     Nodes that were lost on the way are named at the end.
     """
-    cells = plan.cells()
+    cells, hottest = plan.cells(), replace(plan.settings, temperature=max(plan.temperatures))
     if not options.ray:
         from specviz.measure.sweep import measure  # imports torch
 
-        load = PairLoader(options, max(plan.temperatures), status)
+        load = PairLoader(options, hottest, status)
         yield from measure.sweep(cells, load, file.done, status.show)
         return
     address = parse_ray_address(options.ray)
     check_ray()
-    load = PairLoader(options, max(plan.temperatures), StatusLine(None))
+    load = PairLoader(options, hottest, StatusLine(None))
     from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
 
     status.show(f"joining the Ray cluster at {address}")
@@ -124,14 +168,13 @@ def _counted(rows: int) -> str:
 class PairLoader:
     """Loads one pair after the other; all pairs share the target. With a silent status it can be sent to a node."""
 
-    options: argparse.Namespace
-    temperature: float  # the highest of the sweep
+    options: ModelOptions
+    settings: DecodeSettings
     status: StatusLine
     target: "LoadedModel | None" = None
 
     def __call__(self, pair: SweepPair) -> "tuple[LoadedModel, Loaded]":
-        one = {"draft": pair.draft, "temperature": self.temperature}
-        self.target, loaded = load_models(argparse.Namespace(**{**vars(self.options), **one}), self.status, self.target)
+        self.target, loaded = load_models(self.options, pair.draft, self.settings, self.status, self.target)
         return self.target, loaded
 
 
@@ -157,27 +200,18 @@ def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> 
         raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
 
 
-def _sweep_options(parser: argparse.ArgumentParser) -> None:
-    add_pair(parser, drafts="append")
-    names = f"of {named(WORKLOADS)} (default: all these; none with --prompts-file)"
-    names += f"; with --prompt-format chat, of {named(CHAT_WORKLOADS)}"
-    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=names)
-    add_prompts_file(parser)
-    parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
-    parser.add_argument("--draft-lengths", default=DRAFT_LENGTHS, metavar="G,G,...", help="draft lengths")
-    parser.add_argument("--temperatures", metavar="X,X,...", help="temperatures (default: that of --temperature)")
-    parser.add_argument("--schedules", default="fixed", metavar="S,S,...", help=f"of {', '.join(DRAFT_SCHEDULES)}")
-    both = "measure prompts that have a grammar both with and without it"
-    parser.add_argument("--constrained", action="store_true", help=both)
-    add_results(parser)
-
-
 def named(workloads: Iterable[Workload]) -> str:
     return ", ".join(workload.name for workload in workloads)
 
 
-def sweep(options: argparse.Namespace) -> None:
-    settings = settings_of(options)
+@add_command(
+    group,
+    "sweep --target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
+    "sweep --target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
+    "sweep --target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
+)
+def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
+    """Measure workloads, drafts and settings against each other."""
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
         temperatures = listed("--temperatures", "numbers", options.temperatures, float)
@@ -188,34 +222,23 @@ def sweep(options: argparse.Namespace) -> None:
         pairs=tuple(SweepPair(options.target, draft) for draft in dict.fromkeys(options.draft)),
         draft_lengths=draft_lengths(options.draft_lengths),
         temperatures=temperatures,
-        schedules=listed("--schedules", f"{', '.join(SCHEDULES)}", options.schedules, lambda name: SCHEDULES[name]),
+        schedules=listed(
+            "--schedules", ", ".join(SCHEDULES), options.schedules or settings.draft_schedule, SCHEDULES.__getitem__
+        ),
         constrain=options.constrained,
         settings=settings,
     )
     measure_all(options, plan)
 
 
-def chosen_prompts(options: argparse.Namespace, otherwise: Sequence[Workload] = ()) -> list[SweepPrompt]:
+def chosen_prompts(options: WorkloadOptions, otherwise: Sequence[Workload] = ()) -> list[SweepPrompt]:
     """The prompts of the workloads that are named, and of the file; of those `otherwise` where nothing is named."""
     if options.prompts is not None and options.prompts < 1:
         raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
-    workloads = [] if options.workload or options.prompts_file else list(otherwise)
+    workloads: list[Workload] = [] if options.workload or options.prompts_file else list(otherwise)
     for name in dict.fromkeys(options.workload or ()):
         if not (workload := find_workload(name)):
             raise InputError(f"There is no workload {name!r}: use {named(ALL_WORKLOADS)}.")
         workloads.append(workload)
     prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]
-
-
-COMMAND = Command(
-    "sweep",
-    "measure workloads, drafts and settings against each other",
-    sweep,
-    _sweep_options,
-    (
-        "--target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
-        "--target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
-        "--target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
-    ),
-)

@@ -1,26 +1,43 @@
 """Commands with one trace: `run` makes it, `show` checks and prints it, `import` reads another system's record."""
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
+from typer import Argument, Option
+
+from specviz.cli.options import (
+    JsonOption,
+    PromptOptions,
+    add_command,
+    check_one_given,
+    grammar_of,
+    load_pair,
+    new_group,
+    one_of,
+    prompt_of,
+)
 from specviz.cli.output import print_line, print_trace, status_line, write_file, write_json
 from specviz.core.files import content_of, text_of
+from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, read_trace
 from specviz.models.catalogue import changed_weights
 from specviz.systems import SYSTEMS, RecordOptions, import_run
 from specviz.systems.fields import MOST_BYTES
 
-
-def _run_options(parser: argparse.ArgumentParser) -> None:
-    add_pair(parser)
-    add_prompt(parser)
+group = new_group()
 
 
-def run(options: argparse.Namespace) -> None:
-    settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
+@add_command(
+    group,
+    'run --target wren-base --draft wren-nano --prompt "Once upon a time"',
+    "run --target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
+)
+def run(options: PromptOptions, settings: DecodeSettings) -> None:
+    """Decode a prompt and show which tokens were accepted."""
+    prompt, grammar = prompt_of(options), grammar_of(options)
     with status_line() as status:
-        target, drafter = load_pair(options, status)
+        target, drafter = load_pair(options, settings, status)
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure.compare import run_both
 
@@ -31,7 +48,14 @@ def run(options: argparse.Namespace) -> None:
         print_trace(trace)
 
 
-def show(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(JsonOption):
+    trace: Annotated[Path, Argument(metavar="TRACE.json", help="the file")]
+
+
+@add_command(group, "show run.json")
+def show(options: ShowOptions) -> None:
+    """Check a saved trace and print it."""
     trace = read_trace(options.trace)
     if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
         print_trace(trace)
@@ -39,28 +63,36 @@ def show(options: argparse.Namespace) -> None:
             print_line(f"note: {change}")
 
 
-def _import_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = f"{parser.description}\n\n{ABOUT}"
-    parser.add_argument("record", type=Path, metavar="FILE", help="an answer, lines of JSON, or a stream saved by curl")
-    parser.add_argument("--from", dest="system", required=True, choices=SYSTEMS, help="the system that wrote it")
-    parser.add_argument("-o", "--out", type=Path, metavar="TRACE.json", help="write the trace to this file")
-    prompt = parser.add_mutually_exclusive_group()
-    prompt.add_argument("--prompt", metavar="TEXT", help="the prompt, where the record does not have it")
-    prompt.add_argument("--prompt-file", type=Path, metavar="F", help="a file that is the prompt, all of it")
-    parser.add_argument("--target", metavar="NAME", help="the target's name, where the record does not have it")
-    parser.add_argument("--draft", metavar="NAME", help="the draft's name, where the record does not have it")
-    parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy (as the record has it, or unknown)")
-    parser.add_argument(
-        "--tokenizer", metavar="T", help="the target's: a bundled name, folder or Hub id; it gives each token's text"
-    )
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(JsonOption):
+    record: Annotated[Path, Argument(metavar="FILE", help="an answer, lines of JSON, or a stream saved by curl")]
+    system: Annotated[str, Option("--from", help="the system that wrote it", **one_of(SYSTEMS))]
+    out: Annotated[Path | None, Option("--out", "-o", metavar="TRACE.json", help="write the trace to this file")] = None
+    prompt: Annotated[str | None, Option(metavar="TEXT", help="the prompt, where the record does not have it")] = None
+    prompt_file: Annotated[
+        Path | None, Option("--prompt-file", metavar="F", help="a file that is the prompt, all of it")
+    ] = None
+    target: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None
+    draft: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None
+    temperature: Annotated[float | None, Option(metavar="X", help="0 is greedy (default: as recorded)")] = None
+    tokenizer: Annotated[
+        str | None, Option(metavar="T", help="the target's, which gives each token's text: a name, folder or Hub id")
+    ] = None
 
 
-ABOUT = """\
-What the system does not report (most often the rejected tokens, probabilities and times) stays unknown. docs/traces.md
-says how to ask each system for its record."""
+@add_command(
+    group,
+    "import answer.json --from vllm -o trace.json",
+    "import stream.txt --from llama.cpp --prompt-file prompt.txt --tokenizer wren-base --json -",
+    name="import",
+)
+def import_record(options: ImportOptions) -> None:
+    """Read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace.
 
-
-def import_command(options: argparse.Namespace) -> None:
+    What the system does not report (most often the rejected tokens, probabilities and times) stays unknown.
+    docs/traces.md says how to ask each system for its record.
+    """
+    check_one_given(options, "prompt", "prompt_file")
     tokenizer = None
     if options.tokenizer:
         from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
@@ -77,34 +109,3 @@ def import_command(options: argparse.Namespace) -> None:
         print_trace(trace)
         if options.out:
             print_line(f"wrote {options.out}")
-
-
-COMMANDS = (
-    Command(
-        "run",
-        "decode a prompt and show which tokens were accepted",
-        run,
-        _run_options,
-        (
-            '--target wren-base --draft wren-nano --prompt "Once upon a time"',
-            "--target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
-        ),
-    ),
-    Command(
-        "show",
-        "check a saved trace and print it",
-        show,
-        lambda parser: parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file"),
-        ("run.json",),
-    ),
-    Command(
-        "import",
-        "read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace",
-        import_command,
-        _import_options,
-        (
-            "answer.json --from vllm -o trace.json",
-            "stream.txt --from llama.cpp --prompt-file prompt.txt --tokenizer wren-base --json -",
-        ),
-    ),
-)

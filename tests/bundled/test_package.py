@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import shlex
 import site
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from specviz.cli.main import _parser
 from specviz.data.links.page_names import FORMER
+from tests.support.commands import parsed
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.full  # a package is built, and every example run
@@ -92,7 +91,7 @@ def test_every_command_of_the_readme_is_one() -> None:
     lines = re.findall(r"^\.venv/bin/specviz (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(lines) > 3
     for line in lines:
-        assert callable(_parser().parse_args(shlex.split(line, comments=True)).command)
+        assert parsed(line)
 
 
 SAID = {

@@ -1,11 +1,14 @@
 """Runs commands in the test's own process. Also the models, the prompts and a hostile trace for these tests."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import typer
 
-from specviz.cli.main import main
+from specviz.cli.main import app, expand_lists, main
 from specviz.core.trace import Trace
 from tests.support.fake_traces import fake_trace
 
@@ -25,6 +28,14 @@ def command_line(capsys: pytest.CaptureFixture[str]) -> Cli:
         return status, *capsys.readouterr()
 
     return call
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The values of the options of a command as it is typed, which is not run."""
+    command, arguments = typer.main.get_command(app), list(expand_lists(shlex.split(line, comments=True)))
+    while hasattr(command, "commands"):  # a group
+        command = command.commands[arguments.pop(0)]
+    return command.make_context("specviz", arguments).params
 
 
 MARKUP = "[red]a[/red] [link=https://example.com]b[/link] [/] :smile: 12.5"  # what rich would read

@@ -3,7 +3,6 @@
 `specviz.core.settings` is made from its own source and the row, before anything else of specviz is imported.
 """
 
-import argparse
 import sys
 from dataclasses import replace
 from importlib.abc import MetaPathFinder
@@ -89,7 +88,7 @@ def check_values_and_links() -> None:
 def check_control_and_option() -> None:
     from streamlit.testing.v1 import AppTest
 
-    from specviz.cli.options import add_pair, settings_of
+    from tests.support.commands import parsed
 
     screen = AppTest.from_function(controls, default_timeout=120).run()
     assert not screen.exception, screen.exception
@@ -97,10 +96,7 @@ def check_control_and_option() -> None:
     assert (slider.min, slider.max, slider.help) == (1, 9, "A toy.")
     slider.set_value(8).run()
     assert screen.text[0].value == "8"
-    parser = argparse.ArgumentParser()
-    add_pair(parser)
-    assert patience(settings_of(parser.parse_args(["--target", "t", "--draft", "d", "--patience", "4"]))) == 4
-    assert "--patience P a toy" in " ".join(parser.format_help().split())
+    assert parsed("run --target t --draft d --patience 4")["patience"] == 4
 
 
 def check_files() -> None:

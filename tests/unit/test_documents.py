@@ -3,12 +3,10 @@
 import dataclasses
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from specviz.cli.main import _parser
 from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
 from specviz.measure.endpoints.pairs import pair_answers
@@ -23,6 +21,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.systems import SYSTEMS, RecordOptions, import_run
+from tests.support.commands import parsed
 from tests.support.records import FakeTokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -96,4 +95,4 @@ def test_every_command_in_the_documents_can_be_given() -> None:
     found = {name: commands_in(text) for name, text in TEXTS.items()}
     assert len(found["README"]) == 6
     for command in [command for commands in found.values() for command in commands]:
-        assert _parser().parse_args(shlex.split(command, comments=True)), command
+        assert parsed(command), command

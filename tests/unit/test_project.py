@@ -11,7 +11,7 @@ from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PLOTS, RAY = PROJECT["project"]["optional-dependencies"]["plots"], PROJECT["project"]["optional-dependencies"]["ray"]
+RAY = PROJECT["project"]["optional-dependencies"]["ray"]
 TESTS = PROJECT["dependency-groups"]["dev"]
 REQUIRED = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
 LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-ray.lock"]
@@ -36,7 +36,7 @@ def locked(name: str) -> dict[str, dict[str, int]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "required"), [*zip(LOCKS, (REQUIRED, PLOTS + TESTS, RAY), strict=True)], ids=LOCKS)
+@pytest.mark.parametrize(("name", "required"), [*zip(LOCKS, (REQUIRED, TESTS, RAY), strict=True)], ids=LOCKS)
 def test_a_lock_has_what_is_required_with_hashes_and_names_no_place_that_files_come_from(
     name: str, required: list[str]
 ) -> None:

@@ -1,7 +1,6 @@
 """What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
 
 import math
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -168,17 +167,10 @@ def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> Non
     assert said() == ""
 
 
-ENDS = ("png", "svg")
-
-
-def test_plots_that_cannot_be_made_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_for_plots_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         plots.check_plots(tmp_path / "file")
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="--plots needs matplotlib, which is not here: pip install matplotlib"):
-        plots.check_plots(tmp_path / "figures")
-    assert not (tmp_path / "figures").exists()
 
 
 def rows(*names: str, temperature: float = 0.0) -> list[Any]:
@@ -190,32 +182,41 @@ def rows(*names: str, temperature: float = 0.0) -> list[Any]:
     ]
 
 
-def test_figures_are_png_and_svg_for_each_pair_of_models(tmp_path: Path) -> None:
+def check_pages(drawn: list[Path], names: set[str]) -> None:
+    """Text stays text, and colours of the pages' theme are colours."""
+    assert {path.name for path in drawn} == {f"{name}.html" for name in names}
+    for path in drawn:
+        content = path.read_text(encoding="utf-8")
+        assert "Plotly.newPlot" in content
+        assert "plotly.min.js" in content
+        assert "<b>" not in content
+        assert "var(--" not in content
+
+
+def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "figures"
     plots.check_plots(folder)
     drawn = list(plots.write_plots(folder, frame_of([*rows("$x^2$ <b>"), *rows("story", temperature=1.0)])))
-    names = [f"{name}-{pair}.{ending}" for pair in (1, 2) for name in plots.FIGURES for ending in ("png", "svg")]
-    assert sorted(path.name for path in drawn) == sorted(names)
-    for path in drawn:
-        content = path.read_bytes()
-        assert content.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in content
-        assert b"<b>" not in content
+    names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
+    check_pages(drawn, {f"{name}-{pair}" for pair in (1, 2) for name in names})
+    assert (folder / "plotly.min.js").exists()
 
 
-def test_a_benchs_figures_are_png_and_svg_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
+def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
     result = make_bench({1: 1.5, 4: 1.0, 8: 0.8}, prompts=[("$x^2$ <b>", "story"), ("plain", "code")])
+    of_one_server = {"throughput-by-concurrency", "acceptance-by-position"}
     drawn = list(plots.write_bench_plots(tmp_path, result))
-    assert sorted(path.name for path in drawn) == sorted(
-        f"{name}.{end}" for name in plots.BENCH_FIGURES for end in ENDS
-    )
-    for path in drawn:
-        content = path.read_bytes()
-        assert content.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in content
-        assert b"<b>" not in content
+    check_pages(drawn, {"speedup-by-concurrency", "speedup-by-prompt", *of_one_server})
     alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
-    names = {path.stem for path in plots.write_bench_plots(tmp_path, alone)}
-    assert names == {"throughput-by-concurrency", "acceptance-by-position"}
+    check_pages(list(plots.write_bench_plots(tmp_path, alone)), of_one_server)
     assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
+
+
+def test_pictures_are_written_where_kaleido_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
+    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
+    drawn = list(plots.write_plots(tmp_path, frame_of(rows("story"))))
+    assert {path.suffix for path in drawn} == {".html", ".svg", ".png"}
 
 
 def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> None:
