@@ -99,8 +99,8 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
     row = shown_row(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY))
-    assert (row["pair"], row["speedup"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×? (1.25–1.60)", "1.75× (1.70–1.81)",
+    assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
+        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75× (1.70–1.81)",
     )  # fmt: skip
     unsure = TriedRun(1, own, None, Estimate(1.75, None))
     assert shown_row(unsure)["estimated"] == "1.75×"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.csv_cells import csv_of
-from specviz.core.metrics import Estimate, count, estimated_at
+from specviz.core.metrics import Estimate, count, estimated_at, span
 from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.numbers import times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
@@ -99,10 +99,6 @@ def _ends(verdict: Verdict) -> tuple[float, float]:
     return verdict.interval or (verdict.speedup, verdict.speedup)
 
 
-def _accepted(run: TriedRun) -> float:
-    return 100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0)
-
-
 def _points(draft: str, number: int, runs: Sequence[TriedRun]) -> plot.FigurePart:
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
@@ -154,7 +150,8 @@ def shown_row(run: TriedRun) -> dict[str, Any]:
         "pair": f"{run.draft} → {row['target']}",
         "draft length": row["draft length"],
         "accepted %": row["accepted %"],
-        "speedup": verdict and times(verdict.speedup, verdict.interval, "?" * run.busy),
+        "speedup": verdict and times(verdict.speedup, doubt="?" * run.busy),
+        "95 %": verdict and verdict.interval and span(verdict.interval),
         "estimated": estimated and times(estimated.speedup, estimated.interval),
         **{name: row[name] for name in ("tokens a round", "temperature", "prompt")},
     }
