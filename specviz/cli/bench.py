@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import os
 import platform
 from collections.abc import Callable, Mapping
@@ -54,6 +55,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
     servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
     servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
+    servers.add_argument("--extra-body", metavar="JSON", default="", help="further fields of each request")
     for side in SIDES:
         servers.add_argument(f"--key-env-{side}", metavar="NAME", help=f"the same, {side} speculation")
     tools = "read another tool's result files (docs/bench.md): with and without speculation"
@@ -136,7 +138,10 @@ async def _measure(
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
     async with open_client(max(settings.concurrency)) as http:
-        endpoints = {side: Endpoint(address, http, settings.api, keys[side]) for side, address in addresses.items()}
+        endpoints = {
+            side: Endpoint(address, http, settings.api, keys[side], extra=json.loads(settings.extra_body or "{}"))
+            for side, address in addresses.items()
+        }
         for endpoint in endpoints.values():
             status.show(f"asking {endpoint.address.base}")
             await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
@@ -170,8 +175,24 @@ def _settings(options: argparse.Namespace) -> BenchSettings:
     if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
         raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
     return BenchSettings(
-        options.max_new_tokens, options.temperature, options.seed, options.repeats, sorted(concurrency), options.api
+        options.max_new_tokens,
+        options.temperature,
+        options.seed,
+        options.repeats,
+        sorted(concurrency),
+        options.api,
+        _extra_body(options.extra_body),
     )
+
+
+def _extra_body(text: str) -> str:
+    try:
+        known = not text or isinstance(json.loads(text), dict)
+    except ValueError:
+        known = False
+    if not known or len(text) > 2_000:
+        raise InputError('--extra-body takes one JSON object, such as \'{"draft_model": "small"}\'.')
+    return text
 
 
 def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
