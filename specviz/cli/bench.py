@@ -1,6 +1,7 @@
 """`specviz bench`: measure two running servers, one with speculative decoding and one without, prompt by prompt."""
 
 import asyncio
+import json
 import os
 import platform
 from collections.abc import Callable, Mapping
@@ -64,6 +65,7 @@ class BenchOptions(WorkloadOptions, ResultOptions):
     ] = None
     key_env_with: Annotated[str | None, Option(metavar="NAME", help="the same, with speculation")] = None
     key_env_without: Annotated[str | None, Option(metavar="NAME", help="the same, without speculation")] = None
+    extra_body: Annotated[str, Option(metavar="JSON", help="further fields of each request")] = ""
     files: Annotated[
         tuple[Path, Path] | None,
         Option(
@@ -152,7 +154,10 @@ async def _measure(
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
     async with open_client(max(settings.concurrency)) as http:
-        endpoints = {side: Endpoint(address, http, settings.api, keys[side]) for side, address in addresses.items()}
+        endpoints = {
+            side: Endpoint(address, http, settings.api, keys[side], extra=json.loads(settings.extra_body or "{}"))
+            for side, address in addresses.items()
+        }
         for endpoint in endpoints.values():
             status.show(f"asking {endpoint.address.base}")
             await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
@@ -186,8 +191,24 @@ def _settings(options: BenchOptions) -> BenchSettings:
     if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
         raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
     return BenchSettings(
-        options.max_new_tokens, options.temperature, options.seed, options.repeats, sorted(concurrency), options.api
+        options.max_new_tokens,
+        options.temperature,
+        options.seed,
+        options.repeats,
+        sorted(concurrency),
+        options.api,
+        _extra_body(options.extra_body),
     )
+
+
+def _extra_body(text: str) -> str:
+    try:
+        known = not text or isinstance(json.loads(text), dict)
+    except ValueError:
+        known = False
+    if not known or len(text) > 2_000:
+        raise InputError('--extra-body takes one JSON object, such as \'{"draft_model": "small"}\'.')
+    return text
 
 
 def _prompts(options: BenchOptions) -> list[SweepPrompt]:

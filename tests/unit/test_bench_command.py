@@ -250,3 +250,24 @@ def test_each_server_gets_its_own_key_and_not_the_other_ones(
     assert bench([*urls(servers), *ASKED, "--key-env-with", "OURS", "--key-env-without", "PLAIN"]) == 0
     assert set(servers[0].keys) == {"Bearer sk-ours"}
     assert set(servers[1].keys) == {"Bearer sk-plain"}
+
+
+def test_further_fields_go_with_each_request_and_stand_in_the_file(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bench.json"
+    more = '{"draft_model": "small"}'
+    assert bench([*urls(servers), *ASKED, "--extra-body", more, "--json", str(file)]) == 0
+    assert all(body["draft_model"] == "small" for server in servers for body in server.asked)
+    assert read_result(file.read_bytes()).settings.extra_body == more
+    for wrong in ("[1]", "{", "3"):
+        assert bench([*urls(servers), *ASKED, "--extra-body", wrong]) == 2
+        assert "--extra-body takes one JSON object" in capsys.readouterr().err
+
+
+def test_ctrl_c_before_anything_is_measured_names_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from specviz.cli.bench import _explain_resume
+
+    assert _explain_resume(str(tmp_path / "bench.json")).startswith("nothing is saved")
+    (tmp_path / "bench.json").touch()
+    assert "what was measured is in" in _explain_resume(str(tmp_path / "bench.json"))

@@ -1,6 +1,7 @@
 """A server that misbehaves gets one sentence, within bounds of bytes, memory and time; the key is in none of them."""
 
 import itertools
+import json
 import socket
 import tracemalloc
 from collections.abc import Iterator
@@ -285,3 +286,37 @@ def test_a_chat_may_write_its_text_as_a_list_of_parts() -> None:
     answer = ask(streamed({"choices": [{"delta": {"content": thought}}]}, said_next))
     assert answer.text == "hm yes"
     assert len(answer.part_seconds) == 2
+
+
+@pytest.mark.parametrize("field", ["stream_options", "seed", "max_tokens", "ignore_eos"])
+def test_a_field_that_a_server_refuses_by_name_is_left_out(field: str) -> None:
+    server = FakeServer(refuses=(field,), writes=8)
+    with running(server):
+        meet(server)
+    assert field not in server.asked[-1]
+    assert server.asked[-1].keys() >= {"model", "prompt", "temperature"}
+    assert ("max_completion_tokens" in server.asked[-1]) == (field == "max_tokens")
+    assert "top_k" in server.asked[-1]
+
+
+def test_a_server_that_asks_to_wait_is_waited_for() -> None:
+    replies = iter([Reply([b"{}"], 429, {"Content-Type": "application/json", "Retry-After": "0"})])
+    server = FakeServer()
+    server.answer = lambda body: next(replies, None) or Reply(server.parts(body))
+    assert ask(server).tokens
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_models_may_be_a_bare_list_and_one_may_stand_for_all(wrapped: bool) -> None:
+    listed = [{"id": "*", "owned_by": "proxy"}]
+
+    class Listing(FakeServer):
+        def reply(self, path: str, body: dict[str, Any]) -> Reply:
+            if path.endswith("/models"):
+                return Reply([json.dumps({"data": listed} if wrapped else listed).encode()], headers=JSON)
+            return super().reply(path, body | {"model": "*"} if body else body)
+
+    server = Listing(models=("*",))
+    with running(server):
+        assert meet(server, "anything").model == "anything"

@@ -19,6 +19,8 @@ from specviz.measure.endpoints.result import Server
 CONNECT = 10.0  # seconds
 SILENCE = 120.0  # seconds without a byte, after which an answer is lost
 WHOLE = 900.0  # seconds of a whole answer
+MOST_WAIT = 60.0  # seconds that a server may ask us to wait, in `Retry-After`
+WAITS = 5
 MOST_OF_A_PAGE = 4_000_000  # bytes of /metrics
 MOST_OF_A_SENTENCE = 20_000  # bytes of an answer that is an error
 STREAM = "text/event-stream"
@@ -38,6 +40,7 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {
     "vLLM": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "return_token_ids": True},
     "llama.cpp": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "timings_per_token": True, "cache_prompt": False},
 }
+OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some servers take max_completion_tokens alone
 Api = Literal["completions", "chat"]
 
 
@@ -94,10 +97,14 @@ class Endpoint:
     version: str = ""
     fields: dict[str, Any] = field(default_factory=lambda: dict(IGNORE_EOS))
     has_metrics: bool = True
+    slots: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)  # that the user wants in each request
+    refused: set[str] = field(default_factory=set)  # fields that it does not take
 
     @property
     def server(self) -> Server:
-        return Server(self.address.base, self.model, self.system, self.version, "ignore_eos" in self.fields)
+        ignores_end = "ignore_eos" in self.fields.keys() - self.refused
+        return Server(self.address.base, self.model, self.system, self.version, ignores_end, slots=self.slots)
 
     async def meet(self, model: str | None, question: Asked) -> None:
         """Find out who it is, what it takes and whether it answers. Raises Refused, a sentence with its address."""
@@ -106,7 +113,7 @@ class Endpoint:
         self.model = self._known_model(model, models) if model else self._only_model(names)
         owner = next((str(each.get("owned_by")) for each in models), "")
         self.system = OWNERS.get(owner, "")
-        self.version = await self._version()
+        self.version, self.slots = await self._about()
         self.fields = dict(FIELDS.get(self.system, IGNORE_EOS))
         try:
             await self._first_answer(question)
@@ -115,19 +122,23 @@ class Endpoint:
         self.has_metrics = await self.metrics() is not None
 
     async def _first_answer(self, question: Asked) -> None:
-        """Ask once; a server that refuses fields beyond OpenAI's is asked without them."""
-        try:
-            await self.answer_to(question)
-        except BadRequest:
-            if not self.fields:
-                raise
-            self.fields = {}
-            await self.answer_to(question)
+        """Ask until it takes the fields: without those that it refuses by name, or without all beyond OpenAI's."""
+        for _ in range(len(OPTIONAL) + len(self.fields) + 1):
+            try:
+                await self.answer_to(question)
+                return
+            except BadRequest as problem:
+                sent = [*OPTIONAL, *self.fields]
+                named = {name for name in sent if name in str(problem)} - self.refused
+                new = named or (self.fields.keys() - self.refused)
+                if not new:
+                    raise
+                self.refused |= new
 
     def _known_model(self, model: str, models: list[dict[str, Any]]) -> str:
         """The model that was named; some servers answer to any name, so their list decides."""
         names = {name for each in models for name in (each.get("id"), *(each.get("aliases") or ()))}
-        if models and model not in names:
+        if models and model not in names and "*" not in names:
             raise Refused(f"{self.address.base} has no model {model[:100]!r}: it has {_listed(map(str, names))}.")
         return model
 
@@ -140,21 +151,25 @@ class Endpoint:
     async def _models(self) -> list[dict[str, Any]]:
         """The models that it lists; none where it has no such list."""
         try:
-            listed = parse(await self._get(f"{self.address.base}/models", MOST_OF_A_SENTENCE * 10)).get("data")
+            found = parse(await self._get(f"{self.address.base}/models", MOST_OF_A_SENTENCE * 10), (dict, list))
         except BadAnswer as problem:
             if isinstance(problem, NotThere):
                 return []
             raise Refused(f"{self.address.base}: {problem}.") from None
+        listed = found.get("data") if isinstance(found, dict) else found
         return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
-    async def _version(self) -> str:
+    async def _about(self) -> tuple[str, int | None]:
+        """Its version, and how many requests it answers at once."""
         path, name = VERSIONS.get(self.system, ("", ""))
         if not path:
-            return ""
+            return "", None
         try:
-            return str(parse(await self._get(self.address.root + path, MOST_OF_A_PAGE)).get(name, ""))[:100]
+            found = parse(await self._get(self.address.root + path, MOST_OF_A_PAGE))
         except BadAnswer:
-            return ""
+            return "", None
+        slots = found.get("total_slots")
+        return str(found.get(name, ""))[:100], slots if type(slots) is int and slots > 0 else None
 
     async def metrics(self) -> str | None:
         """Its page /metrics; None where it has none."""
@@ -171,16 +186,23 @@ class Endpoint:
 
     async def listen(self, question: Asked) -> Heard:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
-        heard = self._heard(question)
+        heard, waits, closed = self._heard(question), 0, False
         try:
             async with asyncio.timeout(self.whole):
-                try:
-                    await self._read_stream(self._body(question), heard.lines)
-                except (httpx2.RemoteProtocolError, httpx2.ReadError):  # an idle connection that the server had closed
-                    if heard.lines.came:
-                        raise
+                while True:
+                    try:
+                        await self._read_stream(self._body(question), heard.lines)
+                        break
+                    except (httpx2.RemoteProtocolError, httpx2.ReadError):  # an idle connection that it had closed
+                        if heard.lines.came or closed:
+                            raise
+                        closed = True
+                    except BusyServer as busy:
+                        if waits == WAITS:
+                            raise
+                        waits += 1
+                        await asyncio.sleep(busy.seconds)
                     heard = self._heard(question)
-                    await self._read_stream(self._body(question), heard.lines)
         except TimeoutError:
             heard.problem = BadAnswer(f"its answer took longer than {self.whole:.0f} s, and was ended")
         except httpx2.TransportError as error:
@@ -195,7 +217,9 @@ class Endpoint:
     def _body(self, question: Asked) -> dict[str, Any]:
         options = {"include_usage": True} | ({"continuous_usage_stats": True} if self.system == "vLLM" else {})
         body = question.body(self.api) | {"model": self.model, "stream": True, "stream_options": options}
-        return body | self.fields
+        body = {name: value for name, value in (body | self.fields).items() if name not in self.refused}
+        limit = {"max_completion_tokens": question.max_new_tokens} if "max_tokens" in self.refused else {}
+        return body | limit | self.extra
 
     async def _read_stream(self, body: Mapping[str, Any], lines: Lines) -> None:
         path = "/completions" if self.api == "completions" else "/chat/completions"
@@ -233,6 +257,9 @@ class Endpoint:
             raise BadAnswer(f"it does not stream: it sent {what} in the place of {STREAM}")
         text = self._without_key(quote(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
         problem = f"it answered {status} {response.reason_phrase}: {text}"
+        wait = response.headers.get("retry-after", "")
+        if status in (429, 503) and wait.isdecimal() and int(wait) <= MOST_WAIT:
+            raise BusyServer(problem, int(wait))
         if status in (400, 422):
             raise BadRequest(problem)
         raise NotThere(problem) if status in (404, 405, 501) else BadAnswer(problem)
@@ -245,6 +272,14 @@ class BadRequest(BadAnswer):
     """The server does not take this request, as it has unknown fields or a prompt that is too long."""
 
 
+class BusyServer(BadAnswer):
+    """The server takes this request later."""
+
+    def __init__(self, problem: str, seconds: int) -> None:
+        super().__init__(problem)
+        self.seconds = seconds
+
+
 class NotThere(BadAnswer):
     """The server has no such path or model."""
 
@@ -252,7 +287,8 @@ class NotThere(BadAnswer):
 def open_client(most_connections: int) -> httpx2.AsyncClient:
     waits = httpx2.Timeout(SILENCE, connect=CONNECT)
     limits = httpx2.Limits(max_connections=most_connections + 4, max_keepalive_connections=most_connections + 4)
-    return httpx2.AsyncClient(timeout=waits, limits=limits, follow_redirects=False)
+    direct = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}  # a proxy cannot reach them
+    return httpx2.AsyncClient(timeout=waits, limits=limits, follow_redirects=False, mounts=direct)
 
 
 def _listed(names: Iterable[str]) -> str:

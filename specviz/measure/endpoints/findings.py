@@ -155,19 +155,19 @@ def _load(found: BenchFindings, concurrency: int, pairs: list[AnswerPair]) -> Lo
     sample = prompts if concurrency == 1 else moments
     blocks = blocks_of(result.answers, concurrency) if result.blocks_timed else []
     doubts = _doubts(found, concurrency, prompts, moments)
-    ratios = [
-        [group.ratio for group in sample],
-        [ratio for group in sample if (ratio := group.first_ratio)],
-        [ratio for group in sample if (ratio := group.latency_ratio)],
-        throughput_ratios(blocks),
-    ]
-    speedup, *others = (Gain.from_ratios(its, trusted=not doubts) for its in ratios)
+
+    def gain(ratios: Iterable[float | None]) -> Gain | None:
+        return Gain.from_ratios([ratio for ratio in ratios if ratio], trusted=not doubts)
+
+    speedup = gain(group.ratio for group in sample)
     return LoadFindings(
         concurrency,
         prompts,
         doubts,
         _widened(speedup, moments) if concurrency == 1 else speedup,
-        *others,
+        gain(group.first_ratio for group in sample),
+        gain(group.latency_ratio for group in sample),
+        gain(throughput_ratios(blocks)),
         {side: _side(result, side, concurrency, sample, blocks) for side in SIDES if result.server(side)},
     )
 

@@ -133,8 +133,8 @@ class StreamedAnswer:
             raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
 
 
-def parse(data: bytes) -> JsonObject:
-    """A JSON object that a server sent. Raises BadAnswer."""
+def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:
+    """A JSON object (or a value of such a kind) that a server sent. Raises BadAnswer."""
     try:
         check_density(data, SHAPE)
         value = json.loads(data.decode(), object_pairs_hook=shape_hook(SHAPE))
@@ -142,7 +142,7 @@ def parse(data: bytes) -> JsonObject:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None
     except (ValueError, RecursionError):
         raise BadAnswer(f"it sent what is no JSON: {quote(data)}") from None
-    if not isinstance(value, dict):
+    if not isinstance(value, kinds):
         raise BadAnswer(f"it sent what is no JSON object: {quote(data)}")
     return value
 

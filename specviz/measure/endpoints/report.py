@@ -78,5 +78,5 @@ def _below(ordered: Sequence[float], share: int) -> float:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    ends = [each["low"] if each["trusted"] else None for each in results(result)]
-    return None if None in ends or not ends else min(ends)
+    ends = [each["low"] for each in results(result) if each["trusted"] and each["low"] is not None]
+    return min(ends) if ends and len(ends) == len(results(result)) else None

@@ -63,6 +63,7 @@ class BenchSettings:
     repeats: Annotated[int, Field(ge=1, le=1_000)]
     concurrency: Annotated[list[Annotated[int, Field(ge=1, le=1_024)]], MostItems(20)]
     api: Literal["completions", "chat"]
+    extra_body: Annotated[str, Field(max_length=2_000)] = ""  # further fields of each request, as JSON
 
     @property
     def greedy(self) -> bool:
