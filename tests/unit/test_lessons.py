@@ -49,7 +49,7 @@ def says_of(question: Question) -> list[Says]:
 def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     assert tuple(RECORDED_RUNS) == runs.STORY_RUNS
     for name, run in RECORDED_RUNS.items():
-        assert run.fits(runs.story_trace(name)), f"{name} is not {run.wanted}: python -m scripts.record_story"
+        assert run.fits(runs.story_trace(name)), f"{name} is not {run.wanted}: python -m scripts.record story"
     trace, said = runs.story_trace("round"), facts.facts_of("round")
     counts = count(trace.rounds)
     assert (said["accepted"], said["drafted"]) == (str(counts.accepted), str(counts.drafted))
@@ -188,7 +188,7 @@ def test_answers_are_read_back_and_what_is_none_is_left_out() -> None:
 @pytest.mark.parametrize("name", runs.METHOD_RUNS)
 def test_a_methods_run_is_what_was_asked_for_and_a_link_leads_to_it(name: str) -> None:
     trace, run = runs.story_trace(name), wanted_runs.METHOD_RUNS[name]
-    assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record_methods"
+    assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record methods"
     assert known(trace.drafter).asked_as == run.draft
     asked = {**run.changes, "max_new_tokens": run.settings.max_new_tokens}
     assert asked == {field: getattr(trace.settings, field) for field in asked}
