@@ -100,30 +100,6 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
 # ---- visitors who ask for the same
 
 
-def test_a_class_that_opens_one_link_has_one_run(service: EngineService) -> None:
-    held = run(service, "teacher", "hold")
-    until_state(service, held, "running")
-    jobs = [submit(service, f"student {number}", REQUEST) for number in range(30)]
-    assert {service.view(job).place for job in jobs} == {1}, "all wait for the same run"
-    service.cancel("teacher", "run")
-    results = [run_of(until_state(service, job, "done")) for job in jobs]
-    assert len({found.id for found in results}) == 1
-    late = service.view(submit(service, "late", REQUEST))
-    assert (late.state, run_of(late)) == ("done", results[0]), "it is there at once"
-
-
-def test_run_again_measures_again_and_replaces_the_run(service: EngineService) -> None:
-    first = run_of(until_state(service, submit(service, "ada", REQUEST), "done"))
-    again = service.submit("ada", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
-    assert not service.view(again).finished
-    second = run_of(until_state(service, again, "done"))
-    assert second.trace.rounds == first.trace.rounds, "this engine always takes the same time"
-    other = service.submit("bob", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
-    third = service.submit("cleo", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
-    until_state(service, other, "done")
-    until_state(service, third, "done")
-
-
 def test_one_who_cancels_a_shared_run_does_not_end_it_for_the_others(service: EngineService) -> None:
     one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
     service.wait(two, has_begun, PATIENCE)

@@ -52,37 +52,6 @@ def test_a_plan_is_read_with_everything_in_it() -> None:
         parse_plan(text, "own", ["wren-base", "wren-nano"])
 
 
-def test_texts_that_yaml_takes_for_other_things_stay_texts() -> None:
-    text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
-    plan = parse_plan(text.encode(), "own")
-    assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",))
-
-
-def test_all_problems_of_a_file_come_at_once_each_with_its_place() -> None:
-    text = """
-minutes: soon
-goals: See a round.
-moments:
-  - title: One
-    minutes: 3
-    link: https://example.org/?run=first
-    question:
-    anwser: The third.
-  - just a text
-"""
-    assert problems_of(text) == [
-        "Line 2: “title” is missing.",
-        "Line 2, “minutes”: write a whole number from 1 to 240.",
-        "Line 3, “goals”: write a list here: each item on its own line, after a hyphen.",
-        "Line 5, moment 1: “answer” is missing.",
-        "Line 7, moment 1, “link”: write a link of this app here, such as ./?run=first&step=4, without spaces.",
-        "Line 8, moment 1, “question”: write a text here.",
-        "Line 9, moment 1: “anwser” is not a field here. The fields are title, minutes, link, question, "
-        "answer, mistakes, do.",
-        "Line 10, moment 2: write fields here: title, minutes, link, question, answer, mistakes, do.",
-    ]
-
-
 def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
     for link, said in (
         ("javascript:alert(1)", "write a link of this app"),

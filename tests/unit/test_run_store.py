@@ -18,13 +18,9 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, drop_candidates
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import (
-    _STORED,
     BUSY_FOR,
-    OF_ONE_REQUEST,
     RunFiles,
     RunStore,
-    StoredRun,
-    _short,
     answers,
     default_folder,
     store_wanted,
@@ -147,19 +143,6 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
         assert known(store.latest("key")).result.id == ids[1]
 
 
-def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: Path | str) -> None:
-    """Before: the older run was then what everybody got who asked for its settings."""
-    one = RunStore(shared)
-    older, newer = (one.save("key", REQUEST, a_result(created)).id for created in ("1", "2"))
-    written(one)
-    for _ in range(2):
-        store = RunStore(shared)  # its memory is empty
-        assert known(store.get(older)).result.id == older
-        assert known(store.latest("key")).result.id == newer
-        assert known(store.get(older)).result.id == older
-        assert known(store.latest("key")).result.id == newer
-
-
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that any store reads, in their order."""
@@ -171,29 +154,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(RunFiles, "read", noted)
     return names
-
-
-def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
-    """Write runs of one request as older versions named their files; their ids."""
-    ids = [f"{number:016x}" for number in range(count)]
-    files, path = url_to_fs(str(shared))
-    files.makedirs(path, exist_ok=True)
-    for at, run_id in enumerate(ids):
-        result = replace(a_result(str(at)), id=run_id)
-        files.pipe_file(f"{path}/{_short('key')}-{run_id}.json", _STORED.dump_json(StoredRun("key", REQUEST, result)))
-    return ids
-
-
-def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
-    put_runs_of_before(shared, 9)
-    one, ids = RunStore(shared), []
-    other = one.save("other", REQUEST, a_result()).id
-    for number in range(5):
-        ids.append(one.save("key", REQUEST, a_result(f"later {number}")).id)
-        written(one)
-        assert len(names_in(shared)) == OF_ONE_REQUEST + 1
-    for run_id in (other, *ids[-OF_ONE_REQUEST:]):
-        assert known(RunStore(shared).get(run_id)).result.id == run_id
 
 
 def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(

@@ -171,21 +171,6 @@ def test_names_without_a_prefix_or_with_another_one() -> None:
     assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", whole.survival, whole.notes)
 
 
-def test_of_a_stream_the_last_part_counts_and_objects_after_some_that_are_not_closed_are_found() -> None:
-    early = json.dumps({"timings": LLAMA | {"predicted_n": 20, "draft_n": 30, "draft_n_accepted": 9}})
-    last = json.dumps({"timings": LLAMA})
-    stream = f"data: {early}\n\ndata: {last}\n\ndata: [DONE]"
-    assert read_counters(stream) == read_counters(last)
-    assert read_counters(f"[ INFO ] started\n[\n[\n{last}\n").accepted == LLAMA["draft_n_accepted"]
-
-
-@pytest.mark.parametrize("wrap", ["{0}", '"metrics": {0},', "[{0}, {{}}]", "$ curl x\n{0}\ndone", "data: {0}"])
-def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
-    for indent in (None, 2) if "data" not in wrap else (None,):
-        text = wrap.format(json.dumps({"speculative_decoding": VLLM}, indent=indent))
-        assert read_counters(text).drafted == 129
-
-
 def test_a_text_that_has_no_known_name_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: each of 500,000 lines was compared with every pattern, 4 to 10 s of a processor."""
     monkeypatch.setattr(systems, "plain", lambda _: pytest.fail("it was read"))

@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
     Production,
     draft_lengths,
-    inferred_cost,
     outlook,
     production,
     production_start,
@@ -101,31 +99,6 @@ def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_it
     text = said(found)
     assert "Looks like it helps, 2.50×" in text
     assert "Keep **5**. Position 5 adds" in text
-
-
-def test_two_or_three_drafted_tokens_instead_of_five() -> None:
-    found = measured()
-    lengths = draft_lengths(found)
-    assert recommended(lengths) == [2, 3]
-    extra = 2.72 / 0.94 - 1
-    assert lengths[1].fastest == pytest.approx(2.23 / (1 + extra * 2 / 5))  # all of it grows with the draft
-    assert lengths[1].slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
-    text = said(found)
-    assert "Try **2 or 3** instead of 5." in text
-    assert "only above 2.89 tokens per target call (acceptance length); you have 2.72" in text
-    assert "The same requests at γ = 2 or 3, with and without speculation" in text
-
-
-def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused() -> None:
-    # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
-    assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
-    found = measured(None, ISSUE + "\nvllm:generation_tokens_total 3720")
-    assert found.share == pytest.approx(0.5)
-    assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
-    assert "About 50 % of the passes checked a draft" in advice.headline(found, CostsOrigin("x"))
-    assert outlook(found).places[-1].speed < outlook(measured(None)).places[-1].speed
-    with pytest.raises(InputError, match="faster than one plain step"):
-        measured(4.0)
 
 
 @pytest.mark.parametrize(
