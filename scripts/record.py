@@ -16,6 +16,7 @@ from functools import cache
 from itertools import islice, product
 from math import log
 from statistics import geometric_mean, median
+from typing import Any
 
 import pandas as pd
 import torch
@@ -360,7 +361,7 @@ def record_play() -> None:
     (TRACES / "play.json").write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def items(command: JobCommand) -> Iterable[object]:
+def items(command: JobCommand) -> Iterable[Any]:
     return (event.item for event in job_steps(Workshop(), command) if isinstance(event, JobItem))
 
 
@@ -373,6 +374,9 @@ DRAWS, MANY_DRAWS = 2_000, 10_000  # of a wrong rule, for which few are enough, 
 def record_proof() -> None:
     """The draws of every rule, a greedy comparison, a run whose cache forgets a row, and the first near-tie."""
     target, draft = loaded(DEFAULT_TARGET), loaded(DEFAULT_DRAFT)
+    forgotten = compared(target, draft, DEFAULT_PRESET, forgets=True)
+    if forgotten.judged is None or forgotten.judged.state != "fails":
+        sys.exit("The forgotten row was not called wrong: record it with another prompt.")
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=describe_machine().machine,
@@ -382,10 +386,8 @@ def record_proof() -> None:
         enumerated=Draws(target, draft, DEFAULT_PRESET.text, PROOF, "lossless", "first").enumerate_rules(PROOF.seed),
         greedy=[compared(target, draft, workload.prompts[0]) for workload in WORKLOADS],
         near_tie=find_near_tie(target, draft),
-        forgotten_row=compared(target, draft, DEFAULT_PRESET, forgets=True),
+        forgotten_row=forgotten,
     )
-    if proof.forgotten_row.judged is None or proof.forgotten_row.judged.state != "fails":
-        sys.exit("The forgotten row was not called wrong: record it with another prompt.")
     PATH.write_bytes(dump_proof(proof))
 
 
