@@ -1,6 +1,6 @@
 """What the recorded runs of the lessons must show, and how the methods' runs are asked for. No model, no Streamlit.
 
-`record_story` and `record_methods` search for runs that fit. Tests check the recorded runs against the same conditions.
+`scripts.record` searches for runs that fit. Tests check the recorded runs against the same conditions.
 """
 
 from collections.abc import Callable, Mapping

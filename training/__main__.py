@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -217,133 +218,102 @@ def _until(text: str | None) -> float | None:
     return datetime.combine(datetime.now().date(), hour).timestamp()
 
 
+CORES = os.cpu_count() or 1
+MIX = {"--mix": "tinystories=4,python=3,structured=1.5,prose=1.5", "--length": 256}
+CORPUS: dict[str, Any] = {"--tokenizer": Path, "--cache": (Path, None)}
+HEAD: dict[str, Any] = {
+    "--lessons": [Path],
+    "--target": Path,
+    "--share": 0.4,
+    "--guesses": 4,
+    "--earlier": (Path, None),
+}
+
+
+def _course(rates: Rates, rows: int) -> dict[str, Any]:
+    """How a run goes. 0 steps only combine the layers; `--until`, like 12:40, is its latest end."""
+    speeds = {"--muon": rates.muon, "--adam": rates.adam, "--warmup": rates.warmup, "--hold": rates.hold}
+    return {"--steps": 2000, "--until": (str, None), "--rows": rows, **speeds, "--save-every": 100}
+
+
+# What a command does, its places, and its options: a default; or a type, where one must be given, in a list: several.
+# A pair is a type and a default that does not show it.
+COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], str, tuple[str, ...], dict[str, Any]]] = {
+    "tokenizer": (_tokenizer, "a byte-level BPE over the corpus", ("corpus", "out"), {"--vocabulary": 4096}),
+    "target": (
+        _target,
+        "a target from random weights, or grown from --start: its --layers in order, or all of them --times",
+        ("corpus", "out"),
+        CORPUS
+        | _course(Rates(), rows=16)
+        | MIX
+        | {"--start": (Path, None), "--times": 2, "--layers": ([int], None), "--depth": 8, "--width": 256},
+    ),
+    "average": (
+        _average,
+        "the mean of models that were trained from the same one",
+        ("corpus", "out"),
+        CORPUS | {"--models": [Path], "--shares": [float]},
+    ),
+    "lessons": (
+        _lessons,
+        "texts with a target's last hidden states; --written is the share of rows that the target writes itself",
+        ("corpus", "out"),
+        CORPUS | MIX | {"--teacher": Path, "--rows": 4000, "--written": 0.0},
+    ),
+    "draft": (
+        _draft,
+        "a draft from layers of a target, or a draft to train further, distilled on lessons",
+        ("corpus", "out"),
+        CORPUS
+        | _course(Rates(muon=0.015, adam=2e-3), rows=16)
+        | {"--lessons": [Path], "--start": Path, "--layers": ([int], None)},
+    ),
+    "eagle": (
+        _eagle,
+        "a head on a target, distilled on lessons, that starts from the first layer of --start",
+        ("corpus", "out"),
+        CORPUS | _course(Rates(muon=0.015, adam=2e-3), rows=8) | HEAD | {"--start": Path, "--width": 576},
+    ),
+    "medusa": (
+        _medusa,
+        "several heads on a target, distilled on lessons",
+        ("corpus", "out"),
+        CORPUS | _course(Rates(muon=0.015, adam=2e-3), rows=8) | HEAD,
+    ),
+    "chats": (
+        _chats,
+        "a chat model's own chats with its last hidden states, for training a head on it",
+        ("out",),
+        {"--target": str, "--chats": 2500, "--until": (str, None)},
+    ),
+    "chat-head": (
+        _chat_head,
+        "a head (eagle) on a chat model, distilled on its chats; stored at --marks thousands of tokens",
+        ("chats", "out"),
+        {"--target": str}
+        | _course(Rates(muon=0.01, adam=1e-3), rows=0)
+        | {"--tokens": 2048, "--most": (int, None), "--words": 8192, "--width": 1536, "--share": 0.6, "--guesses": 3}
+        | {"--average": 30, "--marks": ([int], []), "--earlier": (Path, None)},
+    ),
+}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    _add_tokenizer(commands)
-    _add_target(commands)
-    _add_average(commands)
-    _add_lessons(commands)
-    _add_draft(commands)
-    _add_heads(commands)
-    _add_chat_head(commands)
+    for name, (run, about, places, options) in COMMANDS.items():
+        command = commands.add_parser(name, help=about, description=about)
+        command.set_defaults(command=run)
+        for place in places:
+            command.add_argument(place, type=Path)
+        for option, given in ({"--threads": CORES, "--seed": 0} | options).items():
+            required = isinstance(given, type | list)
+            kind, default = (given, None) if required else given if isinstance(given, tuple) else (type(given), given)
+            several = {"nargs": "+" if required or default is None else "*"} if isinstance(kind, list) else {}
+            each = kind[0] if isinstance(kind, list) else kind
+            command.add_argument(option, type=each, default=default, required=required, **several)
     return parser
-
-
-def _command(commands: Any, name: str, about: str, run: Any) -> Any:
-    command = commands.add_parser(name, help=about, description=about)
-    command.set_defaults(command=run)
-    command.add_argument("corpus", type=Path, help="folder of .txt files, one for each kind of text")
-    command.add_argument("out", type=Path)
-    command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    command.add_argument("--seed", type=int, default=0)
-    if name != "tokenizer":
-        command.add_argument("--tokenizer", type=Path, required=True, help="folder with tokenizer.json")
-        command.add_argument("--cache", type=Path, help="file that stores the corpus as token ids")
-    return command
-
-
-def _add_tokenizer(commands: Any) -> None:
-    command = _command(commands, "tokenizer", "a byte-level BPE over the corpus", _tokenizer)
-    command.add_argument("--vocabulary", type=int, default=4096)
-
-
-def _add_target(commands: Any) -> None:
-    command = _command(commands, "target", "a target, from random weights or grown from another", _target)
-    _add_course(command, Rates(), rows=16)
-    _add_mix(command, length=256)
-    command.add_argument("--start", type=Path, help="model to grow; otherwise --depth and --width from random weights")
-    command.add_argument(
-        "--times", type=int, default=2, help="copies of each layer; all except the first add nothing at the start"
-    )
-    command.add_argument("--layers", type=int, nargs="+", help="instead of --times: layers of the start, in order")
-    command.add_argument("--depth", type=int, default=8)
-    command.add_argument("--width", type=int, default=256)
-
-
-def _add_average(commands: Any) -> None:
-    command = _command(commands, "average", "the mean of models that were trained from the same one", _average)
-    command.add_argument("--models", type=Path, nargs="+", required=True)
-    command.add_argument("--shares", type=float, nargs="+", required=True)
-
-
-def _add_lessons(commands: Any) -> None:
-    command = _command(commands, "lessons", "texts with a target's last hidden states, for training drafts", _lessons)
-    _add_mix(command, length=256)
-    command.add_argument("--teacher", type=Path, required=True)
-    command.add_argument("--rows", type=int, default=4000)
-    command.add_argument(
-        "--written", type=float, default=0.0, help="share of rows that the target writes itself, 0 to 1"
-    )
-
-
-def _add_draft(commands: Any) -> None:
-    command = _command(commands, "draft", "a draft from layers of a target, distilled on lessons", _draft)
-    _add_course(command, Rates(muon=0.015, adam=2e-3), rows=16)
-    command.add_argument("--lessons", type=Path, nargs="+", required=True)
-    command.add_argument("--start", type=Path, required=True, help="the target, or a draft to train further")
-    command.add_argument("--layers", type=int, nargs="+", help="layers of the start, in order; without it, all")
-
-
-def _add_heads(commands: Any) -> None:
-    for name, run in (("eagle", _eagle), ("medusa", _medusa)):
-        command = _command(commands, name, f"a head ({name}) on a target, distilled on lessons", run)
-        _add_course(command, Rates(muon=0.015, adam=2e-3), rows=8)
-        command.add_argument("--lessons", type=Path, nargs="+", required=True)
-        command.add_argument("--target", type=Path, required=True)
-        command.add_argument("--share", type=float, default=0.4, help="of the places of a batch that are judged")
-        command.add_argument("--guesses", type=int, default=4, choices=range(1, 5), help="of a round that are judged")
-        command.add_argument("--earlier", type=Path, help="a head to train further")
-        if name == "eagle":
-            command.add_argument("--start", type=Path, required=True, help="a model whose first layer it starts from")
-            command.add_argument("--width", type=int, default=576, help="of the feed-forward part")
-
-
-def _chat_command(commands: Any, name: str, about: str, run: Any) -> Any:
-    command = commands.add_parser(name, help=about, description=about)
-    command.set_defaults(command=run)
-    command.add_argument("--target", required=True, help="as the app calls it, or a path")
-    command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    command.add_argument("--seed", type=int, default=0)
-    return command
-
-
-def _add_chat_head(commands: Any) -> None:
-    about = "a chat model's own chats with its last hidden states, for training a head on it"
-    command = _chat_command(commands, "chats", about, _chats)
-    command.add_argument("out", type=Path)
-    command.add_argument("--chats", type=int, default=2500)
-    command.add_argument("--until", help="time of day (12:40) at which it ends at the latest")
-    about = "a head (eagle) on a chat model, with that model's embedding, distilled on its chats"
-    command = _chat_command(commands, "chat-head", about, _chat_head)
-    command.add_argument("chats", type=Path, help="folder of chats with the target's states")
-    command.add_argument("out", type=Path)
-    _add_course(command, Rates(muon=0.01, adam=1e-3), rows=0)
-    command.add_argument("--tokens", type=int, default=2048, help="of a batch, at most")
-    command.add_argument("--most", type=int, help="tokens of chats that are used; without it, all")
-    command.add_argument("--words", type=int, default=8192, help="the most frequent ones, which it guesses")
-    command.add_argument("--width", type=int, default=1536, help="of the feed-forward part")
-    command.add_argument("--share", type=float, default=0.6, help="of the answers' places that are judged")
-    command.add_argument("--guesses", type=int, default=3, choices=range(1, 5), help="of a round that are judged")
-    command.add_argument("--average", type=int, default=30, help="steps over which the weights are averaged")
-    command.add_argument("--marks", type=int, nargs="*", default=[], help="thousands of tokens at which it is stored")
-    command.add_argument("--earlier", type=Path, help="a head to train further")
-
-
-def _add_mix(command: Any, length: int) -> None:
-    command.add_argument("--mix", default="tinystories=4,python=3,structured=1.5,prose=1.5")
-    command.add_argument("--length", type=int, default=length, help="tokens a row")
-
-
-def _add_course(command: Any, rates: Rates, rows: int) -> None:
-    command.add_argument("--steps", type=int, default=2000, help="0 only combines the layers")
-    command.add_argument("--until", help="time of day (12:40) at which the run and its schedule end at the latest")
-    command.add_argument("--rows", type=int, default=rows, help="rows of a batch")
-    command.add_argument("--muon", type=float, default=rates.muon, help="peak learning rate of the matrices")
-    command.add_argument("--adam", type=float, default=rates.adam, help="of embeddings and norms")
-    command.add_argument("--warmup", type=int, default=rates.warmup)
-    command.add_argument("--hold", type=float, default=rates.hold, help="share of the run at the peak")
-    command.add_argument("--save-every", type=int, default=100, help="steps between checkpoints")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> Non
 def test_the_stored_exact_values_follow_from_both_models() -> None:
     proof = known(recorded_proof())
     if proof.changed_weights:
-        pytest.skip("recorded with other weights: run python -m scripts.record_proof")
+        pytest.skip("recorded with other weights: run python -m scripts.record proof")
     request = proof.request
     pair = load_model(request.target), load_model(request.draft)
     stored = {each.rule: each.exact for each in proof.draws if each.exact}
@@ -120,7 +120,7 @@ def test_the_stored_exact_values_follow_from_both_models() -> None:
 def test_the_stored_rules_of_pieces_follow_from_both_models_and_a_tree_is_refused(workshop: Workshop) -> None:
     proof = known(recorded_proof())
     if proof.changed_weights:
-        pytest.skip("recorded with other weights: run python -m scripts.record_proof")
+        pytest.skip("recorded with other weights: run python -m scripts.record proof")
     command = wire.EnumerateRules(4, proof.request)
     assert wire.parse_command(wire.dump_command(command)) == command
     (again,) = found(enumerate_rules_steps(command, workshop))
@@ -138,7 +138,7 @@ def test_the_stored_rules_of_pieces_follow_from_both_models_and_a_tree_is_refuse
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:
     proof = known(recorded_proof())
     if proof.changed_weights:
-        pytest.skip("recorded with other weights: run python -m scripts.record_proof")
+        pytest.skip("recorded with other weights: run python -m scripts.record proof")
     row = proof.near_tie
     request = RunRequest(row.prompt, settings=DecodeSettings(draft_length=row.draft_length))
     (again,) = compared(workshop, request, [row.preset], half=True)

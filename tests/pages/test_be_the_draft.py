@@ -33,21 +33,6 @@ def play(page: AppTest, words: str) -> None:
     wait(page, lambda: len(visit(page).be_the_draft.turns) > turns)
 
 
-def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: AppTest) -> None:
-    assert drawn(page, "be_the_draft_text")["text"] == GamePlan().prompts[0].text
-    assert "You are the draft" in texts(page)
-    example = drawn(page, "be_the_draft_example")
-    assert example["title"] == "How it goes: an example, recorded"
-    assert "sandbox by the sea" in example["said"]
-    assert f"round 1 of {ROUNDS}" in texts(page)
-    assert page.text_input(key="be_the_draft_guess").value == ""
-    assert page.query_params["seed"] == str(GamePlan().seed)
-    linked = opened_in_app("be_the_draft", seed="12", set="prose", mode="cheat")
-    assert drawn(linked, "be_the_draft_text")["text"] == GamePlan(seed=12, set="prose").prompts[0].text
-    assert "mode is not type or pick" in linked.warning[0].value
-    assert not visit(linked).be_the_draft.slot.busy
-
-
 def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:  # the page does not look for the answer yet: a fast engine may have it
         patch.setattr(JobSlot, "first_look", lambda slot, patience: False)

@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.plans import OWN, all_plans
-from specviz.ui.shared import address
-from tests.support.app_pages import alone, opened, opened_in_app, texts, visit
+from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of
 
 PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
@@ -160,18 +159,3 @@ def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
     task = opened(**{name: values[-1] for name, values in link.items()})
     assert [stage_of(task)[name] for name in ("run_id", "playhead", "view")] == ["story-sampled", 8, "simple"]
     assert "result" not in stage_of(task)
-
-
-def test_a_plan_has_three_files_and_an_own_address_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    def page() -> None:
-        from specviz.data.lessons.plans import find_plan
-        from specviz.ui.lesson.lesson_page import offer_papers
-
-        offer_papers(find_plan("ten-minutes"))
-
-    drawn = alone(page)
-    for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser
-        assert drawn.get_by_key(key).proto.label.startswith("Save the")
-    monkeypatch.setattr(address, "only_here", lambda: True)
-    [warning] = drawn.run().warning
-    assert "no link and no QR code" in warning.value

@@ -1,7 +1,5 @@
 """How much Watch shows: simple for a newcomer, everything by choice or by a link; and the tour. Nothing runs live."""
 
-from typing import Any
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -55,31 +53,3 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
 
 
 # ---- the tour of a first visit
-
-
-def tour_of(page: AppTest) -> Any:
-    """What the stage gets of the tour; None while it is closed."""
-    return stage_of(page).get("tour")
-
-
-def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again() -> None:
-    """tests/browser/test_tour.py walks it, leaves it and goes on."""
-    page = opened(view="simple", gamma="7", run="first")
-    assert page.session_state["gamma"] == 7
-    assert page.button(key="tour").label == "New here? Three-minute tour"
-    page.button(key="tour").click().run()
-    assert (page.session_state["gamma"], tour_of(page)["at"]) == (4, 1)
-    assert visit(page).watch.form.undo()[0].settings.draft_length == 7  # nothing is lost
-    for at in (4, 0):  # the stage's report of the visitor's place
-        visit(page).watch.tour.move(at, beats=6)
-        page.run()
-    for label, at in (("Continue the tour: step 4 of 6", 4), ("Start the tour again", 1)):
-        assert page.button(key="tour").label == label
-        page.button(key="tour").click().run()
-        assert tour_of(page)["at"] == at
-    visit(page).watch.tour.move(7, beats=6)  # its end
-    assert page.run().button(key="tour").label == "Start the tour again"
-    assert tour_of(page)["at"] == 7, "a stage that the browser draws anew shows the end again"
-    assert "tour" not in page.query_params, "a link does not open the end"
-    visit(page).watch.tour.move(0, beats=6)
-    assert page.run().button(key="tour").label == "New here? Three-minute tour"

@@ -7,11 +7,11 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
-from specviz.ui.watch import files, watch_state
-from tests.support.app_pages import SECONDS, opened, texts, until, visit
+from specviz.ui.watch import files
+from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
 from tests.support.known import known
-from tests.support.payloads import payload_of, trace_in
+from tests.support.payloads import trace_in
 from tests.support.records import record
 from tests.support.watch_page import release_slider, stage_of, until_done
 
@@ -58,20 +58,6 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert own_time == data["result"]["trusted"]
     first, second = (text.value for text in page.text)
     assert first == second != ""
-
-
-def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    page.button(key="again").click().run()
-    until_done(page)  # the engine is there, and has nothing to do
-    monkeypatch.setattr(watch_state, "FIRST_ROUNDS_SECONDS", SECONDS)  # however busy this machine is
-    monkeypatch.setattr(watch_state, "WHOLE_RUN_SECONDS", SECONDS)
-    page.button(key="again").click().run()
-    news = payload_of(page.get_by_key("feed"))
-    assert news["growth"] is None, "the script waited for the end"
-    stored = known(visit(page).watch.shown).stored_id
-    assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored)
-    first, second = (text.value for text in page.text)
-    assert first == second != "", "the outcome is in the same drawing"
 
 
 def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page: AppTest) -> None:
@@ -180,19 +166,3 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 # ---- heads, trees and the ways to draft and verify
-
-
-def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: AppTest) -> None:
-    page.selectbox(key="draft").set_value("wren-eagle").run()
-    until_done(page)
-    page.selectbox(key="target").set_value("wren-mini").run()
-    assert page.selectbox(key="draft").value == "wren-nano", "the draft goes with its target"
-    assert "wren-eagle does not go with wren-mini" in page.toast[0].value
-    until_done(page)
-    page.selectbox(key="draft").set_value("wren-eagle").run()
-    assert "wren-eagle drafts from the hidden states of wren-base" in page.error[0].value
-    assert not visit(page).watch.run.busy
-    assert trace_in(stage_of(page))["rounds"], "the previous run stays on screen"
-    page.button(key="undo").click().run()
-    until_done(page)
-    assert not page.error

@@ -20,7 +20,6 @@ from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
 from tests.support.fake_traces import fake_trace
-from tests.support.known import known
 from tests.support.pasted_counters import ISSUE
 
 EXPLANATION = re.compile(
@@ -63,30 +62,6 @@ def term(page: AppTest, symbol: str) -> str:
     (table,) = (element.value for element in page.markdown if element.value.startswith("| symbol |"))
     rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
     return next(row[-1] for row in rows if row[0] == symbol)
-
-
-def test_before_any_run_it_starts_from_the_recorded_one_and_says_so(page: AppTest) -> None:
-    assert page.slider(key="worksheet_gamma").value == known(first_trace()).settings.draft_length
-    assert "recorded on" in texts(page)
-    assert [tab.label for tab in page.tabs] == [
-        "Predicted against measured",
-        "Machines to compare",
-        "From production",
-        "Exercise sheet",
-    ]
-    # four terms in words, and the rest under "All terms"
-    (more,) = (each for each in page.expander if each.label == "All terms")
-    assert not more.proto.expanded
-    inside = {slider.key for slider in more.slider}
-    shown = [slider.label for slider in page.slider if slider.key not in inside]
-    assert shown == ["Acceptance of judged guesses", "Draft length", "Cost of a guess", "Cost of a check"]
-    assert inside == {"worksheet_overhead", "worksheet_operations"}
-    assert [metric.label for metric in page.metric] == ["Speedup", "Pays above", "Best length"]
-    assert re.findall("[αγĉτ]", " ".join([*shown, *(metric.label for metric in page.metric)])) == []
-    # a forged message leaves values out: that is no fault
-    again = app_pages.page_of("pages/worksheet.py", visit(page))
-    again.session_state["worksheet_paste"] = "pasted"
-    assert again.run().selectbox(key="worksheet_start").value
 
 
 def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
@@ -200,18 +175,3 @@ def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None
     assert opened(page.query_params).selectbox(key="worksheet_start").value == label
     line = opened({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": "0"})
     assert "a straight line" in texts(line)
-
-
-def test_what_a_link_cannot_have_falls_back_with_a_line_until_the_first_change() -> None:
-    page = opened({"alpha": "1.7", "gamma": "<b>4</b>", "batch": "3", "c": "0.4", "prompt": "hello"})
-    assert page.slider(key="worksheet_gamma").value == known(first_trace()).settings.draft_length
-    assert page.slider(key="worksheet_cost").value == 0.4
-    said = page.warning[0].value.split("\n\n")
-    assert len(said) == 3
-    assert said[0].startswith("The link’s alpha is not a number from 0 to 1: using 0.")
-    assert not any("<b>" in line for line in said)
-    page.slider(key="worksheet_alpha").set_value(0.5).run()
-    assert not page.warning
-    of_another_page = opened({"prompt": "hello", "temperature": "1"})
-    assert of_another_page.selectbox(key="worksheet_start").value.startswith("the recorded run")
-    assert not of_another_page.warning

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from specviz.core.errors import InputError
 from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
@@ -26,32 +25,6 @@ def on(target: str | None, draft: str | None) -> Trace:
         target=replace(trace.target, forward="light", device=target),
         drafter=replace(trace.drafter, forward="light", device=draft, parameters=1),
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "gpu", "free", "asked", "device"),
-    [
-        ("owner/model", "cuda", 100, "", "cuda"),
-        ("owner/model", "mps", 100, "", "mps"),
-        ("owner/model", "cuda", 10, "", "cpu"),  # it does not fit there
-        ("owner/model", "cpu", 100, "", "cpu"),
-        ("wren-base", "cuda", 100, "", "cpu"),
-        ("wren-base", "cuda", 100, "cuda", "cuda"),
-        ("owner/model", "cuda", 100, "cpu", "cpu"),
-        ("owner/model", "cpu", 100, "cuda", None),
-    ],
-)
-def test_a_gpu_with_enough_memory_is_used_and_a_missing_device_gets_one_sentence(
-    name: str, gpu: str, free: int, asked: str, device: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(devices, "accelerator", lambda: gpu)
-    monkeypatch.setattr(devices, "free_bytes", lambda _: free)
-    monkeypatch.setenv("SPECVIZ_DEVICE", asked)
-    if device:
-        assert devices.choose_device(name, 50) == device
-    else:
-        with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', but there is no such device here"):
-            devices.choose_device(name, 50)
 
 
 def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,15 +113,6 @@ def test_pieces_are_joined_by_their_scores_and_begin_with_a_mark(tmp_path: Path)
     assert tokens.decode(tokens("bb abé")["input_ids"], skip_special_tokens=True) == "bb abé"
 
 
-def test_a_piece_that_is_very_long_is_not_cut_at_each_of_its_letters(tmp_path: Path) -> None:
-    writer = GGUFWriter(tmp_path / "a.gguf", "llama")
-    write_pieces(writer, {"a": -1.0, "aa": -2.0, "a" * 1_000_000: -3.0})
-    finish(writer)
-    tokens = read_tokens(read_gguf(tmp_path / "a.gguf"))
-    assert tokens.backend_tokenizer.get_vocab_size() == 262
-    assert [tokens.convert_ids_to_tokens(each) for each in tokens("aaaa")["input_ids"][-2:]] == ["aa", "aa"]
-
-
 def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> None:
     template = (
         "{% for m in messages %}{{ m.role }}:{{ m.content }}|{% endfor %}{% if add_generation_prompt %}>{% endif %}"
@@ -130,17 +121,6 @@ def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> 
     file = write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template)
     loaded = load_model(str(file))
     assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
-
-
-@pytest.mark.parametrize("template", ["{{ bos_token }}{{ messages[0].content }}", "{{ messages[0].content }}"])
-@pytest.mark.parametrize("begins", [True, False])
-def test_a_chat_begins_with_the_files_own_mark_once(template: str, begins: bool, tmp_path: Path) -> None:
-    """Found: `bos_token` was empty in a template, or not known, so the chat failed."""
-    fields = {"tokenizer__ggml__bos_token_id": 299, "tokenizer__ggml__add_bos_token": begins}
-    model = random_weights("llama", {"vocab_size": 300})
-    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template, **fields)))
-    marks = [each for each in chat_ids(loaded, [("user", "Hi")]) if each == 299]
-    assert len(marks) == (begins or "bos_token" in template)
 
 
 @pytest.mark.parametrize("mark", CHAT_ENDS)

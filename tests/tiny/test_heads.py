@@ -10,7 +10,7 @@ import torch
 from specviz import DecodeSettings, InputError, PromptLookupDrafter, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
 from specviz.core.steps import result_of
-from specviz.decoding import Drafter, LookupFirstDrafter, make_drafter
+from specviz.decoding import Drafter, LookupFirstDrafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
@@ -154,15 +154,3 @@ def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
     assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
     assert EXIT.bytes == 0
     assert EXIT.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
-
-
-@pytest.mark.parametrize(
-    ("layers", "says"),
-    [
-        *((text, "takes a number of layers, like early-exit:2") for text in ("", "0", "two", "-1", "1.5")),
-        *((text, f"target has 3 layers: an early exit takes 1 to 2 of them, not {text}") for text in ("3", "99")),
-    ],
-)
-def test_a_name_without_a_number_of_some_layers_is_refused(layers: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        make_drafter(f"early-exit:{layers}", TARGET)

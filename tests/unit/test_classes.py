@@ -165,12 +165,6 @@ def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> No
     assert len(seen_student.answers) == len(quiz())
 
 
-@pytest.mark.parametrize(("hours", "is_over"), [(3.9, False), (4.1, True)])
-def test_a_class_that_nobody_uses_ends(server: Server, hours: float, is_over: bool) -> None:
-    server.now += 3600 * hours
-    assert (server.classes.look(server.teacher) is None) == is_over
-
-
 def open_all(classes: Classes, count: int, first: int = 1) -> list[str]:
     """Classes from as few public addresses as can have so many."""
     each = classes.limits.classes_of_one_address

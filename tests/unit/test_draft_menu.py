@@ -10,19 +10,13 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.models import draft_menu
-from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_heads, bundled_names
+from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER
 from specviz.models.draft_menu import (
     draft_for,
-    linked_names,
-    offered_drafts,
 )
-from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
-from specviz.ui.shared.run_controls import (
-    pair_label,
-)
 
 CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
 
@@ -46,14 +40,6 @@ def test_a_draft_that_cannot_help_a_target_gives_its_place_to_one_that_can(targe
     assert draft_for(target, draft) == other
 
 
-def test_a_head_on_a_model_that_does_not_ship_is_offered_with_that_target_alone() -> None:
-    own = {head.name for head in bundled_heads() if head.target == SMOLLM2}
-    assert own == {"smol-eagle", "lookup-smol-eagle"}
-    assert not own & {*offered_drafts(), *offered_drafts(bundled_names()[0])}
-    assert set(offered_drafts(SMOLLM2)) == {*offered_drafts(), *own}
-    assert own <= {*linked_names()}, "a link may hold it before its target is chosen"
-
-
 def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence() -> None:
     for target, draft, why in (
         ("wren-mini", "wren-eagle", "wren-eagle drafts from the hidden states of wren-base"),
@@ -65,12 +51,6 @@ def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence() -> Non
         with pytest.raises(InputError, match=why) as refused:
             admit(Run(1, RunRequest("a", target, draft)))
         assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")
-def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> None:
-    ships = {pair.target, pair.draft} <= {*bundled_names()}
-    assert ("downloads" in pair_label(pair)) != ships
 
 
 @pytest.mark.parametrize(

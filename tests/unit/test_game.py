@@ -4,45 +4,19 @@ import csv
 import io
 from dataclasses import replace
 
-import pytest
-
-from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
-from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
+from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.data.measured.first_run import first_trace
-from specviz.game import game, words
+from specviz.game import game
 from specviz.game.game import GamePlan
 from specviz.game.messages import verdict
 from specviz.game.saved import game_csv
 from specviz.models.gguf_folder import SMOLLM2
-from specviz.ui.be_the_draft.board import example_data, recorded_example
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
 from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_turn
 from tests.support.known import known
-
-
-def test_ordinary_writing_can_be_played_and_what_cannot_gets_one_friendly_line() -> None:
-    for guess in ('"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"):
-        assert words.guess_problem(guess) is None
-    for guess, said in (
-        ("", "Nothing to check yet"),
-        ("⏎", "Nothing to check yet"),
-        ("a" * (words.MAX_CHARACTERS + 1), "characters are too many"),
-        ("the\x00cat", "control characters"),
-        ("half \ud83d", "control characters"),
-        ("日本語の", "Latin alphabet"),
-        ("a bird 🐦 sang", "words, not pictures"),
-        ("\u202eright to left", "words, not pictures"),
-        ("z\u0335\u0336\u0337alt", "words, not pictures"),
-        ("<|endoftext|>", "a mark that models use"),
-        ("</s>", "a mark that models use"),
-    ):
-        problem = known(words.guess_problem(guess))
-        assert said in problem
-        assert problem.endswith(".")
-        assert len(problem) < 140
 
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
@@ -85,20 +59,6 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     said = [round["sentences"][0] for round in data["rounds"]]
     assert said == ["You guess 2 tokens.", "You skip: nothing is drafted.", "You guess 1 token."]
     assert fill_in_trace(Form(), read) is None, "no draft of the controls is a person"
-
-
-def test_what_is_sent_and_recorded_is_a_turn() -> None:
-    turn = a_turn([" a", " b"], 1)
-    assert game.load_turn(game.dump_turn(turn)) == turn
-    with pytest.raises(InputError, match="turn is not valid"):
-        game.load_turn({"text": 3})
-    example = known(recorded_example())
-    assert isinstance(example.turn.trace, Trace)
-    parse_trace(dump_trace(example.turn.trace))
-    assert example.turn.trace.prompt.text == example.prompt
-    data = example_data(example)
-    assert [word["fate"] for word in data["guesses"][0]["words"]] == ["part", "discarded", "discarded", "discarded"]
-    assert not any("yours" in line for line in data["lines"])
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:

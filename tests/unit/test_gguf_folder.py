@@ -6,10 +6,6 @@ from pathlib import Path
 import pytest
 
 from specviz.core.request import RunRequest
-from specviz.models.catalogue import bundled_names
-from specviz.models.draft_menu import (
-    offered_names,
-)
 from specviz.service.protocol import Run
 from specviz.service.service import sharing_key
 
@@ -31,9 +27,3 @@ def test_a_file_that_is_replaced_under_its_name_shares_no_run(folder: Path) -> N
         (folder / "chat.gguf").write_bytes(other)
         os.utime(folder / "chat.gguf", ns=(0, number))
         assert sharing_key(command) != first
-
-
-@pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])
-def test_a_folder_that_cannot_be_is_empty(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_GGUF", named)
-    assert set(bundled_names()) <= set(offered_names())

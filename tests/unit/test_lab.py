@@ -109,23 +109,6 @@ def test_a_function_that_catches_everything_is_stopped_too(
     assert mark.kind == "too_slow"
 
 
-@pytest.mark.parametrize(
-    ("code", "says"),
-    [
-        ("def (", "is no Python, line 1: "),
-        ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
-        ("raise SystemExit(3)", "cannot be run: SystemExit: 3"),
-    ],
-)
-def test_a_file_that_cannot_be_run_is_one_line(
-    code: str, says: str, write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["lab", "check", str(write(code))]) == 2
-    err = capsys.readouterr().err
-    assert says in err
-    assert len(err.splitlines()) == 1
-
-
 def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_yet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,6 @@ from babel.messages.pofile import write_po
 
 from scripts.write_translations import write
 from specviz.cli.main import main
-from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.languages import (
     Entry,
@@ -69,13 +68,6 @@ def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(fo
     translate(folder, "pages", ("titles/watch", "Watch", "Ver"), ("titles/learn", "Learn", ""))
     assert titles(folder) | {"watch": "Watch"} == pages.read(folder).content["titles"]
     assert titles(folder)["watch"] == "Ver"
-
-
-def test_what_was_translated_from_another_english_text_is_english(folder: Path) -> None:
-    translate(folder, "pages", ("titles/watch", "Watch it", "Veja"))
-    assert titles(folder)["watch"] == "Watch"
-    translate(folder, "pages", ("titles/watch", "Watch", "Veja"), flags=("fuzzy",))
-    assert titles(folder)["watch"] == "Watch"
 
 
 @pytest.mark.parametrize(
@@ -137,14 +129,6 @@ def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) ->
         "pt/pages.po, a/b: {share} is not in the English text.",
     ]
     languages.cache_clear()
-
-
-def test_a_file_that_is_no_gettext_file_is_one_sentence(folder: Path) -> None:
-    path = folder / CODE / "pages.po"
-    path.parent.mkdir()
-    path.write_text('msgid "Watch\nnonsense')
-    with pytest.raises(InputError, match=r"^pt/pages.po cannot be read as a gettext file: "):
-        translation(folder, "pages", CODE)
 
 
 def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdated(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """The story, its answers and the map of methods as data: complete, in two voices, and true of what is stored."""
 
-import json
 import re
 from dataclasses import replace
 from itertools import combinations
@@ -25,10 +24,8 @@ from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of
 from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.learn.questions import asked_questions, read_answers
 from tests.support.known import known
-from tests.support.measured_methods import measured, on_kind
-from tests.support.tree_rounds import tree_round, tree_trace
+from tests.support.measured_methods import on_kind
 
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”\n-]*")  # no symbols, no Greek, no per cent
 TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
@@ -47,7 +44,7 @@ def says_of(question: Question) -> list[Says]:
 def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     assert tuple(RECORDED_RUNS) == runs.STORY_RUNS
     for name, run in RECORDED_RUNS.items():
-        assert run.fits(runs.story_trace(name)), f"{name} is not {run.wanted}: python -m scripts.record_story"
+        assert run.fits(runs.story_trace(name)), f"{name} is not {run.wanted}: python -m scripts.record story"
     trace, said = runs.story_trace("round"), facts.facts_of("round")
     counts = count(trace.rounds)
     assert (said["accepted"], said["drafted"]) == (str(counts.accepted), str(counts.drafted))
@@ -163,58 +160,15 @@ def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
             runs.target_alone(replace(trace, autoregressive=other))
 
 
-def test_answers_are_read_back_and_what_is_none_is_left_out() -> None:
-    given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
-    assert len(given) > 20
-    assert read_answers(json.dumps(given)) == given
-    of_the_quiz = (f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]"))
-    for text in ("", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}', *of_the_quiz):
-        assert read_answers(text) == {}
-
-
 @pytest.mark.parametrize("name", runs.METHOD_RUNS)
 def test_a_methods_run_is_what_was_asked_for_and_a_link_leads_to_it(name: str) -> None:
     trace, run = runs.story_trace(name), wanted_runs.METHOD_RUNS[name]
-    assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record_methods"
+    assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record methods"
     assert known(trace.drafter).asked_as == run.draft
     asked = {**run.changes, "max_new_tokens": run.settings.max_new_tokens}
     assert asked == {field: getattr(trace.settings, field) for field in asked}
     assert trace.autoregressive is not None
     assert runs.linked_trace(name) is trace
-
-
-def test_a_name_that_is_no_recorded_run_is_none_and_all_runs_are_on_one_prompt() -> None:
-    assert tuple(wanted_runs.METHOD_RUNS) == runs.METHOD_RUNS
-    assert runs.linked_trace("method-magic") is runs.linked_trace("small-model") is None
-    all_runs = [runs.story_trace(name) for name in runs.METHOD_RUNS]
-    assert len({run.prompt.text for run in all_runs}) == 1
-    assert len({tuple(run.output.token_ids) for run in all_runs if run.settings.greedy}) == 1
-
-
-def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted_and_the_lesson_on_trees_shows_one() -> None:
-    chainlike = tree_round("a-1 n-1 a0 n0 n1 n1", "bonus")
-    branch = tree_round("r-1 a-1 n0 n0 r1 a1", "bonus", index=1)
-    assert runs.branch_round(tree_trace([chainlike])) is None
-    assert runs.branch_round(tree_trace([chainlike, branch])) == branch
-    assert [token.text for token in known(runs.siblings_of(branch))] == ["t0", "t1"]
-    assert runs.siblings_of(tree_round("r-1 r-1", "correction")) is None
-    assert runs.siblings_of(runs.story_trace("round").rounds[0]) is None
-    step = step_named("tree")
-    round = known(runs.branch_round(step.run))
-    failed, taken = (token.text.strip() for token in known(runs.siblings_of(round)))
-    assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said_in(step)
-    assert step.playhead(True) == 3 * round.index + 2
-
-
-def test_the_table_has_the_measured_figures_and_a_link_in_each_row() -> None:
-    html = family_table(measured())
-    assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
-    addresses = ["./same_quality", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
-    assert [address for address in addresses if f'href="{address}"' not in html] == []
-    eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
-    cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)
-    titles = family().columns[3:6]
-    assert cells == list(zip(titles, ["2.00", "0.10", "1.80"], strict=True)), "one figure a cell"
 
 
 def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:

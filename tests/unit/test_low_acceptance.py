@@ -61,14 +61,6 @@ def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, leng
     assert f"the speedup would be at most {tokens:.2f}×" in text
 
 
-@pytest.mark.parametrize("tokens", [1.08, 1.1, 1.3, 1.7])
-def test_low_acceptance_is_not_judged(tokens: float) -> None:
-    found = counters(tokens)
-    assert not found.never_pays
-    assert advice.headline(found, CostsOrigin("the test")).startswith(f"**{advice.untold()}** {tokens:.2f} tokens")
-    assert "with and without speculation" in parts(found)["Measure next"]
-
-
 def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
     found = counters(2.4, drafting_share=0.02)  # 0.02 · 2.4 + 0.98
     assert found.ceiling == pytest.approx(1.028)

@@ -9,19 +9,13 @@ import pytest
 from benchmarks.methods import METHODS
 from specviz.core.errors import InputError
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
-from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, read_methods, stored_methods
-from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
-from specviz.ui.when_it_helps import by_method
 from specviz.ui.when_it_helps.by_method import costs_figure
-from tests.support.fake_batches import COUNTS, fake_study
 from tests.support.figures import by_name, parts_of
-from tests.support.known import known
 from tests.support.measured_methods import measured, on_kind
 
 PLAIN, SAMPLED = measured().temperatures
-STUDY = fake_study(1.5, 1.2, 0.9)
 MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
 
@@ -58,39 +52,6 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
         assert part.kinds() == [ALL, *KINDS]
         assert {method.name for method in part.methods} >= set(METHODS)
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
-
-
-def test_the_recorded_study_has_every_point() -> None:
-    study = recorded_batches()
-    assert len(study.speedups) == len(study.batches) * len(study.draft_lengths) > 0
-    for each in study.speedups:
-        assert each.speedup.low < each.speedup.value < each.speedup.high
-        assert each.counts.emitted == len(study.prompts) * study.new_tokens
-
-
-def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> None:
-    stored = known(stored_methods())
-    for part in stored.temperatures:
-        named = by_method.rivals(part.methods, ALL)
-        listed = by_method.reading(part, ALL).partition("Too close to it to call: ")[2].split(". ")[0].split(", ")
-        assert {each.title for each in named} == set(listed)
-        first = max(part.methods, key=lambda each: each.kinds[ALL].best.speedup)
-        inside = [each for each in part.methods if each.kinds[ALL].best.high >= first.kinds[ALL].best.speedup]
-        assert all(each in named for each in inside if each is not first)  # their intervals contain the highest
-    greedy = known(stored.greedy)
-    assert "Too close to it to call: wren-mini, " in by_method.reading(greedy, ALL)
-    assert known(greedy.find("early-exit:2")) not in by_method.rivals(greedy.methods, ALL)
-
-
-def test_the_worksheet_can_start_from_a_batch() -> None:
-    two, four = batch_starts(STUDY)
-    assert (two.label, four.label) == ("measured in batches of 2: nano → base", "measured in batches of 4: nano → base")
-    assert four.named_costs.contain_load
-    assert "recorded on a machine" in four.source
-    assert (four.drafted, four.accepted) == (COUNTS.drafted, COUNTS.accepted)
-    assert four.model.batch == 1  # its costs contain the other texts
-    found = (four.model.alpha, four.model.verification, four.verification_at(1))
-    assert found == pytest.approx((200 / 280, 1.8, 1.1))
 
 
 @pytest.mark.parametrize("number_format", ["float32", "bfloat16"])

@@ -3,14 +3,13 @@
 import json
 import re
 from dataclasses import replace
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import specviz
-from specviz.core.errors import InputError
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
 from specviz.data.measured.first_run import first_trace
@@ -23,9 +22,8 @@ from specviz.player.sheet import (
     round_picture,
     sheet_html,
 )
-from specviz.ui.race.race_state import recorded_race
 from tests.support.commands import Cli, command_line
-from tests.support.fake_traces import cut, fake_trace
+from tests.support.fake_traces import fake_trace
 from tests.support.html import Html
 from tests.support.known import known
 
@@ -89,16 +87,6 @@ def test_hostile_texts_are_text() -> None:
             assert not re.search(r"<(?!/?(svg|text|g|rect|line)\b)", drawn)
 
 
-def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
-    lap = recorded_race()[0]
-    page = offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-    low, high = lap.verdict.interval or (0, 0)
-    assert f"Timed, {len(lap.ratios)} pairs of runs of one text on" in page
-    assert f"{lap.verdict.headline} (95 % interval {low:.2f} to {high:.2f}×)." in page
-    assert data_in(page, "run")["run"]["trace"]["autoregressive"], "the target alone is beside it"
-    assert escape(lap.plain.output.text) in page
-
-
 def frame_of(trace: Trace, theme: Scheme = "auto") -> dict[str, str | None]:
     [(tag, attributes)] = Html(specviz.show(trace, theme)._repr_html_()).found
     assert tag == "iframe"
@@ -117,15 +105,6 @@ def test_the_frame_holds_the_page_and_a_hostile_run_stays_inside() -> None:
     shown = repr(specviz.show(fake_trace(tokens=8)))
     assert "A run of wren-base with wren-nano" in shown
     assert "<html" not in shown
-
-
-def test_what_cannot_be_shown_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="has not ended"):
-        specviz.show(cut(RECORDED, 3))
-    with pytest.raises(InputError, match="theme must be auto, light or dark, not 'blue'"):
-        specviz.show(RECORDED, theme="blue")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="height must be at least 1 pixel"):
-        specviz.show(RECORDED, height=0)
 
 
 def moment(**given: str) -> Moment:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from specviz.core.languages import current_language, set_language
 from specviz.player.html_file import inline_json
 from specviz.ui.shared import stage
 from specviz.ui.shared.stage import split
@@ -67,21 +66,3 @@ def test_a_finished_run_is_written_as_json_once_for_all_drawings_and_visitors(mo
     file = WatchState(shown=recorded_run(fake_trace(), "file-1"))  # this visitor's own
     assert split(known(stage_payload(file, 4)))[0] == split(known(stage_payload(file, 4)))[0]
     assert len(written) == 2
-
-
-class SaidInItsLanguage(dict[str, str]):
-    def __missing__(self, name: str) -> str:
-        return current_language()
-
-
-@pytest.mark.parametrize("run", [{"stored_id": "run"}, {}])
-def test_a_finished_run_is_told_in_the_language_of_who_sees_it(
-    monkeypatch: pytest.MonkeyPatch, run: dict[str, str]
-) -> None:
-    monkeypatch.setattr(on_stage, "_FINISHED", type(on_stage._FINISHED)())
-    monkeypatch.setattr(on_stage, "SAYS", SaidInItsLanguage())
-    watching, said = WatchState(shown=recorded_run(fake_trace(), "run", **run)), list[str]()
-    for code in ("en", "es", "en"):
-        set_language(code)
-        said.append(known(stage_payload(watching, 4))["result"].where)
-    assert said == ["en", "es", "en"]

@@ -80,3 +80,12 @@ def test_the_image_has_its_packages_and_no_rights() -> None:
     assert min(int(user), int(group)) >= 10000
     assert f"http://127.0.0.1:{image['EXPOSE']}/_stcore/health" in image["HEALTHCHECK"]
     assert f'"--server.port", "{image["EXPOSE"]}"' in image["CMD"]
+
+
+def test_what_was_measured_and_is_shown_is_in_the_image_and_in_the_wheel() -> None:
+    """Found: an image without two of these files, so that a page of Learn could not be drawn there."""
+    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "specviz").rglob("*.py"))
+    read = {f"benchmarks/results/{name}" for name in re.findall(r'RESULTS / "(\w+\.json)"', code)}
+    assert len(read) > 3
+    assert read <= PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].keys()
+    assert read <= {line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines()}

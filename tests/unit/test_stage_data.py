@@ -149,7 +149,7 @@ def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
 
 
-FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m scripts.record_first makes them
+FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m scripts.record first makes them
 
 
 def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:

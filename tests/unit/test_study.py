@@ -260,7 +260,7 @@ def test_the_t_of_several_comparisons_is_exact() -> None:
 def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
     """One plain run of prompt lookup was slow, so its pair is faster than possible."""
     rows = recorded_sweep().copy()
-    assert not any(study.spoilt.any() for study in studies_of(rows))  # as scripts/record_sweep.py leaves it
+    assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
     slow = rows["draft"].str.startswith("prompt lookup").idxmax()
     rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
     said = conclusions(rows)

@@ -23,7 +23,6 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
     batch_sentence,
     batch_shape,
-    counts_sentence,
     measured_passes,
     verdict_sentence,
 )
@@ -52,23 +51,6 @@ def test_the_model_is_the_papers_formulas() -> None:
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
     assert MODEL.best_speedup >= MODEL.terms.speedup
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
-
-
-def test_break_even_is_where_the_map_says_1() -> None:
-    needed = known(MODEL.terms.break_even)
-    assert MODEL.speedup_at(needed, 4) == pytest.approx(1)
-    assert expected_tokens(needed, 4) == pytest.approx(1.85)
-    sometimes, never, always = (
-        WorksheetModel(0.8, 4, 0.5, 1.4, 0.2),
-        WorksheetModel(0.9, 2, 1.5, 3.0, 0.0),
-        WorksheetModel(0.9, 4, 0.0, 1.0, 0.0),
-    )
-    verdict = verdict_sentence(sometimes)  # a round of 3.6 steps
-    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone" in verdict
-    assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
-    assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
-    assert "Any acceptance pays." in verdict_sentence(always)
-    assert "Nothing was drafted" in counts_sentence(0, 0, 4)
 
 
 @pytest.mark.parametrize("acceptance", [0.3, 0.55, 0.7, 0.81, 0.95])
@@ -197,21 +179,6 @@ def test_published_figures_give_what_their_papers_expect() -> None:
         assert run.source[:8] in start.source
         assert run.url.startswith("https://arxiv.org/abs/")
     assert len({run.label for run in PUBLISHED}) == len(PUBLISHED)
-
-
-def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
-    trace = fake_trace(draft_length=4)
-    start, counts = known(start_of_run(trace, "a run", "live")), metrics.count(trace.rounds)
-    assert start.model.terms == terms_of(trace)
-    assert start.model.terms.speedup == pytest.approx(start.model.terms.speedup)
-    assert start.model.operations_ratio == pytest.approx(700_000 / 7_500_000)
-    assert (start.drafted, start.accepted) == (counts.drafted, counts.accepted)
-    assert "measured here" in start.source
-    recorded = known(start_of_run(trace, "a run", "recorded"))
-    assert "recorded on a test's machine" in recorded.source
-    trace = fake_trace(draft_length=2)
-    trace = replace(trace, settings=replace(trace.settings, tree="dynamic:4"))
-    assert "γ = 2, tree dynamic:4, temperature" in starts([trace], None, {})[0].label
 
 
 def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,13 @@ FIRST_GUESSES = FIRST.with_name("first.draft-guesses.json")
 
 @read_once("No recorded run for the first screen")
 def first_trace() -> Trace | None:
-    """The recorded run, made by `scripts.record_first`; None where it is missing or damaged."""
+    """The recorded run, made by `scripts.record first`; None where it is missing or damaged."""
     return read_trace(FIRST)
 
 
 @read_once("The first screen's run cannot be replayed")
 def first_draft_guesses() -> DraftGuesses | None:
-    """Its draft's guesses, made by `scripts.record_first`; None where they are missing or of another run."""
+    """Its draft's guesses, made by `scripts.record first`; None where they are missing or of another run."""
     trace, draft_guesses = first_trace(), parse_draft_guesses(FIRST_GUESSES.read_bytes())
     if trace is None or (draft_guesses.token_ids, draft_guesses.drafter) != (trace.output.token_ids, trace.drafter):
         raise ValueError(f"{FIRST_GUESSES.name} is of another run.")

@@ -54,7 +54,7 @@ LIMITS = {
     "ENSEMBLE_WEIGHT": ENSEMBLE_WEIGHT,
     "DRAFT_WEIGHT": 1 - ENSEMBLE_WEIGHT,
 }
-PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
+PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record proof`
 
 LimitText = Annotated[NonEmptyText, AfterValidator(lambda text: text.format(**LIMITS))]
 

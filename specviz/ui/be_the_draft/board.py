@@ -176,6 +176,6 @@ picture = component("specviz_play", "be_the_draft/be_the_draft.html", STYLES, "b
 
 @read_once("No recorded example for the game")
 def recorded_example() -> Example | None:
-    """The turn made by `scripts/record_play.py`; None where it is missing or damaged."""
+    """The turn made by `scripts.record play`; None where it is missing or damaged."""
     saved = json.loads(RECORDED.read_text(encoding="utf-8"))
     return Example(str(saved["prompt"]), str(saved["guess"]), load_turn(saved["turn"]))

@@ -144,5 +144,5 @@ class RaceState:
 
 @read_once("No recorded race for the first screen", otherwise=[])
 def recorded_race() -> list[Comparison]:
-    """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
+    """The race made by `scripts.record race`; empty where it is missing or damaged."""
     return parse_race(RECORDED.read_text(encoding="utf-8"))

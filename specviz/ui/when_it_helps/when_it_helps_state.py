@@ -261,7 +261,7 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
 
 @cache_once
 def recorded_sweep() -> "pd.DataFrame":
-    """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
+    """The rows recorded for everyone by `scripts.record sweep`; none where the file is missing or damaged."""
     try:
         return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
     except (InputError, OSError) as error:

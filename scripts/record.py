@@ -1,0 +1,484 @@
+"""Record what the app shows before anything is measured: python -m scripts.record NAME ...
+
+The names are those of `RECORDS` at the end; the files go to assets/traces, the story's figures to assets/measured. What
+is timed is recorded on a machine that does nothing else; on another one nothing is stored. Runs are searched among the
+app's prompts for what they must show (`scripts/wanted_runs.py`), so that they are found again after the models change.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import cache
+from itertools import islice, product
+from math import log
+from statistics import geometric_mean, median
+from typing import Any
+
+import pandas as pd
+import torch
+
+from benchmarks.quiet import quiet_machine
+from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, MethodRun
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model, speculative_decode
+from specviz.cli.main import main as specviz
+from specviz.core.files import ASSETS, MEASURED
+from specviz.core.metrics import count, repetition, speedup
+from specviz.core.replay import dump_draft_guesses
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
+from specviz.core.steps import result_of
+from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
+from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
+from specviz.data.lessons.story import tour_of
+from specviz.data.measured.first_run import FIRST, FIRST_GUESSES
+from specviz.data.prompts.workloads import DEFAULT_PRESET, STORY, WORKLOADS, Preset, find_preset, find_workload
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate, make_drafter
+from specviz.game.game import GameRequest, dump_turn
+from specviz.measure.compare import run_both
+from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.findings import finding
+from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.rows import (
+    BATCHES,
+    PATH,
+    RULES,
+    GreedyRow,
+    RecordedDraws,
+    RecordedProof,
+    RuleText,
+    dump_proof,
+)
+from specviz.measure.race import RacePrompt, dump_race
+from specviz.measure.sweep.study import impossible
+from specviz.models.cached_model import CachedModel
+from specviz.models.catalogue import MODELS_FOLDER, weights_hash
+from specviz.models.devices import describe_machine
+from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import shared_vocabulary
+from specviz.service.handlers import job_steps
+from specviz.service.protocol import JobCommand, JobItem, Play, Race
+from specviz.service.workshop import Workshop
+
+TRACES = ASSETS / "traces"
+TARGET = "wren-base"
+REPEATS = 5  # timings of each run; the median one is recorded
+SAVED_CANDIDATES = 4  # per position: those that the stage draws, and one more
+loaded = cache(load_model)
+
+# ---- shared
+
+
+def presets(*workloads: str) -> Iterator[Preset]:
+    for name in workloads:
+        workload = find_workload(name)
+        assert workload is not None
+        yield from workload.prompts
+
+
+def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Trace:
+    """Both decoders in turns, so that a busy moment slows both."""
+    speculative = SpeculativeRun(target, drafter, preset.text, settings)
+    plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
+    for _ in alternate(speculative, plain):
+        pass
+    return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
+
+
+def median_run(make: Callable[[], Trace]) -> Trace:
+    """Of some runs the one with the median speedup."""
+    runs = [make() for _ in range(REPEATS)]
+    return sorted(runs, key=lambda run: speedup(run) or 0.0)[(len(runs) - 1) // 2]
+
+
+def per_call(run: Trace) -> float:
+    """Tokens per target call."""
+    return count(run.rounds).tokens_per_target_call or 0.0
+
+
+def plain_steps(run: Trace) -> list[float | None]:
+    return list(run.autoregressive.seconds_per_token) if run.autoregressive else []
+
+
+def store_timed(target: str, runs: Mapping[str, Callable[[], Trace]]) -> None:
+    """Time these runs and write each to its file."""
+    with quiet_machine(target) as quiet:
+        timed = {name: median_run(make) for name, make in runs.items()}
+        quiet.add_steps(step for run in timed.values() for step in plain_steps(run))
+    for name, run in timed.items():
+        (TRACES / f"{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
+        print(f"{name}: {run.prompt.text[:40]!r}, {speedup(run) or 0:.2f} times", file=sys.stderr)
+
+
+def slim(trace: Trace) -> Trace:
+    """The run with fewer candidates per position, for a small file."""
+    return replace(trace, rounds=[_slim_round(round) for round in trace.rounds])
+
+
+def _slim_round(round: Round) -> Round:
+    def slim_token(token: DraftedToken) -> DraftedToken:
+        return replace(token, candidates=[] if token.status == "discarded" else _few(token.candidates, token.id))
+
+    emitted: EmittedToken = round.emitted
+    top = sorted(emitted.residual_top, key=lambda c: -c.r)[:SAVED_CANDIDATES]
+    few, rounded = _few(emitted.candidates, emitted.id), [c._replace(r=round_(c.r)) for c in top]
+    return replace(
+        round,
+        drafted=[slim_token(token) for token in round.drafted],
+        emitted=replace(emitted, candidates=few, residual_top=rounded),
+    )
+
+
+def round_(chance: float) -> float:
+    """Six digits are enough to draw."""
+    return round(chance, 6)
+
+
+def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
+    """The token itself, both models' most probable tokens, then the next ones."""
+    if not candidates:
+        return []
+    ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
+    favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
+    wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SAVED_CANDIDATES]
+    return [c._replace(p=round_(c.p), q=None if c.q is None else round_(c.q)) for c in wanted]
+
+
+# ---- the runs of the story
+
+DRAFTS = ("wren-nano", "wren-mini", "wren-small")
+DRAFT_LENGTHS = (1, 2, 4, 8, 16)
+TEMPERATURES = (0.0, 0.6, 1.0)
+FIGURE_REPEATS = 2  # of each prompt of a figure, each with a seed of its own
+
+
+def record_story() -> None:
+    """Runs with certain properties: a round that accepts some tokens and rejects one, a run that loses, ..."""
+    with quiet_machine() as quiet:
+        runs = {name: choose(name, candidates) for name, candidates in searches().items()}
+        quiet.add_steps(step for run in runs.values() if run.target.name == TARGET for step in plain_steps(run))
+    for name, run in runs.items():
+        (TRACES / f"story-{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
+    record_figures()
+
+
+Tried = tuple[str, str, Preset, DecodeSettings]  # target, draft, prompt, settings
+
+
+def searches() -> dict[str, list[Tried]]:
+    """What to try for each trace, the most promising first."""
+    greedy = DecodeSettings(max_new_tokens=40, draft_length=4)
+    long, sampled = replace(greedy, draft_length=8, max_new_tokens=24), replace(greedy, temperature=1.0)
+    seeds = [replace(sampled, seed=seed) for seed in range(4)]
+    nano = ("wren-base", "wren-nano")
+    return {
+        "round": [(*nano, preset, greedy) for preset in presets("story", "code", "structured")],
+        "pays": [(*nano, preset, greedy) for preset in presets("structured", "code", "boilerplate", "copy")],
+        "no-gain": [(*nano, preset, long) for preset in presets("random", "prose")],
+        "costly": [("wren-mini", "wren-small", preset, greedy) for preset in presets("story", "copy")],
+        "sampled": [(*nano, preset, one) for preset, one in product(presets("story"), seeds)],
+    }
+
+
+def choose(name: str, candidates: Sequence[Tried]) -> Trace:
+    """The fitting run with the best score; the search stops after enough fitting ones."""
+
+    def runs() -> Iterator[Trace]:
+        for target, draft, preset, settings in candidates:
+            drafter = ModelDrafter(loaded(draft))
+            yield median_run(lambda: run_both(loaded(target), drafter, preset.text, settings))  # noqa: B023
+
+    wanted = RECORDED_RUNS[name]
+    fitting = (trace for trace in runs() if wanted.fits(trace))
+    best = max(islice(fitting, wanted.enough), key=wanted.score, default=None)
+    if best is None:
+        sys.exit(f"No recorded run is {wanted.wanted}: widen the search for {name!r}.")
+    return best
+
+
+def record_figures() -> None:
+    """The figures behind the story's texts: draft length, draft, temperature, and overlap of p and q."""
+    base = DecodeSettings(max_new_tokens=64, draft_length=4, stop_at_eos=False)
+    lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
+    drafts = [(draft, base) for draft in DRAFTS]
+    temperatures = [("wren-nano", replace(base, temperature=value)) for value in TEMPERATURES]
+    wanted = [*lengths, *drafts, *temperatures]
+    with quiet_machine():
+        measured = dict(zip(dict.fromkeys(wanted), _rows_of(list(dict.fromkeys(wanted))), strict=True))
+    rows = iter([measured[one] for one in wanted])
+    figures = Figures(
+        describe_machine().machine,
+        list(islice(rows, len(lengths))),
+        list(islice(rows, len(drafts))),
+        list(rows),
+        overlap(),
+        {name: len(found) for name, found in searches().items()},
+        {name: sorted(map(_tokens_a_call, found)) for name, found in searches().items()},
+    )
+    (MEASURED / "story.json").write_text(json.dumps(asdict(figures), indent=2) + "\n", encoding="utf-8")
+
+
+def _tokens_a_call(tried: Tried) -> float:
+    target, draft, preset, settings = tried
+    return round(per_call(speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings)), 3)
+
+
+def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[SweptSpeedup]:
+    """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
+    target, drafters = loaded(TARGET), {name: ModelDrafter(loaded(name)) for name in DRAFTS}
+    runs: dict[tuple[int, str], list[Trace]] = {}
+    for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), STORY.all_prompts, enumerate(settings)):
+        trace = in_turns(target, drafters[draft], preset, replace(one, seed=seed))
+        runs.setdefault((place, preset.name), []).append(trace)
+    return [
+        _row(draft, one, [runs[place, preset.name] for preset in STORY.all_prompts])
+        for place, (draft, one) in enumerate(settings)
+    ]
+
+
+def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trace]]) -> SweptSpeedup:
+    """The counts of all runs together, and the speedup of each prompt."""
+    counts = count([round for runs in by_prompt for run in runs for round in run.rounds])
+    return SweptSpeedup(
+        target=TARGET,
+        draft=draft,
+        draft_length=settings.draft_length,
+        temperature=settings.temperature,
+        **{name: getattr(counts, name) for name in ("rounds", "emitted", "drafted", "accepted", "rejected")},
+        speedups=[round(geometric_mean(speedup(run) or 0.0 for run in runs), 4) for runs in by_prompt],
+    )
+
+
+@torch.inference_mode()
+def overlap() -> Overlap:
+    """Three chances of acceptance at temperature 1, as means over the story prompts' own tokens."""
+    target, draft = loaded(TARGET), loaded("wren-nano")
+    size = shared_vocabulary(target, draft)
+
+    def expected(model: LoadedModel) -> torch.Tensor:
+        each = (CachedModel(model, size).read(model.tokenizer(one.text)["input_ids"]) for one in presets("story"))
+        return torch.cat([logits.softmax(-1) for logits in each])
+
+    p, q = expected(target), expected(draft)
+    means = ((p * q).sum(-1), torch.minimum(p, q).sum(-1), p.gather(1, q.argmax(-1, keepdim=True)))
+    product_, minimum, most_likely = (round(float(each.mean()), 4) for each in means)
+    return Overlap(len(p), product_, minimum, most_likely)
+
+
+# ---- one run of each drafting method, all on one prompt; two of a chat model
+
+
+def record_methods() -> None:
+    """On the first prompt on which every run shows what it must. So the greedy ones write the same text."""
+    target = loaded(TARGET)
+    drafters = {name: make_drafter(run.draft, target, run.settings) for name, run in METHOD_RUNS.items()}
+
+    def fitting(name: str, run: MethodRun, preset: Preset) -> DecodeSettings | None:
+        seeds = (replace(run.settings, seed=seed) for seed in range(1 if run.settings.greedy else 6))
+        return next((one for one in seeds if run.fits(in_turns(target, drafters[name], preset, one))), None)
+
+    for preset in presets("code", "story", "structured", "boilerplate", "copy", "prose"):
+        found = {name: fitting(name, run, preset) for name, run in METHOD_RUNS.items()}
+        chosen = {name: settings for name, settings in found.items() if settings}
+        if len(chosen) == len(found):
+            made = {name: _maker(target, drafters[name], preset, one) for name, one in chosen.items()}
+            return store_timed(TARGET, made)
+    sys.exit("No prompt has a run of every method that shows what it must.")
+
+
+def _maker(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Callable[[], Trace]:
+    return lambda: in_turns(target, drafter, preset, settings)
+
+
+def record_chat() -> None:
+    """A chat that repeats its prompt and one that does not, by prompt lookup: of each kind the prompt with the middle
+    count of tokens per target call, so that no lucky one is shown. It needs smollm2."""
+    target, drafter = loaded(SMOLLM2), PromptLookupDrafter()
+    settings = DecodeSettings(max_new_tokens=64, draft_length=4, prompt_format="chat")
+
+    def middle(kind: str) -> Preset:
+        found = sorted(
+            presets(kind), key=lambda preset: per_call(speculative_decode(target, drafter, preset.text, settings))
+        )
+        return found[(len(found) - 1) // 2]
+
+    kinds = {"chat-edit": "correct", "chat-story": "stories"}
+    store_timed(SMOLLM2, {name: _maker(target, drafter, middle(kind), settings) for name, kind in kinds.items()})
+
+
+# ---- the run of the first screen
+
+
+def record_first() -> None:
+    """Candidates are the stories with each small draft, greedy, at the default settings: the first round accepts, the
+    tour finds what it shows, and the text is no loop. Of these the one whose tokens per target call are closest to the
+    median of its pair over all ten stories: chosen by what it shows, and not for a high speedup."""
+    _, draft, preset = min(first_candidates(), key=lambda candidate: candidate[0])
+    target, drafter = loaded(TARGET), ModelDrafter(loaded(draft))
+    with quiet_machine() as quiet:
+        trace = median_run(lambda: run_both(target, drafter, preset.text, DecodeSettings()))
+        quiet.add_steps(plain_steps(trace))
+    guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
+    assert guesses is not None
+    FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
+    FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")
+
+
+def first_candidates() -> Iterator[tuple[float, str, Preset]]:
+    """For each run that fits: how far it is from typical, as a ratio's logarithm; its draft; its prompt."""
+    for draft in ("wren-nano", "wren-mini"):
+        drafter = ModelDrafter(loaded(draft))
+        runs = {preset: speculative_decode(loaded(TARGET), drafter, preset.text) for preset in STORY.all_prompts}
+        typical = median(map(per_call, runs.values()))
+        for preset, run in runs.items():
+            loops = (repetition(run.output.token_ids) or 0.0) >= 0.25
+            if preset in STORY.prompts and run.rounds[0].accepted > 0 and tour_of(run) is not None and not loops:
+                yield abs(log(per_call(run) / typical)), draft, preset
+
+
+# ---- what the engine does for a visitor: a race, a turn of the game
+
+
+def record_race() -> None:
+    """On a few prompts of different kinds; speculation should lose on the last one."""
+    names = ("story-1", "code-2", "structured-1", "random-1")
+    prompts = [RacePrompt(name, preset.text) for name in names if (preset := find_preset(name))]
+    request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
+    with quiet_machine():
+        laps = list(items(Race(1, request, prompts, REPEATS)))
+    (TRACES / "race.json").write_text(dump_race(laps) + "\n", encoding="utf-8")
+
+
+def record_play() -> None:
+    """The example turn that "Be the draft" shows first; its first tokens are accepted."""
+    prompt = "It was a hot day. Tim and his dog went to the beach. They built a big"
+    guess = "sandbox by the sea"
+    [turn] = items(Play(1, RunRequest(prompt), GameRequest("guess", guess=guess)))
+    saved = {"schema": 1, "prompt": prompt, "guess": guess, "turn": dump_turn(turn)}
+    (TRACES / "play.json").write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def items(command: JobCommand) -> Iterable[Any]:
+    return (event.item for event in job_steps(Workshop(), command) if isinstance(event, JobItem))
+
+
+# ---- what "Same quality" shows
+
+PROOF = DecodeSettings(max_new_tokens=64, temperature=1.0)
+DRAWS, MANY_DRAWS = 2_000, 10_000  # of a wrong rule, for which few are enough, and of a correct one
+
+
+def record_proof() -> None:
+    """The draws of every rule, a greedy comparison, a run whose cache forgets a row, and the first near-tie."""
+    target, draft = loaded(DEFAULT_TARGET), loaded(DEFAULT_DRAFT)
+    forgotten = compared(target, draft, DEFAULT_PRESET, forgets=True)
+    if forgotten.judged is None or forgotten.judged.state != "fails":
+        sys.exit("The forgotten row was not called wrong: record it with another prompt.")
+    proof = RecordedProof(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=describe_machine().machine,
+        weights={name: weights_hash(MODELS_FOLDER / name) for name in (DEFAULT_TARGET, DEFAULT_DRAFT)},
+        request=RunRequest(DEFAULT_PRESET.text, settings=PROOF),
+        draws=[record_draws(target, draft, rule) for rule in RULES],
+        enumerated=Draws(target, draft, DEFAULT_PRESET.text, PROOF, "lossless", "first").enumerate_rules(PROOF.seed),
+        greedy=[compared(target, draft, workload.prompts[0]) for workload in WORKLOADS],
+        near_tie=find_near_tie(target, draft),
+        forgotten_row=forgotten,
+    )
+    PATH.write_bytes(dump_proof(proof))
+
+
+def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
+    """The draws of one rule, at the position where a wrong rule shows."""
+    draws = Draws(target, draft, DEFAULT_PRESET.text, PROOF, rule.name, rule.position)
+    each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
+    batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
+    if (finding(batches).state == "passes") != rule.lossless:
+        sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
+    return replace(RecordedDraws(rule.name, rule.position, batches), exact=draws.exact())
+
+
+def compared(
+    target: LoadedModel, draft: LoadedModel, preset: Preset, settings: DecodeSettings = PROOF, *, forgets: bool = False
+) -> GreedyRow:
+    """A prompt's greedy comparison; the target in float32 judges it."""
+    exact = loaded(DEFAULT_TARGET)
+    rows = greedy_row(target, draft, preset.text, settings, lambda: exact, preset.name, forgets=forgets)
+    return next(row for row in rows if row)
+
+
+def find_near_tie(target: LoadedModel, draft: LoadedModel) -> GreedyRow:
+    """The first prompt and draft length at which rounding makes the target in bfloat16 choose another token."""
+    half = load_model(target.name, "bfloat16")
+    for length, workload in product((4, 2, 8), WORKLOADS):
+        for preset in workload.prompts:
+            row = compared(half, draft, preset, replace(PROOF, draft_length=length))
+            if row.near_tie:
+                return row
+    sys.exit("No near-tie was found in bfloat16: search with more prompts or draft lengths.")
+
+
+# ---- the sweep that "When it helps" shows
+
+SWEEP = ["sweep", "--target", TARGET, "--prompts", "10", "--max-new-tokens", "64"]
+SWEPT_DRAFTS = [argument for draft in ("wren-nano", "wren-mini", "prompt-lookup") for argument in ("--draft", draft)]
+GREEDY = ["--draft-lengths", "1,2,4,6,8", "--schedules", "fixed,heuristic,confidence", "--constrained"]
+SAMPLED = ["--draft-lengths", "1,2,4,8", "--temperatures", "1"]
+PAIR = ["draft", "preset", "temperature", "constrained"]  # what shares one plain run
+
+
+def record_sweep() -> None:
+    """All workloads, greedy and at temperature 1. If it is stopped, the next run continues; rows that are there stay,
+    so remove the file to begin again. A prompt with a pair that is faster than possible is measured again."""
+    file = TRACES / "sweep.csv"
+    working = file.with_suffix(".measuring.csv")
+    if file.exists() and not working.exists():
+        shutil.copy(file, working)
+    try:
+        with quiet_machine(TARGET) as quiet:
+            for _ in range(3):
+                asked = [*SWEEP, *SWEPT_DRAFTS, "--csv", str(working)]
+                if specviz([*asked, *GREEDY]) or specviz([*asked, *SAMPLED]):
+                    return
+                rows = pd.read_csv(working)
+                spoilt = rows.loc[impossible(rows), PAIR].drop_duplicates()
+                if spoilt.empty:
+                    break
+                kept = ~pd.MultiIndex.from_frame(rows[PAIR]).isin(pd.MultiIndex.from_frame(spoilt))
+                whole = pd.read_csv(working, dtype=str, keep_default_na=False)
+                whole[kept].to_csv(working, index=False, lineterminator="\r\n")
+            else:
+                return print("The machine is busy: some pairs are still faster than possible.", file=sys.stderr)
+            quiet.add_steps(rows.autoregressive_seconds / rows.plain_tokens)
+    except SystemExit:
+        working.unlink(missing_ok=True)
+        raise
+    working.replace(file)
+
+
+RECORDS: dict[str, Callable[[], None]] = {
+    "first": record_first,
+    "story": record_story,
+    "figures": record_figures,
+    "methods": record_methods,
+    "chat": record_chat,
+    "race": record_race,
+    "play": record_play,
+    "proof": record_proof,
+    "sweep": record_sweep,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", choices=RECORDS)
+    torch.set_num_threads(1)  # as in the engine
+    for name in parser.parse_args().names:
+        RECORDS[name]()
+
+
+if __name__ == "__main__":
+    main()
