@@ -147,7 +147,7 @@ def _tour() -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/browser/live/settings.ts."""
+    """See `Row` in assets/browser/live/settings.tsx."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
@@ -162,7 +162,7 @@ def _row(row: Setting) -> dict[str, Any]:
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
-    """See `Moment` in assets/browser/live/lesson.ts."""
+    """See `Moment` in assets/browser/live/lesson.tsx."""
     screen = moment.screen
     return {
         "title": moment.title,

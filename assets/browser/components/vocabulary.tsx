@@ -45,5 +45,5 @@ export default function (component: Component<VocabularyPayload>) {
   if (!data) return;
   const box = find(component.parentElement, ".words");
   applyScheme(box);
-  render(data.words.map((word) => <Entry of={word} />), box);
+  render(data.words.map((word) => <Entry of={word} key={word.text} />), box);
 }

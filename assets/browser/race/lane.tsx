@@ -38,8 +38,8 @@ const Lane = memo(({ lane: { name, tokens, end, flag, steps }, shown }: { lane: 
       <div class="lane-head">
         <span class="lane-name">{LANES[name]}</span>
         <span class="track"><i style={{ width: `${(100 * written.length) / tokens}%` }} /></span>
-        <span class="count">{`${written.length} / ${tokens}`}</span>
-        <span class="flag">{finished && `⚑ ${seconds(end)}${flag ? ` · ${flag}` : ""}`}</span>
+        <span class="count" translate={false}>{`${written.length} / ${tokens}`}</span>
+        <span class="flag" key={String(finished)}>{finished && `⚑ ${seconds(end)}${flag ? ` · ${flag}` : ""}`}</span>
       </div>
       <div class="lane-tokens" tabIndex={0} role="group" aria-label={say("wrote", { name: LANES[name] })} ref={box}>
         {written.map(([text, status]) => <><span class={`chip ${status}`}><TokenText text={text} /></span>{text.includes("\n") && <br />}</>)}

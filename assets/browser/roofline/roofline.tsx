@@ -32,7 +32,7 @@ function Lesson({ data, node }: { data: RooflinePayload; node: HTMLElement }) {
   useLayoutEffect(() => void (node.dataset.verdict = wordOf(round.speedup, judged)));
   return (
     <>
-      <div class="outcome" role="status">{Object.entries(outcomeOf(round, data)).map(([name, text]) => <p class={name}>{text}</p>)}</div>
+      <div class="outcome" role="status">{Object.entries(outcomeOf(round, data)).map(([name, text]) => <p class={name} key={name + text}>{text}</p>)}</div>
       <div class="controls">
         {Object.entries(GROUPS).map(([group, names]) => (
           <div class={`group ${group}`} role="group" aria-label={labels[group] ?? ""}>
@@ -68,7 +68,7 @@ function Slider({ name, chosen, data: { labels }, choose }: Control<keyof typeof
   const words = valueOf(name, chosen[name], labels);
   return (
     <label class="line">
-      <span class="of">{labels[name]}</span><span class="value">{words}</span>{/* an <output> would take the label */}
+      <span class="of">{labels[name]}</span><span class="value" key={words}>{words}</span>{/* an <output> would take the label */}
       <input
         type="range" min={0} max={stops.length - 1} step={1} name={name} value={at} style={{ "--filled": `${(100 * at) / (stops.length - 1)}%` }}
         aria-label={labels[name] ?? "" /* without its value, which it says itself */} aria-valuetext={words}

@@ -8,17 +8,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, class
   return made;
 }
 
-/** A sentence; the tokens that it quotes are what a model wrote. */
-export function sentence<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className: string, text: string) {
-  const made = element(tag, className);
-  made.append(...quoting(text));
-  return made;
-}
-
-export function quoting(text: string) {
-  return text.split(/(“[^”]*”)/).map((part, i) => (i % 2 ? element("bdi", "", part) : part));
-}
-
 /** The element that a component's own HTML is known to have. */
 export function find<Found extends HTMLElement = HTMLElement>(parent: ParentNode, selector: string): Found {
   const found = parent.querySelector(selector);

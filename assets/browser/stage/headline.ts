@@ -1,6 +1,8 @@
 // The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
 
-import { element, find, quoting } from "../shared/dom.js";
+import { createElement, render } from "preact";
+import { element, find } from "../shared/dom.js";
+import { Said } from "../shared/said.js";
 import { say } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
@@ -46,7 +48,7 @@ export class Headline {
 
   /** For screen readers; silent while playing. */
   say(text: string) {
-    if (text !== this.said) this.spoken.replaceChildren(...quoting(text));
+    if (text !== this.said) render(createElement(Said, { text, key: text }), this.spoken); // anew: a browser may have translated what is there
     this.said = text;
   }
 }

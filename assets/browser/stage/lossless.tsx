@@ -84,8 +84,8 @@ export function Lossless({ recorded, words }: Shown) {
       {row(say("all_others"), partsOf(...rule.others))}
       <div class="whole"><Part kind="both" share={beta} /><Part kind="left" share={1 - beta} /></div>
       <div class="foot">
-        <output class="both">{`${said("rate")} = ${figure(beta)}`}</output>
-        <output class="left">{`${said("leftover")} = ${figure(1 - beta)}`}</output>
+        <output class="both" key={beta}>{`${said("rate")} = ${figure(beta)}`}</output>
+        <output class="left" key={1 - beta}>{`${said("leftover")} = ${figure(1 - beta)}`}</output>
         <output class="lost">{said("as_much_lost")}</output>
         <button type="button" onClick={() => take(recorded)}>{said("as_recorded")}</button>
         <button type="button" onClick={() => take(halfwayTo(rule))}>{said("halfway")}</button>
@@ -109,7 +109,7 @@ function Row({ name, parts: { both, left, lost }, most, sum, label, move }: Bar)
         onKeyDown={(event) => event.stopPropagation() /* its own keys, not the stage's or the page's */}
       />
       <div class="stack"><Part kind="both" share={both / most} /><Part kind="left" share={left / most} /><Part kind="lost" share={lost / most} /></div>
-      <span class="figures">{sum}</span>
+      <span class="figures" key={sum}>{sum}</span>
     </div>
   );
 }

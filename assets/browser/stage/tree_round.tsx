@@ -72,7 +72,7 @@ function Note({ round: { chips }, atOnce, cost }: Pick<Tree, "round" | "atOnce" 
       <span class="propose">{say(atOnce ? "tree_at_once" : "tree_by_place", { guesses })}</span>
       <span class="check">{say("tree_in_one_pass", { guesses })}</span>
       <span class="judge">{say("tree_judged", { accepted: number("accepted"), failed: number("rejected"), not_taken: number("not taken") })}</span>
-      <span class="cost">{cost && ` · ${cost}`}</span>
+      <span class="cost" key={cost}>{cost && ` · ${cost}`}</span>
     </span>
   );
 }
@@ -83,7 +83,7 @@ function Fold({ shape, rows, open }: { shape: TreePayload; rows: Rows; open: boo
   const more = say(shape.best === null ? "fold_more" : "fold_more_best", { hidden, best: prob(shape.best) });
   return (
     <button type="button" class={!open && rows.includes(below) ? "fold aside" : "fold"} style={{ gridRow: String(below + HEADS + 1) }} aria-expanded={open} title={open ? "" : say("unfold")}>
-      {open ? say("fold") : more}
+      <span key={String(open)}>{open ? say("fold") : more}</span>
     </button>
   );
 }

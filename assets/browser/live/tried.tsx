@@ -1,6 +1,6 @@
 /** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
 
-import { element } from "../shared/dom.js";
+import { render } from "preact";
 import { fixed, localize } from "../shared/localize.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
 import { draftName, shortName } from "../trace/names.js";
@@ -11,7 +11,7 @@ import { say } from "./words.js";
 import type { Trace } from "../dist/payloads.js";
 import type { Shown } from "./sent.js";
 
-export type Try = { number: number, shown: Shown, row: HTMLElement, compare: HTMLButtonElement };
+type Try = { number: number, shown: Shown };
 
 const MOST = 50; // rows
 const [SHORT, LONG] = [24, 40]; // characters of a prompt: in the table and in the file
@@ -31,29 +31,15 @@ export class Tried {
 
   /** `shown`: a run that is over */
   add(shown: Shown) {
-    const { settings, prompt } = shown.trace;
-    const number = this.count++;
-    const { timed, acceptance, tokens } = figuresOf(shown.trace);
-    const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
-    const cells = [
-      numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
-      firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed ?? UNKNOWN,
-    ];
-    const row = element("tr");
-    const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
-    const last = element("td");
-    last.append(button(say("show_again"), () => this.bringBack(shown)), compare);
-    row.append(...cells.map((text) => element("td", "", text)), last);
-    this.body.prepend(row);
-    this.tries.unshift({ number, shown, row, compare });
-    if (this.tries.length > MOST) this._forgetOldest();
-    this._name();
+    this.tries.unshift({ number: this.count++, shown });
+    if (this.tries.length > MOST) this.tries.splice(this.tries.findLastIndex(({ shown: { id } }) => id !== this.pinned), 1); // the run that is compared with stays
+    this._draw();
   }
 
   /** `shown`: the run that takes the place of the run before, in every plot */
   pin(shown: Shown | null) {
     this.pinned = shown?.id ?? null;
-    this._name();
+    this._draw();
     this.compare(shown);
   }
 
@@ -66,20 +52,33 @@ export class Tried {
     return csvOf([[...COLUMNS, "link"], ...this.tries.toReversed().map((each) => [...cellsOf(each), linkOf(each.shown.trace)])]);
   }
 
-  /** The run that is compared with stays. */
-  _forgetOldest() {
-    const at = this.tries.findLastIndex(({ shown }) => shown.id !== this.pinned);
-    const [oldest] = this.tries.splice(at, 1);
-    oldest.row.remove();
-  }
-
-  _name() {
-    for (const { shown, row, compare } of this.tries) {
+  _draw() {
+    const rows = this.tries.map((each) => {
+      const { shown } = each;
       const pinned = shown.id === this.pinned;
-      compare.textContent = say(pinned ? "stop_comparing" : "compare");
-      row.classList.toggle("pinned", pinned);
-    }
+      return (
+        <tr key={each.number} class={pinned ? "pinned" : ""}>
+          {wordsOf(each).map((text) => <td>{text}</td>)}
+          <td>
+            <button type="button" onClick={() => this.bringBack(shown)}>{say("show_again")}</button>
+            <button type="button" key={String(pinned)} onClick={() => this.pin(pinned ? null : shown)}>{say(pinned ? "stop_comparing" : "compare")}</button>
+          </td>
+        </tr>
+      );
+    });
+    render(rows, this.body);
   }
+}
+
+/** A run's row of the table. */
+function wordsOf(run: Try) {
+  const { settings, prompt } = run.shown.trace;
+  const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
+  const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
+  return [
+    numberOf(run), draftName(run.shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
+    firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed ?? UNKNOWN,
+  ];
 }
 
 /** A run's line of the file, without its link. */
@@ -106,11 +105,4 @@ function withInterval({ speedup, interval }: Timed) {
 /** Its number, and that it was not measured here where that is so. */
 function numberOf({ number, shown: { here } }: { number: number, shown: Pick<Shown, "here"> }) {
   return here ? String(number) : say("recorded_number", { number });
-}
-
-function button(label: string, pressed: () => void) {
-  const made = element("button", "", label);
-  made.type = "button";
-  made.addEventListener("click", pressed);
-  return made;
 }

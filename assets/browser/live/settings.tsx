@@ -1,6 +1,5 @@
 /** The settings of this page, from the table of the app: their controls, and what their values may be. */
 
-import { element } from "../shared/dom.js";
 import { LANGUAGE } from "../shared/localize.js";
 import { say } from "./words.js";
 import type { DecodeSettings } from "../dist/payloads.js";
@@ -25,32 +24,19 @@ export interface Row {
 const ON_STAGE = "draft_length"; // its slider is there
 const STEP = 0.01; // of a number that is not whole
 
-export function fieldOf(row: Row) {
-  const field = element("label", "", row.label);
-  field.hidden = row.name === ON_STAGE;
-  if (row.labels) {
-    const menu = element("select");
-    menu.name = row.link;
-    menu.append(...Object.entries(row.labels).map(optionOf));
-    field.append(menu);
-  } else field.append(numberOf(row));
-  return field;
+export function Field({ row: { name, link, label, labels, shown, typed, offered: [min, max], whole } }: { row: Row }) {
+  const number = <input type={typed ? "number" : "range"} name={link} min={min} max={max ?? ""} step={whole ? 1 : STEP} defaultValue={String(shown)} />;
+  return (
+    <label hidden={name === ON_STAGE}>
+      {label}
+      {labels ? <select name={link}><Options of={Object.entries(labels)} /></select> : typed ? number : <span>{number}<output /></span>}
+    </label>
+  );
 }
 
-function numberOf({ link, shown, typed, offered: [min, max], whole }: Row) {
-  const control = element("input");
-  Object.assign(control, { type: typed ? "number" : "range", name: link, min, max: max ?? "", step: whole ? 1 : STEP, defaultValue: shown });
-  if (typed) return control;
-  const both = element("span");
-  both.append(control, element("output"));
-  return both;
-}
-
-/** value and label */
-export function optionOf([value, label]: string[]) {
-  const option = element("option", "", label);
-  option.value = value;
-  return option;
+/** `of`: value and label of each */
+export function Options({ of: choices }: { of: string[][] }) {
+  return <>{choices.map(([value, label]) => <option value={value}>{label}</option>)}</>;
 }
 
 /**

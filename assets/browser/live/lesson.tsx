@@ -1,6 +1,7 @@
 /** A lesson's moments: a menu of them, what the one on screen asks, and the ways to the next. The address holds which. */
 
-import { element, find } from "../shared/dom.js";
+import { render } from "preact";
+import { find } from "../shared/dom.js";
 import { say } from "./words.js";
 
 export interface Moment {
@@ -21,13 +22,8 @@ export class Lesson {
   now: { plan: Plan, at: number } | null = null;
 
   constructor(public menu: HTMLSelectElement, public panel: HTMLElement, public plans: Plan[], public left: () => void) {
-    const groups = plans.map((plan) => {
-      const group = element("optgroup");
-      group.label = plan.title;
-      group.append(...plan.moments.map(({ title, minutes }, at) => new Option(say("moment_choice", { number: at + 1, title, minutes }), place(plan, at))));
-      return group;
-    });
-    menu.replaceChildren(new Option(say("no_lesson"), NONE), ...groups);
+    const moments = (plan: Plan) => plan.moments.map(({ title, minutes }, at) => <option value={place(plan, at)}>{say("moment_choice", { number: at + 1, title, minutes })}</option>);
+    render([<option value={NONE}>{say("no_lesson")}</option>, ...plans.map((plan) => <optgroup label={plan.title}>{moments(plan)}</optgroup>)], menu);
     menu.addEventListener("change", () => (menu.value === NONE ? this.leave() : go(menu.value)));
     for (const [name, step] of [["back", -1], ["on", 1]] as const)
       find(panel, `.${name}`).addEventListener("click", () => this.now && go(place(this.now.plan, this.now.at + step)));

@@ -1,8 +1,10 @@
 // The tour of a first visit. One beat at a time says what to look at and what to do, lights up that part of the stage, and
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
-import { element, find, sentence } from "../shared/dom.js";
+import { Fragment, render, type ComponentChildren } from "preact";
+import { element, find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
+import { Said } from "../shared/said.js";
 import { whatWasDone, type Chosen, type Doing } from "./until.js";
 import { say } from "./words.js";
 import type { Beat, StagePayload, TourPayload } from "../dist/payloads.js";
@@ -18,29 +20,17 @@ export class Tour {
   at = CLOSED; // the beat, from 1; one more than the beats: the end
   chosen: Chosen | null = null;
   released: Doing["released"] = null;
+  drawn = 0; // counts the words: each time anew, since a browser may have translated what is there
   panel = element("section", "tour");
-  text = element("div", "tour-text");
-  place = element("span", "tour-place");
-  back = button(say("back"), () => this.#jump(this.at - 1));
-  skip = button(say("skip"), () => this.#jump(this.at + 1));
-  end = button("", () => this.leave());
   stop;
 
   /** `tidy`: puts the stage in order for a beat */
   constructor(public stage: HTMLElement, public playhead: Playhead, public replay: Replay, public tidy: (keepsToken: boolean) => void) {
-    this.#build();
-    this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
-  }
-
-  #build() {
     this.panel.setAttribute("aria-label", say("tour"));
     this.panel.tabIndex = -1;
     this.panel.hidden = true;
-    this.text.setAttribute("role", "status");
-    const buttons = element("div", "tour-buttons");
-    buttons.append(this.place, this.back, this.skip, this.end);
-    this.panel.append(this.text, buttons);
-    find(this.stage, ".strips").before(this.panel);
+    find(stage, ".strips").before(this.panel);
+    this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
   }
 
   /** The open beat. */
@@ -76,10 +66,7 @@ export class Tour {
 
   /** The slider stays where the visitor put it until they go on: they look at what it changed. */
   #pause(did: string) {
-    this.text.replaceChildren(sentence("p", "tour-did", did), element("p", "tour-asks", say("look_then_next")));
-    this.skip.textContent = say("next");
-    this.skip.removeAttribute("aria-label");
-    this.#bringIntoSight();
+    this.#draw(<><Did did={did} /><p class="tour-asks">{say("look_then_next")}</p></>, say("next"));
   }
 
   /** A token that the visitor clicked, or pressed Enter on. */
@@ -116,7 +103,7 @@ export class Tour {
     this.chosen = this.released = null;
     this.#stand(did === null);
     this.tidy(did !== null && before?.until === "opened");
-    this.#draw(did);
+    this.#tell(did);
     this.#light();
   }
 
@@ -131,28 +118,42 @@ export class Tour {
     this.at = CLOSED;
     this.panel.hidden = true;
     this.stage.classList.remove("touring");
-    this.text.replaceChildren();
+    render(null, this.panel);
     this.#light();
     this.tidy(true);
   }
 
-  #draw(did: string | null) {
+  #tell(did: string | null) {
     const { tour, beat } = this;
     if (!tour) return;
+    const { end, next } = tour.tour;
+    this.#draw(
+      <>
+        {did && <Did did={did} />}
+        <p class="tour-says">{beat?.says ?? end}</p>
+        {beat && <p class="tour-asks">{`▸ ${beat.asks} `}<span class="tour-keys">{say("tour_keys", { keys: beat.keys })}</span></p>}
+        {!beat && next.length > 0 && <WhatNext next={next} />}
+      </>,
+    );
+  }
+
+  /** `on`: another name of the way to the next beat */
+  #draw(words: ComponentChildren, on: string | undefined = undefined) {
+    const { at, beat, tour } = this;
     this.panel.hidden = false;
     this.stage.classList.add("touring");
-    this.place.textContent = beat ? say("step_of", { step: this.at, steps: tour.tour.beats.length }) : say("tour_over");
-    const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
-    if (did) lines.unshift(sentence("p", "tour-did", did));
-    if (beat) lines.push(asking(beat));
-    else if (tour.tour.next.length) lines.push(whatNext(tour)); // the live page has no other pages
-    this.text.replaceChildren(...lines);
-    this.back.disabled = this.at === 1;
-    this.skip.hidden = !beat;
-    this.skip.textContent = say("skip");
-    this.skip.setAttribute("aria-label", say("skip_step"));
-    this.end.setAttribute("aria-label", say(beat ? "leave_tour" : "close_tour"));
-    this.end.textContent = say(beat ? "leave" : "close");
+    render(
+      <>
+        <div class="tour-text" role="status"><Fragment key={(this.drawn += 1)}>{words}</Fragment></div>
+        <div class="tour-buttons">
+          <span class="tour-place" key={at}>{beat ? say("step_of", { step: at, steps: tour?.tour.beats.length ?? 0 }) : say("tour_over")}</span>
+          <button type="button" disabled={at === 1} onClick={() => this.#jump(at - 1)}>{say("back")}</button>
+          <button type="button" key={on} hidden={!beat} aria-label={on ? undefined : say("skip_step")} onClick={() => this.#jump(at + 1)}>{on ?? say("skip")}</button>
+          <button type="button" key={beat ? "leave" : "close"} aria-label={say(beat ? "leave_tour" : "close_tour")} onClick={() => this.leave()}>{say(beat ? "leave" : "close")}</button>
+        </div>
+      </>,
+      this.panel,
+    );
     this.#bringIntoSight();
   }
 
@@ -169,26 +170,16 @@ export class Tour {
   }
 }
 
-function asking({ asks, keys }: Beat) {
-  const line = element("p", "tour-asks", `▸ ${asks} `);
-  line.append(element("span", "tour-keys", say("tour_keys", { keys })));
-  return line;
+function Did({ did }: { did: string }) {
+  return <p class="tour-did"><Said text={did} /></p>;
 }
 
-function whatNext({ tour: { next } }: TourPayload) {
-  const line = element("p", "tour-asks", `${say("tour_next")} `);
-  next.forEach(({ page, name, why }, i) => {
-    const link = element("a", "", name);
-    link.href = `./${page}`;
-    link.target = "_self";
-    line.append(link, ` ${why}${i < next.length - 1 ? "; " : "."}`);
-  });
-  return line;
-}
-
-function button(label: string, act: () => void) {
-  const made = element("button", "", label);
-  made.type = "button";
-  made.addEventListener("click", act);
-  return made;
+/** The live page has no other pages. */
+function WhatNext({ next }: Pick<TourPayload["tour"], "next">) {
+  return (
+    <p class="tour-asks">
+      {`${say("tour_next")} `}
+      {next.map(({ page, name, why }, i) => <><a href={`./${page}`} target="_self">{name}</a>{` ${why}${i < next.length - 1 ? "; " : "."}`}</>)}
+    </p>
+  );
 }

@@ -1,8 +1,10 @@
 // The run in sentences, in a dialog: to read, to hear, to copy. It is written when it is opened, and does not change while it is
 // read.
 
+import { render } from "preact";
 import { copied } from "../shared/clipboard.js";
-import { element, find, sentence } from "../shared/dom.js";
+import { find } from "../shared/dom.js";
+import { Said } from "../shared/said.js";
 import { asText, type Account } from "./account.js";
 import { say } from "./words.js";
 
@@ -29,11 +31,10 @@ export class Reading {
     this.text = asText(account);
     this.news.textContent = "";
     this.field.hidden = true;
-    const rounds = element("ul");
-    rounds.setAttribute("role", "list"); // some browsers call a list without marks none
-    rounds.append(...account.rounds.map((each) => sentence("li", "", each)));
-    const paragraphs = (texts: string[]) => texts.map((each) => sentence("p", "", each));
-    this.body.replaceChildren(...paragraphs(account.before), rounds, ...paragraphs(account.after));
+    render(null, this.body); // anew: a browser may have translated what is there
+    const paragraphs = (texts: string[]) => texts.map((each) => <p><Said text={each} /></p>);
+    const rounds = account.rounds.map((each) => <li><Said text={each} /></li>);
+    render(<>{paragraphs(account.before)}<ul role="list">{rounds}</ul>{paragraphs(account.after)}</>, this.body); // some browsers call a list without marks none
     this.dialog.showModal();
     this.body.focus(); // at its beginning, and the arrow keys scroll it
   }

@@ -1,7 +1,8 @@
 /** What the visitor asks for: the controls, made from the table of settings, and the link that holds the same. */
 
-import { element, find } from "../shared/dom.js";
-import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf, type Row } from "./settings.js";
+import { render } from "preact";
+import { find } from "../shared/dom.js";
+import { Field, Options, inWords, isWithin, listed, lowered, nearest, type Row } from "./settings.js";
 import { say } from "./words.js";
 import type { DecodeSettings } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";
@@ -16,24 +17,19 @@ const MODELS = ["target", "draft"] as const;
 const LOOKUP_IN_LINKS = "lookup";
 
 export class Form {
-  presets;
-  lookup;
-  settings;
-  rows;
-  offered;
+  presets = this.made.presets;
+  lookup = this.made.lookup;
+  settings = this.made.settings;
+  rows = this.made.rows;
+  offered = this.rows.filter(({ rule }) => rule);
   instead = ""; // of what was asked for last and is not here: what new runs use
   asked;
 
-  constructor(public node: HTMLFormElement, { presets, menus, lookup, settings, rows }: { presets: Preset[], menus: Record<string, string[][]>, lookup: string, settings: DecodeSettings, rows: Row[] }, changed: () => void) {
-    this.presets = presets;
-    this.lookup = lookup;
-    this.settings = settings;
-    this.rows = rows;
-    this.offered = rows.filter(({ rule }) => rule);
-    for (const [name, choices] of Object.entries(menus)) this._control(name).replaceChildren(...choices.map(optionOf));
-    find(node, ".settings").append(...this.offered.map(fieldOf));
-    find(node, ".helps dl").append(...this.offered.flatMap(({ label, help }) => [element("dt", "", label), element("dd", "", help)]));
-    this.set("prompt", presets[0].text);
+  constructor(public node: HTMLFormElement, public made: { presets: Preset[], menus: Record<string, string[][]>, lookup: string, settings: DecodeSettings, rows: Row[] }, changed: () => void) {
+    for (const [name, choices] of Object.entries(made.menus)) render(<Options of={choices} />, this._control(name));
+    render(this.offered.map((row) => <Field row={row} />), find(node, ".settings"));
+    render(this.offered.map(({ label, help }) => <><dt>{label}</dt><dd>{help}</dd></>), find(node, ".helps dl"));
+    this.set("prompt", this.presets[0].text);
     this.asked = this._values(); // by what was run or opened last
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
