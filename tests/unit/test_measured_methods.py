@@ -141,7 +141,8 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
     stored = known(stored_methods())
     for part in stored.temperatures:
         named = by_method.rivals(part.methods, ALL)
-        listed = by_method.reading(part, ALL).partition("Too close to it to call: ")[2].split(". ")[0].split(", ")
+        names = by_method.reading(part, ALL).partition("Too close to it to call: ")[2].split(". ")[0]
+        listed = re.split(", | and ", names)
         assert {each.title for each in named} == set(listed)
         first = max(part.methods, key=lambda each: each.kinds[ALL].best.speedup)
         inside = [each for each in part.methods if each.kinds[ALL].best.high >= first.kinds[ALL].best.speedup]

@@ -161,13 +161,13 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
 
     assert columns(fair_of(ROWS), "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
     assert said(ROWS) == (
-        "With one prompt each, it looks like it helps on story, code, looks like it hurts on random words."
+        "With one prompt each, it looks like it helps on story and code, looks like it hurts on random words."
     )
     slow = [*prompts_at("story", 4, 0.5, 0.51), *prompts_at("code", 4, 0.6, 0.61)]
     assert said(slow).startswith("Helps for sure on no workload; hurts on code")
     assert said([]) == sentences.length_sentence(points_of([])) == "Nothing is measured yet."
     even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
-    looks = "With one prompt each, it looks like it helps on story, looks about even on copy, prose."
+    looks = "With one prompt each, it looks like it helps on story, looks about even on copy and prose."
     assert said(even) == looks
     near = prompts_at("prose", 1, 1.01, 0.99, 1.005)
     assert "about even on prose" in said(near)
@@ -180,7 +180,7 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
     every = [*agreed, *uneven, *slow, *same]
     assert said(every) == (
         "Helps on 1 of 6 workloads, up to 1.5× on story; hurts on random words; about even on boilerplate; "
-        "too close to call with 3 prompts on code, copy, prose."
+        "too close to call with 3 prompts on code, copy and prose."
     )
     assert set(fair_of(every).query("sure")["workload"]) == {"story", "random", "boilerplate"}
 
@@ -269,7 +269,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     assert found["workload"].to_list() == ["story", "code"]
     assert columns(found, "speedup", "lengths") == [(1.9, (6,)), (1.5, (2,))]
     assert found[["heuristic", "confidence"]].notna().to_numpy().tolist() == [[True, True], [True, False]]
-    said = "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads"
+    said = "the heuristic on 1 of 2 workloads and the confidence stop on 1 of 1 workloads"
     assert said in sentences.adaptive_sentence(found)
     assert study.adaptive_points(frame_of([near])).empty
     assert "Nothing" in sentences.adaptive_sentence(study.adaptive_points(frame_of([])))

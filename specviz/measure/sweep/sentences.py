@@ -7,7 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
-from specviz.core.numbers import localize
+from specviz.core.numbers import percent as in_percent
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
@@ -54,7 +54,7 @@ def workload_title(name: str) -> str:
 
 
 def percent(rate: float | None) -> str:
-    return say("none_drafted") if rate is None or pd.isna(rate) else f"{localize(100 * rate, '.0f')} %"
+    return say("none_drafted") if rate is None or pd.isna(rate) else in_percent(rate)
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:
@@ -88,7 +88,7 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
 
 
 def _listed(its: pd.DataFrame, outcome: VerdictWord) -> str:
-    return ", ".join(map(_spell_workload, its[its["outcome"] == outcome]["workload"]))
+    return join_choices([*map(_spell_workload, its[its["outcome"] == outcome]["workload"])], "and")
 
 
 def prompts_each(its: pd.DataFrame) -> str:
@@ -131,7 +131,7 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False)
 def repetition_sentence(fair: pd.DataFrame) -> str:
     repeated = fair[fair["repetition"] >= REPEATS].sort_values("repetition", ascending=False, kind="stable")
     named = [f"{_spell_workload(point.workload)} ({percent(point.repetition)})" for point in iterate_rows(repeated)]
-    return say("repeats", names=", ".join(named)) if named else ""
+    return say("repeats", names=join_choices(named, "and")) if named else ""
 
 
 def grammar_sentence(pairs: pd.DataFrame) -> str:
@@ -152,7 +152,7 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
         near = int((its[schedule] * NEUTRAL >= its["speedup"]).sum())
         if len(its):
             parts.append(say("near_on", schedule=SCHEDULES[schedule], near=near, all=len(its)))
-    return say("adaptive", near=", ".join(parts))
+    return say("adaptive", near=join_choices(parts, "and"))
 
 
 def _spell_workload(workload: str) -> str:
