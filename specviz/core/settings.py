@@ -79,7 +79,7 @@ class Setting:
     def rule(self) -> str:
         """What its values must be: "from 1 to 16"."""
         if self.choices:
-            return say("choices", others=", ".join(self.choices[:-1]), last=self.choices[-1])
+            return join_choices(self.choices)
         most = self.most_in_words or f"{self.most:g}" if self.most is not None else ""
         if self.above:
             return say("above", least=self.least, most=most)

@@ -19,7 +19,7 @@ from gguf.quants import dequantize
 from torch import Tensor
 
 from specviz.core.errors import InputError
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.models.refusals import broken, explain_unknown
 
 say = Sentences("models")
@@ -132,7 +132,9 @@ class _Head:
         packing = next((each for each in PACKINGS if each == kind), None)
         if packing is None:
             named = [each.name for each in GGMLQuantizationType if each == kind] or [f"type {kind}"]
-            raise explain_unknown(self._path.name, name[:80], named[0], ", ".join(each.name for each in PACKINGS))
+            raise explain_unknown(
+                self._path.name, name[:80], named[0], join_choices([each.name for each in PACKINGS], "and")
+            )
         if not shape or not all(shape) or shape[0] % GGML_QUANT_SIZES[packing][0]:
             raise broken(self._path.name, name)
         return name, StoredTensor(tuple(reversed(shape)), packing, place)

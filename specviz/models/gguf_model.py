@@ -16,7 +16,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import weights_hash
 from specviz.models.devices import check_memory, choose_device, device_name
@@ -94,7 +94,7 @@ def configuration(file: GgufFile) -> dict[str, Any]:
     if file.fields.get("split.count", 1) not in (0, 1):
         raise InputError(say("split_file", name=name, count=file.fields["split.count"]))
     if kind not in ARCHITECTURES:
-        raise explain_unknown(name, "general.architecture", kind, ", ".join(ARCHITECTURES))
+        raise explain_unknown(name, "general.architecture", kind, join_choices([*ARCHITECTURES], "and"))
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
     if experts := file.fields.get(f"{kind}.expert_count"):
         raise explain_unknown(name, f"{kind}.expert_count", experts, "0")

@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_
 from tokenizers.models import BPE
 
 from specviz.core.errors import InputError
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.models.gguf_file import EMBEDDING, GgufFile
 from specviz.models.refusals import broken, explain_unknown
 from specviz.models.tokens import LightTokens
@@ -81,7 +81,7 @@ def _check_cuts(name: str, fields: Mapping[str, Any], words: list[str]) -> None:
     if rule in ("", "default"):
         raise InputError(say("no_cuts", name=name))
     if rule not in RULES:
-        raise explain_unknown(name, "tokenizer.ggml.pre", rule, ", ".join(RULES))
+        raise explain_unknown(name, "tokenizer.ggml.pre", rule, join_choices([*RULES], "and"))
     kinds = fields.get("tokenizer.ggml.token_type") or [NORMAL] * len(words)
     longer = (kind == NORMAL and len(word) > 1 for word, kind in zip(words, kinds, strict=False))
     if not fields.get("tokenizer.ggml.merges") and any(longer):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from specviz.core.texts import join_choices
 from specviz.models.devices import processor
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.packing import PackedLinear, fits, packed
@@ -53,7 +54,7 @@ def explain_unsupported(config: Config) -> tuple[str, object, str] | None:
         ("rope_type", rope.get("rope_type"), ("default", "llama3")),
         ("partial_rotary_factor", rope.get("partial_rotary_factor", 1.0), (1.0,)),
     )
-    unread = ((field, value, ", ".join(map(str, read))) for field, value, read in wanted if value not in read)
+    unread = ((field, value, join_choices([*read], "and")) for field, value, read in wanted if value not in read)
     return next(unread, None)
 
 

@@ -248,7 +248,7 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     if head := next((each for each in named if each and HEAD_NAMES.search(each)), None):
         raise _head(name, head)
     if causal is None or config.is_encoder_decoder or causal not in named:
-        raise InputError(say("wrong_kind", name=name, kinds=", ".join(map(str, named))[:80]))
+        raise InputError(say("wrong_kind", name=name, kinds=join_choices(named, "and")[:80]))
     for key in ("quantization_config", "quantization"):  # the second is MLX's
         if getattr(config, key, None):
             raise InputError(say("quantized", name=name, what=key))

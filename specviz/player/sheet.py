@@ -13,7 +13,7 @@ from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
-from specviz.data.texts import asset, page_texts
+from specviz.data.texts import asset, join_choices, page_texts
 from specviz.player.tree_rows import tree_rows
 
 SAYS = page_texts("sheet")
@@ -193,7 +193,7 @@ def _drawn(lines: Sequence[SheetLine]) -> str:
             parts.append(_chip(chip, x, y))
             top = y
         top += LINE
-    chips = [", ".join(chip.label for chip in line.chips) for line in lines]
+    chips = [join_choices([chip.label for chip in line.chips], "and") for line in lines]
     said = "; ".join(": ".join(filter(None, (line.name, its))) for line, its in zip(lines, chips, strict=True))
     return (
         f'<svg class="picture" viewBox="-2 -2 {WIDTH + 4} {top - LINE + HEIGHT + 4}" role="img" '

@@ -12,7 +12,7 @@ from dataclasses import replace
 from statistics import median
 
 from specviz.core.errors import InputError
-from specviz.core.texts import AppTexts, NonEmptyText
+from specviz.core.texts import AppTexts, NonEmptyText, join_choices
 from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
 from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, transformers, vllm
 from specviz.systems.benches import ToolRun
@@ -75,7 +75,7 @@ _BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-eagle|medusa)(?![a-z])", r
 def import_run(content: bytes, system: str, given: RecordOptions | None = None, limits: TraceLimits = FILE) -> Trace:
     """The run that a system's record describes, see docs/traces.md; InputError, one sentence, where it is none."""
     if system not in READERS:
-        raise InputError(say_record("other_system", systems=", ".join(SYSTEMS), system=repr(system[:40])))
+        raise InputError(say_record("other_system", systems=join_choices([*SYSTEMS], "and"), system=repr(system[:40])))
     known, (steps, _) = given or RecordOptions(), READERS[system]
     return check_trace(trace_of(steps(pieces_of(content), known), known, limits), limits)
 

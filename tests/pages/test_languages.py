@@ -66,7 +66,7 @@ def test_a_link_with_a_language_alone_shows_a_newcomer_little() -> None:
 
 def test_an_unknown_language_is_said_and_the_visitors_own_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     [line] = opened(lang="xx").warning
-    assert line.value == "lang=xx is not one of en, es, zh-Hans: using English."
+    assert line.value == "lang=xx is not one of en, es and zh-Hans: using English."
     monkeypatch.setenv("SPECVIZ_LANG", "es")
     page = opened(lang="<b>xx")
     assert [len(page.warning), page.selectbox(key="language").value] == [1, "es"]

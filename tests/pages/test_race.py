@@ -61,7 +61,7 @@ def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(
     verdict, *_, lanes = run.children.values()
     assert verdict.value.startswith("The recorded race: **it depends on the kind of prompt.** ")
     gains = {lap.name: f"{lap.speedup:.2f}×" for lap in recorded_race()}
-    assert f":green[**Helps**] on story ({gains['story-1']}), code ({gains['code-2']}). " in verdict.value
+    assert f":green[**Helps**] on story ({gains['story-1']}) and code ({gains['code-2']}). " in verdict.value
     assert lanes.key == "race_lanes-recorded"
     said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.judgement.said}" for lap in recorded_race()}
     assert plot_of(page) == said, "no mean of kinds that differ"

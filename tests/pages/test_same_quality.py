@@ -49,7 +49,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     for said in (
         "the places of the drawn tokens are spread evenly",
         "stay invisible",
-        "In every row: draft length 4, draft wren-nano, target wren-base",
+        "In every row: draft length 4, draft wren-nano and target wren-base",
     ):
         assert said in texts(page)
     assert list(page.dataframe[0].value.columns) == ["prompt", "same", "difference", "drafts accepted"]

@@ -21,7 +21,7 @@ from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
 from specviz.core.verdict import compare_texts, is_trusted, verdict_of_run
 from specviz.player.data import compared, differences, draft_name, run_name, stage_data
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
-from specviz.ui.watch.tried import COLUMNS, TriedRun
+from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.support.both import FOLDER, round_from, run_from, table
 
 
@@ -155,12 +155,12 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
 
 
 def test_a_row_of_the_list_of_what_was_tried() -> None:
-    columns = [(name, value) for name, value in COLUMNS if "calibrated" not in name]
-    assert [name for name, _ in columns] == table("tried")["columns"]
     for case in table("tried")["rows"]:
         trace = run_from(case)
-        row = TriedRun(case["number"], Mock(trace=trace), verdict_of_run(trace))
-        same([value(row) for _, value in columns], case["row"], case["case"])
+        row = tried_row(TriedRun(case["number"], Mock(trace=trace), verdict_of_run(trace)))
+        columns = [name for name in row if "calibrated" not in name]
+        assert columns == table("tried")["columns"]
+        same([row[name] for name in columns], case["row"], case["case"])
     for text, characters, shown in table("tried")["first_words"]:
         assert first_words(text, characters) == shown
 

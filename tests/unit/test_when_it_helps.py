@@ -259,7 +259,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     assert found["workload"].to_list() == ["story", "code"]
     assert found["speedup"].to_list() == [1.9, 1.5]
     assert found[["heuristic", "confidence"]].notna().to_numpy().tolist() == [[True, True], [True, False]]
-    said = "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads"
+    said = "the heuristic on 1 of 2 workloads and the confidence stop on 1 of 1 workloads"
     assert said in sentences.adaptive_sentence(found)
     assert study.adaptive_points(frame_of([near])).empty
     assert "Nothing" in sentences.adaptive_sentence(study.adaptive_points(frame_of([])))

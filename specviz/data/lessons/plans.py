@@ -20,7 +20,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
 from specviz.core.languages import Entries, cache_by_language, current_language, translation
 from specviz.core.operator_settings import operator_setting
-from specviz.core.texts import Sentences, node_at, repeated, translate
+from specviz.core.texts import Sentences, join_choices, node_at, repeated, translate
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
@@ -81,7 +81,7 @@ class Screen:
             raise ValueError(say("write_link"))
         page = page_name(parts.path.removeprefix("./").removeprefix("/") or WATCH)
         if page is None:
-            raise ValueError(say("no_page", pages=", ".join(PAGES)))
+            raise ValueError(say("no_page", pages=join_choices([*PAGES], "and")))
         return cls(page, settings)
 
     @property
@@ -129,7 +129,7 @@ class Screen:
         problems = [*named, *request_from_link(params, models).problems]
         view, run = self.last("view"), self.last("run")
         if view is not None and view not in VIEWS:
-            problems.append(say("no_view", view=shown(view), known=", ".join(VIEWS)))
+            problems.append(say("no_view", view=shown(view), known=join_choices([*VIEWS], "and")))
         if run is not None and not run[:1].isdecimal() and self.run is None and not STORED.fullmatch(run):
             problems.append(say("no_run", run=shown(run)))
         unknown = hidden_in(params.get(PARAMETER, []))[1]

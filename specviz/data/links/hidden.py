@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from specviz.core.texts import AppTexts, NonEmptyText
+from specviz.core.texts import AppTexts, NonEmptyText, join_choices
 from specviz.data.texts import page_texts
 
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
@@ -27,5 +27,5 @@ def written(names: Iterable[str]) -> str:
 
 
 def unknown_line(unknown: Sequence[str]) -> str:
-    listed = ", ".join(name[:30] for name in unknown[:5])
-    return page_texts("links")["unknown_hidden"].format(names=listed, known=", ".join(HIDEABLE))
+    listed = join_choices([name[:30] for name in unknown[:5]], "and")
+    return page_texts("links")["unknown_hidden"].format(names=listed, known=join_choices([*HIDEABLE], "and"))

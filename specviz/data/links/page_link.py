@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 
 REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
@@ -27,7 +27,7 @@ def expecting(said: Callable[[], str], **options: Any) -> Any:
 
 
 def expecting_one_of(names: Sequence[object]) -> Any:
-    return expecting(lambda: SAYS["one_of"].format(names=", ".join(map(str, names))))
+    return expecting(lambda: SAYS["one_of"].format(names=join_choices([*names], "and")))
 
 
 class PageLink(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.request import prompt_problem
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
 
 say = Sentences("prompt_files")
@@ -33,7 +33,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
         raise wrong_entry(f"{found!r}")
     key = _content_key(found)
     if not key:
-        raise wrong_entry(", ".join(found))
+        raise wrong_entry(join_choices([*found], "and"))
     content = found[key]
     name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
     if key == "messages" or is_conversation(content):

@@ -100,7 +100,7 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
         near = int((its[schedule] * NEUTRAL >= its["speedup"]).sum())
         if len(its):
             parts.append(say("near_on", schedule=SCHEDULES[schedule], near=near, all=len(its)))
-    return say("adaptive", near=", ".join(parts))
+    return say("adaptive", near=join_choices(parts, "and"))
 
 
 def _spell_workload(workload: str) -> str:

@@ -79,7 +79,7 @@ def advice(found: Production) -> list[tuple[str, str]]:
     length = (
         say("keep", full=full, last=last)
         if keep
-        else say("try_shorter", good=shorter, full=full, speeds=", ".join(speeds))
+        else say("try_shorter", good=shorter, full=full, speeds=join_choices(speeds, "and"))
     )
     others = [length for length in good if length != full] or [max(1, full // 2)]
     return [

@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.texts import Facts, fill, spell_count
+from specviz.core.texts import Facts, fill, join_choices, spell_count
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
@@ -132,7 +132,7 @@ def show_faq(_: LearnState) -> None:
             answer = fill(entry.answer, answer_facts(entry.trace))
             paragraph(answer, f"why-{entry.name}")
             said = faq().sources[entry.source].format(machine=entry.machine)
-            cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
+            cited = join_choices([f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published], "and")
             st.caption(SAYS["published"].format(said=said, sources=cited) if cited else said)
             more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
             st.link_button(entry.run_it, href(entry), **more)

@@ -10,7 +10,7 @@ from specviz.core.metrics import costs
 from specviz.core.numbers import localize
 from specviz.core.readable import readable
 from specviz.core.rounds import known_seconds
-from specviz.core.texts import Words, fill
+from specviz.core.texts import Words, fill, join_choices
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
@@ -91,7 +91,7 @@ def _picture(word: GlossaryWord, trace: Trace) -> RoundPicture | TimesPicture | 
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = tokens_of(readable(trace).rounds[index])
         ringed = [i for i, chip in enumerate(chips) if chip["status"] in MARKED.get(word.marked, (word.marked,))]
-        statuses = ", ".join(STATUSES[chip["status"]] for chip in chips)
+        statuses = join_choices([STATUSES[chip["status"]] for chip in chips], "and")
         alt = SAYS["round_alt"].format(statuses=statuses)
         return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
     bars = _bars(word, trace)

@@ -10,7 +10,7 @@ import streamlit as st
 from specviz.core.names import short_name
 from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
-from specviz.core.texts import fill
+from specviz.core.texts import fill, join_choices
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
@@ -48,7 +48,9 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
         said = kind.verdict.said
         title = f"{kind.title[0].lower()}{kind.title[1:]} ({times(kind.verdict.speedup)})"
         on.setdefault(parts.marked(kind.verdict, f"{said[0].upper()}{said[1:]}"), []).append(title)
-    return " ".join(SAYS["on_kinds"].format(said=said, kinds=", ".join(titles)) for said, titles in on.items())
+    return " ".join(
+        SAYS["on_kinds"].format(said=said, kinds=join_choices(titles, "and")) for said, titles in on.items()
+    )
 
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:

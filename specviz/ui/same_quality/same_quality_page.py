@@ -15,7 +15,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import OWN_TEXT
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM
 from specviz.ui.same_quality import same_quality_state
@@ -274,7 +274,7 @@ def _greedy_rows(state: SameQualityState) -> None:
         constant, table = drop_constant(cells)
         data_table(table, "proof_greedy_rows")
         if constant:
-            same_in_all = ", ".join(f"{COLUMNS[name]} {value}" for name, value in constant.items())
+            same_in_all = join_choices([f"{COLUMNS[name]} {value}" for name, value in constant.items()], "and")
             st.caption(plain(SAYS["in_every_row"].format(settings=same_in_all)))
     with st.container(horizontal=True, key="same_quality_greedy_buttons"):
         every = partial(_compare, state, "greedy", ONE_OF_EACH[_read().request.settings.prompt_format])

@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.files import BROWSER
 from specviz.data.links.hidden import PARAMETER, VIEWS, View, hidden_in, unknown_line, written
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
@@ -123,7 +123,7 @@ def unknown() -> list[str]:
     asked, hidden = st.query_params.get(VIEW), hidden_in(st.query_params.get_all(PARAMETER))[1]
     lines = [unknown_line(hidden)] if hidden else []
     if asked is not None and asked not in VIEWS:
-        lines.insert(0, SAYS["unknown_view"].format(asked=asked[:40], views=", ".join(VIEWS), view=view()))
+        lines.insert(0, SAYS["unknown_view"].format(asked=asked[:40], views=join_choices([*VIEWS], "and"), view=view()))
     return lines
 
 

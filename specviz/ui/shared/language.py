@@ -4,7 +4,7 @@ import streamlit as st
 
 from specviz.core.languages import ENGLISH, find_language, find_language_by, languages, set_language
 from specviz.core.operator_settings import operator_setting
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import session_id
 from specviz.ui.shared.components import remember, remembered
@@ -37,7 +37,9 @@ def unknown_language() -> str | None:
     asked, names = st.query_params.get_all(LANGUAGE), languages()
     if not asked or find_language(asked):
         return None
-    return SAYS["unknown"].format(asked=asked[0][:40], codes=", ".join(names), language=names[session().language])
+    return SAYS["unknown"].format(
+        asked=asked[0][:40], codes=join_choices([*names], "and"), language=names[session().language]
+    )
 
 
 def language_in_link() -> dict[str, str]:

@@ -206,7 +206,7 @@ def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **
     names = list(rows[0]) if rows else []
     config: dict[str, Any] = {name: {**formats.get(name, {}), "label": COLUMNS.get(name, name)} for name in names}
     shown, written = localized_table(shown, config)
-    alt = SAYS["table"].format(columns=", ".join(COLUMNS.get(name, name) for name in names))
+    alt = SAYS["table"].format(columns=join_choices([COLUMNS.get(name, name) for name in names], "and"))
     usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": alt}
     st.dataframe(shown, key=key, column_config=written, **(usual | options))
     st.html(f'<div class="on-paper">{html_table(rows, formats)}</div>')

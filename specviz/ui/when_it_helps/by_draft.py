@@ -240,7 +240,7 @@ def _modelled_with(prospects: Sequence[Prospect]) -> str:
         return SAYS["modelled_here"]
     drafts, places = ([*dict.fromkeys(names)] for names in zip(*((p.draft, p.costs_of) for p in found), strict=True))
     quiet = join_choices(places, "and")
-    return SAYS["modelled_elsewhere"].format(drafts=", ".join(map(spoken, drafts)), places=quiet)
+    return SAYS["modelled_elsewhere"].format(drafts=join_choices([*map(spoken, drafts)], "and"), places=quiet)
 
 
 def _progress_line(state: ByDraft, view: JobView) -> str:

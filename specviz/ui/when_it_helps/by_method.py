@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.intervals import student_t
 from specviz.core.judge import HELPS
 from specviz.core.numbers import localize
-from specviz.core.texts import spell_count
+from specviz.core.texts import join_choices, spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
     MeasuredMethods,
@@ -119,7 +119,7 @@ def reading(part: TemperatureFigures, kind: str) -> str:
     best = ranked[0].kinds[kind].best
     said = [SAYS["highest"].format(method=ranked[0].title, speedup=best.said)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
-        said.append(SAYS["too_close"].format(names=", ".join(near)))
+        said.append(SAYS["too_close"].format(names=join_choices(near, "and")))
     helping = sum(method.kinds[kind].best.outcome == HELPS for method in ranked)
     counted = spell_count(helping).capitalize()
     said.append(SAYS["methods_help" if helping else "no_method"].format(count=helping, counted=counted))

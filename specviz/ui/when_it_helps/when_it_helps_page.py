@@ -11,7 +11,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
 from specviz.core.numbers import percent, times
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
@@ -221,7 +221,7 @@ def draw_constraints(study: Study, source: str) -> None:
         table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
     formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
     data_table(table, "sweep_held_table", columns=formats)
-    lengths = ", ".join(map(str, sorted({length for each in pairs["lengths_with"] for length in each})))
+    lengths = join_choices(sorted({length for each in pairs["lengths_with"] for length in each}), "and")
     st.caption(SAYS["grammar"].format(lengths=lengths))
 
 

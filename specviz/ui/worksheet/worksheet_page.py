@@ -18,7 +18,7 @@ from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
@@ -180,7 +180,7 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
         _verdict(model, alone)
         changed = sliders.changes(start)
         said = SAYS["loaded_changed" if changed else "loaded"]
-        st.caption(said.format(start=plain(start.in_words), changes=", ".join(changed)))
+        st.caption(said.format(start=plain(start.in_words), changes=join_choices(changed, "and")))
         if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
