@@ -141,7 +141,7 @@ def expect_whole_words(page: Page, rows: int) -> None:
     """No word of the plot lies over another one or is cut."""
     plot = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup of each prompt"))
     plot.scroll_into_view_if_needed()
-    expect(plot.locator(".annotation")).to_have_count(rows)
+    expect(plot.locator(".ytick")).to_have_count(rows)
     words = boxes_of(plot.locator(WORDS))
     assert len(words) > 2 * rows
     assert overlapping(upright(plot.locator(WORDS))) == []
