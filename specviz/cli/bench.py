@@ -105,7 +105,7 @@ def bench(options: BenchOptions) -> None:
 
 def measure(options: BenchOptions) -> BenchResult:
     """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
-    addresses: dict[Side, Address] = {"with": parse_address(options.with_, "--with")}
+    addresses: dict[Side, Address] = {"with": parse_address(options.with_ or "", "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
     settings, prompts, key = _settings(options), _prompts(options), _key(options)
