@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
@@ -63,12 +64,14 @@ def compare(options: CompareOptions, settings: DecodeSettings, context: Context)
     if options.repeats is not None and options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
     if options.prompts_file:
-        measure_all(options, prompts_plan(options, settings, context.params["draft_length"] is not None))
+        measure_all(
+            options, prompts_plan(options, options.prompts_file, settings, context.params["draft_length"] is not None)
+        )
     else:
         compare_one(options, settings)
 
 
-def prompts_plan(options: CompareOptions, settings: DecodeSettings, one_length: bool) -> SweepPlan:
+def prompts_plan(options: CompareOptions, file: Path, settings: DecodeSettings, one_length: bool) -> SweepPlan:
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
     if options.draft_lengths is not None:
@@ -78,7 +81,7 @@ def prompts_plan(options: CompareOptions, settings: DecodeSettings, one_length: 
     else:
         lengths = draft_lengths(DRAFT_LENGTHS)
     return SweepPlan(
-        prompts=prompts_of(options.prompts_file),
+        prompts=prompts_of(file),
         pairs=(SweepPair(options.target, options.draft),),
         draft_lengths=lengths,
         temperatures=(settings.temperature,),

@@ -149,12 +149,15 @@ def check_one_given(options: Any, *names: str) -> None:
 
 def prompt_of(options: PromptOptions) -> str:
     check_one_given(options, "prompt", "prompt_file")
-    if options.prompt is None and options.prompt_file is None:
+    if options.prompt_file is not None:
+        text = _read(options.prompt_file)
+    elif options.prompt is not None:
+        text = options.prompt
+    else:
         raise InputError("Give a prompt: --prompt TEXT or --prompt-file F.")
-    text = options.prompt if options.prompt_file is None else _read(options.prompt_file)
     if problem := prompt_problem(text):
         raise InputError(problem)
-    if options.prompt is None and (listed := prompts_in(text)):
+    if options.prompt_file and (listed := prompts_in(text)):
         note(
             f"{options.prompt_file} looks like a list of {listed} prompts, and all of it is read as one prompt. "
             "compare --prompts-file reads each line as a prompt."

@@ -63,7 +63,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
 
 
 def _write(folder: Path, name: str, title: str, figure: "Figure") -> Iterator[Path]:
-    from plotly import io
+    from plotly import io  # type: ignore[import-untyped]
 
     from specviz.ui.shared.escaping import figure_text
 
