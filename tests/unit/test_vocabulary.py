@@ -52,7 +52,8 @@ TECHNICAL = (
     Avoided(r"\b[Tt]okens\s+((a|per|each|in each)\s+(round|pass|call|target\s+(round|pass))|a\s+target\s+call)\b",
             "tokens per target call", "3.20 tokens a round",
             r"drafted tokens (a|per) round|drafts … tokens in each round|^tokens a round$"),
-    Avoided(r"cannot (be told|tell)|[Nn]ot told apart|too close to 1", "too close to call", "it cannot be told"),
+    Avoided(r"cannot (be told|tell)|[Nn]ot told apart|too close to 1", "too close to call", "it cannot be told",
+            r"^cannot be told$"),  # a word of the bench file
     Avoided(r"(?<![\w.,\\])\.\d+\b", "14 %", "a chance of .14"),
 )  # fmt: skip
 PLAIN = (
