@@ -503,3 +503,11 @@ def test_half_a_character_proves_no_difference() -> None:
     assert known(BenchFindings(of_pair(ours, plain)).sameness).identical is None
     other = replace(plain, text="one �� two 😀 four")
     assert "1 differ before one of the two ends" in said(of_pair(ours, other))
+
+
+def test_a_load_without_an_interval_is_no_load_at_which_it_helps() -> None:
+    result = make_bench({1: 1.5, 4: 1.5})
+    few = replace(result, answers=[each for each in result.answers if each.concurrency == 1 or each.repeat < 2])
+    assert "It helps at each measured concurrency" in said(result)
+    assert "It helps at each measured concurrency" not in said(few)
+    assert "By concurrency: helps at 1." in said(few)
