@@ -7,7 +7,7 @@ import pytest
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, stops_paying
-from specviz.measure.endpoints.pairs import FEWEST_TOKENS, by_prompt, pair_answers
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, group_by_prompt, pair_answers
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion, dump_csv, table
 from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
@@ -50,7 +50,7 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     result = of_pair(make_answer("with", STEP / 2, first=FIRST), make_answer("without", STEP))
     [pair] = pair_answers(result).pairs
     assert pair.ratio == pytest.approx(2)
-    [prompt] = by_prompt([pair])
+    [prompt] = group_by_prompt([pair])
     assert prompt.first_ratio == pytest.approx(1)
     assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
 
@@ -93,7 +93,7 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
     assert pair.ratio == pytest.approx(2)
     assert "up to about as many" in said(estimated)
     [pair] = pair_answers(none).pairs
-    assert (pair.cut, by_prompt([pair])[0].latency_ratio) == ("not cut", None)
+    assert (pair.cut, group_by_prompt([pair])[0].latency_ratio) == ("not cut", None)
     assert "timed over its own length" in said(none)
 
 
@@ -503,3 +503,11 @@ def test_half_a_character_proves_no_difference() -> None:
     assert known(BenchFindings(of_pair(ours, plain)).sameness).identical is None
     other = replace(plain, text="one �� two 😀 four")
     assert "1 differ before one of the two ends" in said(of_pair(ours, other))
+
+
+def test_a_load_without_an_interval_is_no_load_at_which_it_helps() -> None:
+    result = make_bench({1: 1.5, 4: 1.5})
+    few = replace(result, answers=[each for each in result.answers if each.concurrency == 1 or each.repeat < 2])
+    assert "It helps at each measured concurrency" in said(result)
+    assert "It helps at each measured concurrency" not in said(few)
+    assert "By concurrency: helps at 1." in said(few)

@@ -219,7 +219,7 @@ class Endpoint:
         body = question.body(self.api) | {"model": self.model, "stream": True, "stream_options": options}
         body = {name: value for name, value in (body | self.fields).items() if name not in self.refused}
         limit = {"max_completion_tokens": question.max_new_tokens} if "max_tokens" in self.refused else {}
-        return body | limit | self.extra
+        return {**body, **limit, **self.extra}
 
     async def _read_stream(self, body: Mapping[str, Any], lines: Lines) -> None:
         path = "/completions" if self.api == "completions" else "/chat/completions"

@@ -22,7 +22,7 @@ from specviz.measure.endpoints.pairs import (
     PairGroup,
     ServedBlock,
     blocks_of,
-    by_prompt,
+    group_by_prompt,
     group_pairs,
     pair_answers,
     throughput_ratios,
@@ -150,7 +150,7 @@ class BenchFindings:
 
 
 def _load(found: BenchFindings, concurrency: int, pairs: list[AnswerPair]) -> LoadFindings:
-    result, prompts = found.result, by_prompt(pairs)
+    result, prompts = found.result, group_by_prompt(pairs)
     moments = group_pairs(pairs, lambda pair: pair.with_.block)
     sample = prompts if concurrency == 1 else moments
     blocks = blocks_of(result.answers, concurrency) if result.blocks_timed else []
@@ -233,8 +233,8 @@ def _hides_tokens(pairs: Sequence[AnswerPair]) -> bool:
     plain = [pair.without for pair in uncounted if pair.without.part_seconds]
     if sum(each.tokens or 0 for each in plain) > HIDDEN * sum(len(each.part_seconds) for each in plain) > 0:
         return True
-    written = {side: sum(len(pair.of(side).text) for pair in uncounted) for side in SIDES}
-    counted = {side: sum(pair.of(side).tokens or 0 for pair in uncounted) for side in SIDES}
+    written = {side: sum(len(pair.answer(side).text) for pair in uncounted) for side in SIDES}
+    counted = {side: sum(pair.answer(side).tokens or 0 for pair in uncounted) for side in SIDES}
     if not all(written.values()) or not all(counted.values()):
         return False
     ours, plain_length = (written[side] / counted[side] for side in SIDES)

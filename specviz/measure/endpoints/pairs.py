@@ -93,7 +93,7 @@ class AnswerPair:
     def ratio(self) -> float:
         return self.timed["without"].token_seconds / self.timed["with"].token_seconds
 
-    def of(self, side: Side) -> Answer:
+    def answer(self, side: Side) -> Answer:
         return self.with_ if side == "with" else self.without
 
     @property
@@ -206,7 +206,7 @@ def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[AnswerPair], int]
     return [PairGroup(place, load, its) for (load, place), its in sorted(groups.items())]
 
 
-def by_prompt(pairs: Iterable[AnswerPair]) -> list[PairGroup]:
+def group_by_prompt(pairs: Iterable[AnswerPair]) -> list[PairGroup]:
     return group_pairs(pairs, lambda pair: pair.with_.prompt)
 
 

@@ -15,8 +15,8 @@ from specviz.measure.endpoints.sameness import find_sameness
 from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.endpoints.warnings import broken_setup
 
-Verdict = Literal["helps", "neutral", "hurts", "cannot be told"]
-WORDS: dict[str, Verdict] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}
+WrittenVerdict = Literal["helps", "neutral", "hurts", "cannot be told"]
+WORDS: dict[str, WrittenVerdict] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}
 SHARES = (50, 90, 99)  # per cent
 
 
@@ -27,10 +27,10 @@ def dump_report(result: BenchResult) -> str:
 
 def results(result: BenchResult) -> list[dict[str, Any]]:
     found = BenchFindings(result)
-    return [_of_load(found, load) for load in found.loads]
+    return [_describe_load(found, load) for load in found.loads]
 
 
-def _of_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
+def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
     result, gain = found.result, load.speedup
     low, high = (gain.interval if gain else None) or (None, None)
     trusted = not load.doubts and not broken_setup(result)
@@ -68,10 +68,14 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
         "gap": [later - earlier for answer in answers for earlier, later in pairwise(answer.part_seconds)],
         "total": [answer.seconds for answer in answers],
     }
-    return {name: {f"p{share}": _below(sorted(its), share) for share in SHARES} for name, its in seconds.items() if its}
+    return {
+        name: {f"p{share}": _find_percentile(sorted(its), share) for share in SHARES}
+        for name, its in seconds.items()
+        if its
+    }
 
 
-def _below(ordered: Sequence[float], share: int) -> float:
+def _find_percentile(ordered: Sequence[float], share: int) -> float:
     """The least value that so many per cent of them are not above."""
     return ordered[max(0, -(-share * len(ordered) // 100) - 1)]
 

@@ -111,7 +111,7 @@ def limit_in_words(found: BenchFindings) -> str:
     if len(found.measured) == 1:
         return say("one_load", most=found.measured[0].concurrency)
     words = {HELPS: stops.helps, HURTS: stops.hurts, EVEN: stops.even, UNTOLD: stops.untold}
-    if not any((stops.hurts, stops.even, stops.untold)):
+    if len(stops.helps) == len(found.measured):
         return say("pays_everywhere", most=stops.helps[-1])
     if stops.up_to is not None and stops.from_ is not None and not (stops.even or stops.untold):
         return say("pays_up_to", up_to=stops.up_to, from_=stops.from_)

@@ -8,7 +8,7 @@ from statistics import median
 
 from specviz.core.csv_cells import safe_cell
 from specviz.measure.endpoints.acceptance import tally_answers
-from specviz.measure.endpoints.pairs import PairGroup, by_prompt, pair_answers, timed_until
+from specviz.measure.endpoints.pairs import PairGroup, group_by_prompt, pair_answers, timed_until
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 Cell = str | int | float | None
@@ -60,7 +60,7 @@ SHOWN_ALONE = ("prompt", "workload", "concurrency", *(name for name in SHOWN[7:]
 
 
 def bench_rows(result: BenchResult) -> list[BenchRow]:
-    gains = {(its.concurrency, its.number): its for its in by_prompt(pair_answers(result).pairs)}
+    gains = {(its.concurrency, its.number): its for its in group_by_prompt(pair_answers(result).pairs)}
     groups: dict[tuple[int, int], list[Answer]] = {}
     for answer in result.answers:
         groups.setdefault((answer.concurrency, answer.prompt), []).append(answer)
