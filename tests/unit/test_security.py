@@ -154,6 +154,7 @@ NO_DOORS = {
     "cli/lessons.py: file --out": "is written",
     "cli/traces.py: file --out": "is written",
     "cli/options.py: file --plots": "is written",
+    "cli/plots.py: reads": "a figure of the app",
     "cli/lab.py: file FOLDER": "is written",
     "cli/lab.py: file FILE": "a student's program: it is run, and may do what its checker may",
     "cli/lab.py: file FOLDER|FILE": "the same",
