@@ -59,7 +59,7 @@ test: style js
 test-all: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak and not servers")
 	$(MAKE) audit soak test-cluster
-	if command -v docker >/dev/null; then docker build .; fi
+	if docker info >/dev/null 2>&1; then docker build .; fi
 
 soak: $(VENV)/installed-dev
 	$(PY) -m pytest tests/load/test_soak.py --numprocesses 0

@@ -146,51 +146,6 @@ SAID = [
     f"on the disk, {['', 'one', 'two', 'three'][OF_ONE_REQUEST]} of one request",
 ]
 
-<<<<<<< HEAD
-=======
-# What the search finds, and what reads nothing that a visitor or a file of a person says.
-NO_DOORS = {
-    "core/files.py: reads": "reads for the doors",
-    "core/outside.py: reads": "reads for the doors",
-    "cli/lessons.py: file --notes": "is written",
-    "cli/lessons.py: file --out": "is written",
-    "cli/traces.py: file --out": "is written",
-    "cli/options.py: file --plots": "is written",
-    "cli/plots.py: reads": "a figure of the app",
-    "cli/lab.py: file FOLDER": "is written",
-    "cli/lab.py: file FILE": "a student's program: it is run, and may do what its checker may",
-    "cli/lab.py: file FOLDER|FILE": "the same",
-    "data/lessons/questions.py: reads": "a file of the app",
-    "ui/be_the_draft/board.py: reads": "a file of the app",
-    "ui/shared/parts.py: file_uploader key": "draws those of the pages",
-    "measure/race.py: reads": "a file of the app",
-    "player/live.py: reads": "files of the app",
-    "lab/checking.py: reads": "a student's file, which is run after that",
-    "models/catalogue.py: reads": "a model's files",
-    "models/heads.py: reads": "a model's files",
-    "models/hub.py: reads": "a model's files",
-    "models/loading.py: reads": "a file of the app",
-    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
-    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "adds headers, titles, style; ends the slow",
-    "ui/shared/below_streamlit.py: guards AppSession._create_scriptrunner": "hears what a script drew before its end",
-    "ui/shared/below_streamlit.py: guards AppSession._handle_scriptrunner_event_on_event_loop": "sends that",
-    "ui/shared/below_streamlit.py: guards AppSession.request_rerun": "leaves out polls",
-    "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
-    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is gone",
-    "ui/shared/below_streamlit.py: guards SafeSessionState.on_script_will_rerun": "hands over once what came",
-    "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
-}
-
-
-def test_every_door_in_the_code_has_a_row_and_every_row_its_doors() -> None:
-    found = doors_in_code()
-    rows = [place for each in DOORS.values() for place in each.code]
-    assert len(found) > 60
-    assert len(rows) == len(set(rows))
-    assert found - NO_DOORS.keys() - set(rows) == set(), "a new way in: give it a row in docs/security.md"
-    assert {*rows, *NO_DOORS} - found == set(), "a way in that is gone"
-
->>>>>>> h-cli
 
 def test_the_figures_in_the_table_and_in_the_text_are_those_of_the_code() -> None:
     table = {name: budget.largest for name, budget in budgets().items()}
