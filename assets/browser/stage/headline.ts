@@ -48,7 +48,7 @@ export class Headline {
 
   /** For screen readers; silent while playing. */
   say(text: string) {
-    if (text !== this.said) render(createElement(Said, { text, key: text }), this.spoken); // anew: a browser may have translated what is there
+    if (text !== this.said) render(createElement("span", { key: text }, createElement(Said, { text })), this.spoken); // anew: a browser may have translated what is there
     this.said = text;
   }
 }
