@@ -4,7 +4,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
@@ -21,7 +21,7 @@ _PREFIX = "new-"
 _ABANDONED = 3_600  # seconds after which a process that began such a file has surely ended
 
 
-def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
+def write_whole(target: Path, content: bytes | Iterable[bytes], mode: int = 0o600) -> None:
     """Write a file through a temporary one beside it, so that nobody reads half of it.
 
     Where that raises an OSError, because the disk is full for example, an older file stays as it was, and the temporary
@@ -35,7 +35,7 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
     new = Path(name)
     try:
         with open(handle, "wb") as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
         new.chmod(mode)
         os.replace(new, target)
     except BaseException:

@@ -8,7 +8,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,8 +54,28 @@ def live_file() -> str:
     Raises:
         InputError: the file would be larger than 35 MB.
     """
+    return "".join(live_pieces(*around_weights()))
+
+
+def around_weights() -> tuple[str, str]:
+    """What stands in the one file before its weights, and after them. It has the weights' checksums."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
-    return _page(models, "\n".join(map(_weights_in_page, IN_ONE_FILE)), "'none'", SAYS["file_footer"])
+    inside = sum(4 * (MODELS / name / WEIGHTS).stat().st_size // 3 for name in IN_ONE_FILE)
+    page = _page(models, WEIGHTS_BEGIN, "'none'", SAYS["file_footer"], MOST_BYTES - inside)
+    before, _, after = page.partition(WEIGHTS_BEGIN)
+    return before, after
+
+
+def live_pieces(before: str, after: str) -> Iterator[str]:
+    """The one file, a piece after the other: a server need not hold all of it at once."""
+    yield before
+    for name in IN_ONE_FILE:
+        yield f'{WEIGHTS_BEGIN}{name}">'
+        with (MODELS / name / WEIGHTS).open("rb") as weights:
+            while content := weights.read(PIECE * 3 // 4):
+                yield f'<script type="text/plain">{b64encode(content).decode()}</script>'
+        yield "</div>\n"
+    yield after
 
 
 def live_site() -> dict[str, bytes]:
@@ -80,7 +100,7 @@ def _service_worker(page: str, addresses: list[str]) -> bytes:
     return f'const DIGEST="{digest}";\n{program("live/service_worker")}'.encode()
 
 
-def _page(models: dict[str, Any], stored: str, connect: str, footer: str) -> str:
+def _page(models: dict[str, Any], stored: str, connect: str, footer: str, most: int = MOST_BYTES) -> str:
     parts = {
         "title": escape(SAYS["title"]),
         "heading": re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(page_texts("watch")["heading"])),
@@ -92,7 +112,7 @@ def _page(models: dict[str, Any], stored: str, connect: str, footer: str) -> str
         "script": program("live/live"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
-    return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
+    return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=most)
 
 
 def _fonts() -> Iterator[str]:
@@ -183,15 +203,13 @@ def _model(name: str, address: str | None) -> dict[str, Any]:
     return {
         "config": _stored(f"models/{name}/config.json"),
         "weights": address,
-        "sha256": sha256((MODELS / name / WEIGHTS).read_bytes()).hexdigest(),
+        "sha256": _checksum(MODELS / name / WEIGHTS),
     }
 
 
-def _weights_in_page(name: str) -> str:
-    content = b64encode((MODELS / name / WEIGHTS).read_bytes()).decode()
-    pieces = (content[at : at + PIECE] for at in range(0, len(content), PIECE))
-    scripts = "".join(f'<script type="text/plain">{piece}</script>' for piece in pieces)
-    return f'{WEIGHTS_BEGIN}{name}">{scripts}</div>'
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def write_site(folder: Path) -> int:

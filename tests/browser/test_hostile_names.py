@@ -47,7 +47,7 @@ def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
     shown = visited.get_by_test_id("stCaptionContainer").filter(has_text="pairs of runs").inner_text()
     for name in NAMES:
         assert name in shown.replace("\u2060", "")
-    for tab in ("By workload", "Draft length", "Map", "Constrained output", "Adaptive"):
+    for tab in ("By workload", "Draft length", "Break-even", "Constrained output", "Adaptive"):
         visited.get_by_role("tab", name=tab).click()
         wait_until_drawn(visited)
         assert visited.locator(MARKUP).count() == before

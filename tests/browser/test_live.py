@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.parse import parse_qsl
 
 from playwright.sync_api import Locator, Page, expect
@@ -10,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from specviz.core.trace import parse_trace
 from specviz.data.lessons.plans import find_plan
 from specviz.data.measured.first_run import first_trace
-from specviz.ui.watch.tried import COLUMNS
+from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.conftest import NewContext
 from tests.support.known import known
 from tests.support.live_page import EVERYTHING, LIVE, READY, control, open_file, told
@@ -164,7 +165,8 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     download.value.save_as(file)
     with file.open(encoding="utf-8", newline="") as lines:
         saved = list(csv.DictReader(lines))
-    assert list(saved[0]) == [name for name, _ in COLUMNS if "calibrated" not in name] + ["link"]
+    columns = tried_row(TriedRun(1, Mock(trace=first_trace()), None))
+    assert list(saved[0]) == [name for name in columns if "calibrated" not in name] + ["link"]
     assert [row["run"] for row in saved] == ["0, recorded", "1", "2", "3"]
     assert saved[1]["prompt"] == '\'=1+1, "two"'  # no formula
     assert (saved[1]["draft"], saved[1]["draft length"], saved[1]["target"]) == ("prompt lookup", "2", "wren-base")

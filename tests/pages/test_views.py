@@ -31,7 +31,7 @@ def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> 
         ({"gamma": "2", "run": "first"}, "full", []),  # links of before say nothing of a view
         ({"view": "projector"}, "projector", []),
         ({"view": "stage", "run": "first"}, "stage", []),
-        ({"view": "huge"}, "full", ["one of simple, full, projector, stage: using full."]),
+        ({"view": "huge"}, "full", ["one of simple, full, projector and stage: using full."]),
     ],
 )
 def test_a_link_decides_what_is_shown(link: dict[str, str], view: str, said: list[str]) -> None:

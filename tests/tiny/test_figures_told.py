@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings, ModelDrafter
+from specviz.cli import plots
 from specviz.cli.compare import print_comparison
-from specviz.cli.plots import acceptance_by_length, speedup_by_length
 from specviz.core.trace import PrefillSeconds, Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
@@ -83,30 +83,18 @@ def test_a_duration_has_the_number_of_its_unit(seconds: float, number: str) -> N
     assert re.findall(r"\d+", show_duration(seconds))[0] == number
 
 
-class Axes:
-    """matplotlib's, as far as it is drawn on: the heights of the points."""
-
-    def __init__(self) -> None:
-        self.drawn: list[float] = []
-
-    def plot(self, _: Any, heights: Any, **__: Any) -> None:
-        self.drawn += list(heights)
-
-    errorbar = plot
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_, **__: None
-
-
-def test_a_plot_draws_the_figure_that_its_axis_names() -> None:
-    study = studies_of(frame_of([row_at("story", length, 1.5, number=at) for length in (2, 4) for at in range(3)]))[0]
-    speed, share = Axes(), Axes()
-    speedup_by_length(speed, study)
-    acceptance_by_length(share, study)
-    assert speed.drawn == pytest.approx(sorted(study.points["speedup"]))
-    assert min(speed.drawn) > 1
-    assert share.drawn == list(study.points.sort_values("draft_length")["acceptance_rate"])
-    assert max(share.drawn) <= 1
+def test_a_plot_draws_the_figure_that_its_axis_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = frame_of([row_at("story", length, 1.5, number=at) for length in (2, 4) for at in range(3)])
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(plots, "_write", lambda _, name, __, figure: iter([drawn.setdefault(name, figure)]))
+    assert len([*plots.write_plots(tmp_path, frame)]) == 3
+    [study] = studies_of(frame)
+    heights = {name: [y for part in figure["data"] for y in part.get("y") or ()] for name, figure in drawn.items()}
+    for speed in study.points["speedup"]:
+        assert speed in heights["speedup-by-draft-length"]
+    assert min(study.points["speedup"]) > 1 > max(heights["acceptance-by-workload"])
+    [share] = study.fair["acceptance_rate"]
+    assert share in heights["acceptance-by-workload"]
 
 
 def test_make_run_listens_where_it_is_asked_to() -> None:

@@ -166,4 +166,4 @@ def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> 
     assert run("lesson", "sheet", own.name, "--out", key, "--key")[0] == 0
     assert key.read_text(encoding="utf-8") == key_html(own)
     assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
-    assert "needs --out" in run("lesson", "sheet", own.name)[2]
+    assert "--out" in run("lesson", "sheet", own.name)[2]

@@ -94,7 +94,7 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
 def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
     its = found.paired
     if its.short or its.uncounted or its.single:
-        counts = {"short": its.short, "uncounted": its.uncounted, "single": its.single}
-        yield say("left_out", fewest=FEWEST_TOKENS, **counts)
-    cuts = Counter(pair.cut for pair in its.pairs)
-    yield from (say(cut.replace(" ", "_"), pairs=count) for cut, count in cuts.items() if cut)
+        short, uncounted, single = its.short, its.uncounted, its.single
+        yield say("left_out", fewest=FEWEST_TOKENS, short=short, uncounted=uncounted, single=single)
+    cuts = Counter(pair.cut.replace(" ", "_") for pair in its.pairs)
+    yield from (say(cut, pairs=count) for cut, count in cuts.items() if cut)

@@ -1,7 +1,7 @@
 """Streamlit components from the files in assets/browser/, and those that show nothing: cookies, what a tab holds."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -63,13 +63,17 @@ def served_folder() -> Path:
     return script.parent / STATIC.name if script else STATIC
 
 
-def publish(target: Path, content: bytes | Path) -> Path | None:
-    """Write one of the server's static files, unless it is there already; None where that cannot be done."""
+def publish(target: Path, content: bytes | Path | Iterator[bytes]) -> Path | None:
+    """Write one of the server's static files, unless it is there already; None where that cannot be done.
+
+    What comes in pieces has a name for its content.
+    """
     try:
-        size = len(content) if isinstance(content, bytes) else content.stat().st_size
-        if not (target.exists() and target.stat().st_size == size):
+        size = len(content) if isinstance(content, bytes) else None
+        size = content.stat().st_size if isinstance(content, Path) else size
+        if not (target.exists() and size in (None, target.stat().st_size)):
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, content if isinstance(content, bytes) else content.read_bytes(), mode=0o644)
+            write_whole(target, content.read_bytes() if isinstance(content, Path) else content, mode=0o644)
     except OSError:  # a read-only checkout, or a full disk
         return None
     return target

@@ -19,7 +19,7 @@ from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
 from specviz.models.record_tokenizer import list_tokenizers
-from specviz.player.live import WEIGHTS_BEGIN, live_file
+from specviz.player.live import around_weights, live_pieces
 from specviz.player.offline import offline_page
 from specviz.systems import RecordOptions, open_run, system_of
 from specviz.ui.shared.address import only_here, own_address
@@ -125,13 +125,13 @@ _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/ta
 @cache_by_language  # once for all its visitors
 def _published() -> dict[str, object] | None:
     """See `Taken` in assets/browser/live/take.ts; None where static files cannot be written."""
-    content, folder, begin = live_file().encode(), served_folder(), f"live-{current_language()}-"
-    name = f"{begin}{sha256(content).hexdigest()[:16]}.html"
-    if not publish(folder / name, content):
+    (before, after), folder, begin = around_weights(), served_folder(), f"live-{current_language()}-"
+    name = f"{begin}{sha256((before + after).encode()).hexdigest()[:16]}.html"
+    if not publish(folder / name, (piece.encode() for piece in live_pieces(before, after))):
         return None
     for older in set(folder.glob(f"{begin}*.html")) - {folder / name}:  # 33 MB each
         older.unlink(missing_ok=True)
-    return {"file": name, "bytes": len(content), "weights": content.index(WEIGHTS_BEGIN.encode())}
+    return {"file": name, "bytes": (folder / name).stat().st_size, "weights": len(before.encode())}
 
 
 def offer_live_file(watching: WatchState) -> None:
