@@ -43,6 +43,7 @@ MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
 WEIGHTS_BEGIN = '<div hidden id="weights-'  # assets/browser/live/take.ts puts the settings before them
 PIECE = 1_000_000  # characters of a script element: WebKit is busy for a minute with one of 25 MB
+AROUND_PIECES = 10_000  # characters of all elements around them, at most
 POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}; font-src data:"
 FONTS = {"Source Sans": "SourceSansVF-Upright", "Source Code": "SourceCodeVF-Upright"}  # the app's own
 FONT_FACE = '@font-face {{ font-family: "{name}"; font-weight: 200 900; src: url(data:font/woff2;base64,{content}); }}'
@@ -60,7 +61,7 @@ def live_file() -> str:
 def around_weights() -> tuple[str, str]:
     """What stands in the one file before its weights, and after them. It has the weights' checksums."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
-    inside = sum(4 * (MODELS / name / WEIGHTS).stat().st_size // 3 for name in IN_ONE_FILE)
+    inside = sum(4 * (MODELS / name / WEIGHTS).stat().st_size // 3 + AROUND_PIECES for name in IN_ONE_FILE)
     page = _page(models, WEIGHTS_BEGIN, "'none'", SAYS["file_footer"], MOST_BYTES - inside)
     before, _, after = page.partition(WEIGHTS_BEGIN)
     return before, after
