@@ -13,9 +13,7 @@ from specviz.measure.sweep.table import iterate_rows
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.parts import COLUMNS
-from specviz.ui.shared.speedups import BARS as BARS
 from specviz.ui.shared.speedups import HOLLOW, SpeedupRow, speedup_figure
-from specviz.ui.shared.speedups import LEGEND as LEGEND
 
 SAYS = page_texts("when_it_helps")
 SCHEDULES = page_texts("schedules")
