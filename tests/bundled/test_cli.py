@@ -346,7 +346,7 @@ def test_a_run_with_a_grammar_is_saved_shown_and_exported(ok: Callable[..., str]
     assert trace.drafter.name == WAYS[way][1]
     assert trace.output.text[:6].isdigit()
     assert sum(len(round.drafted) for round in trace.rounds) > 0
-    assert ("┬" in ok("show", file)) == bool(trace.settings.tree)
+    assert ("├" in ok("show", file)) == bool(trace.settings.tree)
     ok("export", file, "-o", page)
     assert trace.drafter.name in page.read_text(encoding="utf-8")
 
