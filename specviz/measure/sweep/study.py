@@ -17,7 +17,7 @@ from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
-from specviz.measure.sweep.table import iterate_rows
+from specviz.measure.sweep.table import iterate_rows, joined
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
@@ -145,26 +145,18 @@ def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
     return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
 
 
-def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Prompts measured at the same fixed lengths without and with their grammar: `pooled`, with these endings."""
+def grammar_ways(rows: pd.DataFrame) -> pd.DataFrame:
+    """Prompts measured at the same fixed lengths without and with their grammar: `pooled` by both."""
     fixed = rows[rows["draft_schedule"] == "fixed"]
     ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
-    both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})
-    without, within = (both[both["constrained"] == way].drop(columns="constrained") for way in (False, True))
-    return without.merge(within, on="prompt", suffixes=("_without", "_with"))
+    return pooled(fixed[ways == 2], ["preset", "constrained"])
 
 
-def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
-
-    Columns: workload; speedup: at the fixed draft length that did best on the other prompts, see `fair_rows`; and
-    that of each schedule in ADAPTIVE under its name. NaN: not measured.
-    """
-    found = fair_points(fair_rows(rows))[["workload", "speedup"]]
-    for schedule in ADAPTIVE:
-        its = pooled(select_kind(rows, schedule), ["workload"]).rename(columns={"speedup": schedule})
-        found = found.merge(its[["workload", schedule]], on="workload", how="left")
-    return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)
+def schedule_ways(rows: pd.DataFrame) -> pd.DataFrame:
+    """Workloads measured with a schedule that chooses the draft length: `pooled` by both, beside `fair_rows`."""
+    chosen = rows[(rows["draft_schedule"] != "fixed") & ~rows["constrained"]]
+    fair = fair_rows(rows)
+    return pooled(joined(fair[fair["workload"].isin(chosen["workload"])], chosen), ["workload", "draft_schedule"])
 
 
 def rivals_t(freedom: int, lengths: int) -> float:
@@ -252,11 +244,11 @@ class Study:
 
     @cached_property
     def grammar(self) -> pd.DataFrame:
-        return grammar_pairs(self.possible)
+        return grammar_ways(self.possible)
 
     @cached_property
-    def adaptive(self) -> pd.DataFrame:
-        return adaptive_points(self.possible)
+    def schedules(self) -> pd.DataFrame:
+        return schedule_ways(self.possible)
 
 
 def studies_of(rows: pd.DataFrame) -> list[Study]:
