@@ -97,7 +97,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     drafter, settings = speculative.drafter, speculative.settings
     verdict = comparison.verdict
     low, high = verdict.interval or (None, None)  # one repeat has no interval
-    predicted_low, predicted_high = comparison.predicted_interval or (None, None)
+    predicted = comparison.predicted
+    predicted_low, predicted_high = (predicted and predicted.interval) or (None, None)
     return {
         "target": speculative.target.name,
         "draft": typed_name(drafter.asked_as) if drafter else None,
@@ -123,7 +124,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "speedup": comparison.speedup,
         "speedup_low": low,
         "speedup_high": high,
-        "predicted_speedup": comparison.predicted_speedup,
+        "predicted_speedup": predicted and predicted.speedup,
         "predicted_low": predicted_low,
         "predicted_high": predicted_high,
         "calibrated": comparison.costs is not None,
@@ -157,8 +158,8 @@ def print_comparison(comparison: Comparison) -> None:
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
     print_line(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
     said = f"speedup {times(comparison.speedup, verdict.interval)} measured"
-    if comparison.predicted_speedup is not None:
-        said += f", {times(comparison.predicted_speedup, comparison.predicted_interval)} modelled"
+    if predicted := comparison.predicted:
+        said += f", {times(predicted.speedup, predicted.interval)} modelled"
     target = comparison.speculative.target
     if found.kind == "sampling":
         same = "the texts are two draws from one distribution"

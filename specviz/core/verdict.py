@@ -179,17 +179,14 @@ def _untrusted(speedup: float, interval: Interval | None, modelled: metrics.Esti
     return Verdict(Judgement(UNTOLD, speedup, "interval"), reason, None, None, interval, trusted=False)
 
 
-def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict | None:
-    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
+def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict:
+    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair, at least one.
 
     It is judged by the 95 % interval over the repeats, where their times are `trusted` (`is_busy`). One pair has none.
     The costs are medians of few rounds, so they explain a speedup in that interval widened by `widen_for_next_run`.
     """
-    if not ratios:
-        return None
-    for ratio in ratios:
-        if not 0 < ratio < math.inf:
-            raise InputError(f"ratios must be numbers above 0, not {ratio}.")
+    if wrong := [ratio for ratio in ratios if not 0 < ratio < math.inf]:
+        raise InputError(f"ratios must be numbers above 0, not {wrong[0]}.")
     interval = interval_of_ratios(ratios) if len(ratios) > 1 else None
     if not trusted:
         return _untrusted(geometric_mean(ratios), interval)

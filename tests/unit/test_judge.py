@@ -57,7 +57,7 @@ def test_all_pages_say_the_same_word(
     monkeypatch.setattr(verdicts, "speedup_interval", lambda trace: timing)
     monkeypatch.setattr(verdicts.metrics, "speedup", lambda trace: middle)
     monkeypatch.setattr(verdicts, "WIDE", 10)  # the machine counts as quiet
-    watch, race = known(verdict_of_run(in_turns())), known(verdict_of_ratios(ratios, None))
+    watch, race = known(verdict_of_run(in_turns())), verdict_of_ratios(ratios, None)
     compare = timed("story-1", *ratios).verdict
     assert watch.headline == race.headline == compare.headline == f"{word[0].upper()}{word[1:]}, {middle:.2f}×"
     for verdict in (watch, race, compare):
@@ -82,7 +82,7 @@ def test_all_pages_say_the_same_word(
 )
 def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: VerdictWord) -> None:
     looks = "Looks about even" if word == "about even" else f"Looks like it {word}"
-    one = known(verdict_of_ratios([speedup], None))
+    one = verdict_of_ratios([speedup], None)
     assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
     (point,) = points(frame_of([row_at("story", 4, speedup)])).itertuples()
     assert (point.outcome, point.sure) == (word, False)
