@@ -20,7 +20,6 @@ from specviz.cli.output import counts_line, print_line, print_table, status_line
 from specviz.cli.sweep import DRAFT_LENGTHS, ManyOptions, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import typed_name
 from specviz.core.errors import InputError
-from specviz.core.numbers import times
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS, DecodeSettings
@@ -157,9 +156,9 @@ def print_comparison(comparison: Comparison) -> None:
     print_table(("", "median s", "tokens/s", "spread"), rows)
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
     print_line(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
-    said = f"speedup {times(comparison.speedup, verdict.interval)} measured"
+    said = f"speedup {verdict.shown} measured"
     if predicted := comparison.predicted:
-        said += f", {times(predicted.speedup, predicted.interval)} modelled"
+        said += f", {predicted.shown} modelled"
     target = comparison.speculative.target
     if found.kind == "sampling":
         same = "the texts are two draws from one distribution"

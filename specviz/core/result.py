@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, VerdictWord
-from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
+from specviz.core.metrics import Costs, Counts, count, estimated_at, say_estimate, span, speedup
 from specviz.core.numbers import localize, percent
 from specviz.core.terms import Terms
 from specviz.core.theory import verification_steps
@@ -46,7 +46,7 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     if not verdict.trusted:
         return replace(_judge_busy(trace, counts, known), same=same)
     reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
-    word = UNTOLD if verdict.judgement.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
+    word = UNTOLD if verdict.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
     says = _speed(word, localize(verdict.speedup, ".2f"), _passes(counts))
     return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
 
@@ -74,12 +74,14 @@ def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Resul
     if not known or not estimate:
         return Result(busy, say_result("busy_counts"), trusted=False)
     if estimate.interval is None:
-        return Result(busy, say_result("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
+        return Result(
+            busy, say_result("busy_unsure", speedup=say_estimate(estimate), source=known.source), trusted=False
+        )
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     word = HURTS if high < 1 else HELPS if low > 1 else UNTOLD
     says = _speed(
         word,
-        estimate.said,
+        say_estimate(estimate),
         say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds),
         say_result("quiet"),
     )

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.metrics import Costs, Counts, Estimate, count
+from specviz.core.judge import Judgement, judge
+from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounding import Judged
 from specviz.core.rounds import Piece
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -140,7 +141,7 @@ class Comparison:
         return self.terms_at(self.costs)
 
     @property
-    def predicted(self) -> Estimate | None:
+    def predicted(self) -> Judgement | None:
         """Modelled from the costs and the acceptance, see `Terms.speedup`; None without either."""
         if self.costs is None or self.terms is None:
             return None
@@ -149,7 +150,7 @@ class Comparison:
             terms = self.terms_at(costs)
             return terms.speedup if terms else 0.0
 
-        return Estimate(modelled(self.costs), self.costs.interval(modelled))
+        return judge(modelled(self.costs), self.costs.interval(modelled), modelled=True)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:
         terms = terms_of(self.both, costs)

@@ -13,7 +13,15 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.plan import OWN_WORKLOAD
-from specviz.measure.sweep.study import ADAPTIVE, Study, break_even_line, pooled, round_steps, select_kind, studies_of
+from specviz.measure.sweep.study import (
+    ADAPTIVE,
+    Study,
+    break_even_line,
+    round_steps,
+    select_kind,
+    studies_of,
+    summarise,
+)
 from specviz.measure.sweep.table import iterate_rows
 
 say = Sentences("sweep")
@@ -137,7 +145,7 @@ def _speeds(study: Study) -> list[str]:
 
 
 def _speed(rows: pd.DataFrame, how: str) -> str:
-    whole: Any = pooled(rows.assign(whole=True), ["whole"]).iloc[0]
+    whole: Any = summarise(rows.assign(whole=True), ["whole"]).iloc[0]
     speed = say("speed", how=how, whole=whole)
     if math.isnan(whole.low):
         return say("speed_of_one", speed=speed)

@@ -83,7 +83,7 @@ def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) 
 
     return {
         SAYS["column_prompt"]: name,
-        SAYS["column_speedup"]: times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?"),
+        SAYS["column_speedup"]: verdict.shown,
         SAYS["column_quality"]: quality,
         SAYS["column_accepted"]: counts.accepted,
         SAYS["column_rejected"]: counts.rejected,
@@ -170,13 +170,7 @@ def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
         if len(laps) > 1 and not race.differing_kinds(laps):
             found[name][SAYS["all_prompts"]] = race.overall_verdict(laps)
     rows = [
-        SpeedupRow(
-            f"{prompt}, {name}" if len(races) > 1 else prompt,
-            verdict.speedup,
-            verdict.interval,
-            verdict.judgement.word,
-            f" {verdict.said}",
-        )
+        SpeedupRow(f"{prompt}, {name}" if len(races) > 1 else prompt, verdict, f" {verdict.said}")
         for prompt in [*prompts, SAYS["all_prompts"]]
         for name, its in found.items()
         if (verdict := its.get(prompt))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.core.judge import Judgement
 from specviz.core.metrics import Costs
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
@@ -46,9 +47,9 @@ def ways_figure(found: pd.DataFrame, way: str, labels: Mapping[Any, str]) -> plo
 
 
 def _summary_row(point: Any, more: str) -> SpeedupRow:
-    """The row of a point of `study.pooled`: its first column says what it is of."""
+    """The row of a point of `study.summarise`: its first column says what it is of."""
     interval = None if pd.isna(point.low) else (point.low, point.high)
-    return SpeedupRow(workload_title(point[0]), point.speedup, interval, point.outcome, more)
+    return SpeedupRow(workload_title(point[0]), Judgement(point.outcome, point.speedup, "interval", interval), more)
 
 
 def _lengths_of(lengths: Sequence[int]) -> str:
@@ -101,9 +102,9 @@ def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
 
 def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
-    pooled = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
-    tokens = round_steps(pooled, costs).to_list()
-    line = _break_even_line(pooled["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
+    summarise = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
+    tokens = round_steps(summarise, costs).to_list()
+    line = _break_even_line(summarise["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
     measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
     x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
     y = plot.axis(COLUMNS["tokens per target call"], rangemode="tozero")
