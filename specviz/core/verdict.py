@@ -5,7 +5,7 @@ Where it cannot, the reason says so and names neither.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -102,18 +102,14 @@ def doubts(trace: Trace, costs: metrics.Costs) -> bool:
     if any(round.is_tree for round in trace.rounds):
         return False  # its checks were not calibrated
     drafted = mode(len(round.drafted) for round in trace.rounds if round.drafted)
+
+    def outside(value: float, low: float, high: float) -> float:
+        return max(low - value, value - high, 0.0)
+
     check, its_check = (verification_steps(each.verification, drafted + 1) for each in (own, costs))
-    off = (
-        drafted * _outside(own.cost_ratio, costs.of_draft or (costs.cost_ratio, costs.cost_ratio)),
-        _outside(check, costs.check_interval(drafted + 1) or (its_check, its_check)),
-    )
-    return max(off) > (DOUBT - 1) * costs.round_steps(drafted)
-
-
-def _outside(value: float, interval: Interval) -> float:
-    """How far a value is outside an interval; 0 inside."""
-    low, high = interval
-    return max(low - value, value - high, 0.0)
+    off_draft = drafted * outside(own.cost_ratio, *(costs.of_draft or (costs.cost_ratio, costs.cost_ratio)))
+    off_check = outside(check, *(costs.check_interval(drafted + 1) or (its_check, its_check)))
+    return max(off_draft, off_check) > (DOUBT - 1) * costs.round_steps(drafted)
 
 
 def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
@@ -150,9 +146,8 @@ def _step(trace: Trace) -> float:
 def _untrusted(speedup: float, interval: Interval | None, modelled: Judgement | None = None) -> Verdict:
     reason = say("busy")
     if modelled:
-        reason = say(
-            "at_costs" if modelled.interval else "at_unsure_costs", busy=reason, speedup=metrics.say_estimate(modelled)
-        )
+        name = "at_costs" if modelled.interval else "at_unsure_costs"
+        reason = say(name, busy=reason, speedup=metrics.say_estimate(modelled))
     return Verdict(UNTOLD, speedup, "interval", interval, trusted=False, reason=reason)
 
 
@@ -230,7 +225,11 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
 
 
 def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
-    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place."""
+    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place.
+
+    The lead is how far the written token's logit is above the plain run's; at least, if only more probable ones were
+    recorded. Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
+    """
     recorded = (
         candidates
         for round in trace.rounds
@@ -240,16 +239,8 @@ def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
         )
     )
     known = {c.id: c.p for c in next(islice(recorded, at, None), [])}
-    lead = _lead(known, trace.output.token_ids[at], plain_id)
+    written, lead = known.get(trace.output.token_ids[at]), None
+    if len(known) > 1 and written:
+        other = known.get(plain_id, min(known.values()))
+        lead = math.log(written / other) if other > 0 else math.inf
     return judge_difference(lead, trace.target.dtype, short_name(trace.target.name)).sentence
-
-
-def _lead(known: Mapping[int, float], written_id: int, plain_id: int) -> float | None:
-    """How far the written token's logit is above the plain run's; at least, if only more probable ones were recorded.
-
-    Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
-    """
-    if len(known) < 2 or not known.get(written_id):
-        return None
-    other = known.get(plain_id, min(known.values()))
-    return math.log(known[written_id] / other) if other > 0 else math.inf

@@ -14,7 +14,7 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
-from specviz.measure.sweep.study import RISK, Study
+from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
@@ -224,7 +224,7 @@ def draw_schedules(study: Study, source: str) -> None:
     if ways.empty:
         st.info(SAYS["no_schedules"])
         return
-    labels = SCHEDULES | {"fixed": SAYS["fixed_on_others"]}
+    labels = {**{name: SCHEDULES[name] for name in ADAPTIVE}, "fixed": SAYS["fixed_on_others"]}
     chart(
         figures.ways_figure(study.mark_unsure(ways), "draft_schedule", labels), "sweep-adaptive", source=_title(source)
     )
