@@ -20,14 +20,13 @@ from specviz.cli.options import (
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_json
 from specviz.cli.plots import check_plots, write_plots
 from specviz.core.drafters import canonical
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, NoNodeLeft
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
 from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import dump_row, names_apart
-from specviz.measure.sweep.spread import ClusterSweep, NoNodeLeft
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -136,12 +135,12 @@ def _rows(
         return
     address, lost = parse_ray_address(options.ray), list[str]()
     check_ray()
-    from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
+    from specviz.measure.sweep import cluster  # imports torch
 
     status.show(f"joining the Ray cluster at {address}")
     try:
-        with ray_nodes(address, PairLoader(options, hottest, StatusLine(None)), options.threads) as nodes:
-            yield from ClusterSweep(cells, nodes, file.rows, status.show, lost.append).rows()
+        with cluster.ray_workers(address, PairLoader(options, hottest, StatusLine(None)), options.threads) as workers:
+            yield from cluster.measure_on(workers, cells, file.rows, status.show, lost.append)
     finally:
         for sentence in lost:
             note(sentence)
