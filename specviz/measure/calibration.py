@@ -90,8 +90,18 @@ def calibration_steps(
     works |= {"plain again": runs.plain()}  # every figure is divided by its median
     works |= {("tree", n): runs.time_size(n, f"{DYNAMIC}{n}") for n in trees}
     found = yield from interleave(works, turns)
-    blocks = [_convert_to_steps(turn) for turn in _whole(found)]
-    costs = Costs.from_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
+    blocks, sizes = list(_blocks(found)), [*(("tree", n) for n in trees), *(("chain", n) for n in lengths)]
+    costs = Costs.from_blocks(
+        [
+            Costs(
+                step,
+                times["drafter"].draft,
+                {1: 1.0} | {n + 1: times[kind, n].verify for kind, n in sizes},
+                times["drafter"].overhead,
+            )
+            for step, times in blocks
+        ]
+    )
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
     measured = Calibration(
         target=target.name,
@@ -131,28 +141,23 @@ class _Times(NamedTuple):
 
 
 NOTHING = _Times(0.0, 0.0, 0.0)  # a drafter that never drafted
-_Turn = Mapping[object, Sequence[_Times]]
 
 
-def _whole(found: Mapping[object, list[list[_Times]]]) -> list[_Turn]:
-    """The turns in which nothing had ended: in a short context window a run ends early."""
+def _blocks(found: Mapping[object, list[list[_Times]]]) -> Iterator[tuple[float, dict[object, _Times]]]:
+    """Of each turn: the seconds of a plain step, and the medians of everything else in it, in such steps.
+
+    Only of turns in which nothing had ended: in a short context window a run ends early.
+    """
     if not any(found["drafter"]):
         found = {**found, "drafter": [[NOTHING] for _ in found["plain"]]}
-    turns = [dict(zip(found, times, strict=True)) for times in zip(*found.values(), strict=True)]
-    return [turn for turn in turns if all(turn.values())]
-
-
-def _convert_to_steps(turn: _Turn) -> tuple[float, dict[object, _Times]]:
-    """The seconds of a plain step in one turn, and the medians of everything else in it, in such steps."""
-    step = median(each.verify for name in ("plain", "plain again") for each in turn[name])
-    return step, {
-        work: _Times(*(median(part) / step for part in zip(*times, strict=True))) for work, times in turn.items()
-    }
-
-
-def _costs(step: float, times: Mapping[object, _Times], lengths: Sequence[int], trees: Sequence[int]) -> Costs:
-    checks = {n + 1: times["tree", n].verify for n in trees} | {n + 1: times["chain", n].verify for n in lengths}
-    return Costs(step, times["drafter"].draft, {1: 1.0} | checks, times["drafter"].overhead)
+    for times in zip(*found.values(), strict=True):
+        if all(times):
+            turn = dict(zip(found, times, strict=True))
+            step = median(each.verify for name in ("plain", "plain again") for each in turn[name])
+            yield (
+                step,
+                {work: _Times(*(median(part) / step for part in zip(*its, strict=True))) for work, its in turn.items()},
+            )
 
 
 class _Runs:

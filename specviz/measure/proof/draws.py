@@ -326,23 +326,19 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
     return [token_id for token_id, p in zip(top.indices.tolist(), top.values.tolist(), strict=True) if p > 0]
 
 
-class _Counts:
-    """What one of the two ways to decode wrote: how often each class, and each twentieth of the probability."""
-
-    def __init__(self, classes: Sequence[int]) -> None:
-        self._class_of = {token_id: i for i, token_id in enumerate(classes)}
-        self.classes, self.places = [0] * (len(classes) + 1), [0] * PLACES
-
-    def add(self, p: Tensor, token_id: int, v: float) -> None:
-        self.classes[self._class_of.get(token_id, len(self._class_of))] += 1
-        self.places[min(PLACES - 1, int(PLACES * place_of(p, token_id, v)))] += 1
-
-
 def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Generator[None, None, DrawBatch]:
     """`random` is of the places alone: they change nothing in what is drawn."""
-    speculative, plain, histories = _Counts(classes), _Counts(classes), Counter[tuple[int, ...]]()
-    tries = proposed = accepted = 0
-    while sum(speculative.classes) < each:
+    class_of = {token_id: place for place, token_id in enumerate(classes)}
+    # What each way to decode wrote: how often each class, and each twentieth of the probability.
+    counts = {way: ([0] * (len(classes) + 1), [0] * PLACES) for way in ("speculative", "plain")}
+
+    def add(way: str, p: Tensor, token_id: int) -> None:
+        its_classes, places = counts[way]
+        its_classes[class_of.get(token_id, len(classes))] += 1
+        places[min(PLACES - 1, int(PLACES * place_of(p, token_id, random.random())))] += 1
+
+    histories, tries, proposed, accepted = Counter[tuple[int, ...]](), 0, 0, 0
+    while histories.total() < each:
         if tries >= PATIENCE * each:
             raise InputError(say("never_rejected"))
         drawn, first_accepted = draws.try_one()
@@ -352,33 +348,29 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
         if drawn is not None:
             histories[drawn.history] += 1
             p, token_id = draws.probabilities(drawn.history), draws.plainly(drawn.history)
-            speculative.add(p, drawn.token_id, random.random())
-            plain.add(p, token_id, random.random())
+            add("speculative", p, drawn.token_id)
+            add("plain", p, token_id)
         yield None
+    ids, total = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
+    for history, count in histories.items():
+        total += count * draws.probabilities(history)[ids].double()
+    expected: list[float] = total.tolist()
     products, minima, most_probable = draws.acceptance() or (None, None, None)
     return DrawBatch(
         tokens=[*map(draws.text_of, classes), "any other"],
-        speculative=speculative.classes,
-        plain=plain.classes,
-        expected=_expected(draws, classes, histories),
+        speculative=counts["speculative"][0],
+        plain=counts["plain"][0],
+        expected=[*expected, max(0.0, histories.total() - sum(expected))],
         texts=len(histories),
         tries=tries,
         proposed=proposed,
         accepted=accepted,
         sum_of_products=products,
         sum_of_minima=minima,
-        speculative_places=speculative.places,
-        plain_places=plain.places,
+        speculative_places=counts["speculative"][1],
+        plain_places=counts["plain"][1],
         most_probable=most_probable,
     )
-
-
-def _expected(draws: Draws, classes: list[int], histories: Counter[tuple[int, ...]]) -> list[float]:
-    ids, total = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
-    for history, count in histories.items():
-        total += count * draws.probabilities(history)[ids].double()
-    known: list[float] = total.tolist()
-    return [*known, max(0.0, histories.total() - sum(known))]
 
 
 def place_of(p: Tensor, token_id: int, v: float) -> float:

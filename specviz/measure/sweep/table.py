@@ -46,6 +46,10 @@ def _dtype(column: str) -> str:
 
 
 TYPES = {column: _dtype(column) for column in COLUMNS}
+OPTIONAL = [column for column in COLUMNS if NoneType in get_args(HINTS[column])]
+MISSING = ("NA", "NaN", "nan", "None")  # how pandas and R write that there is no value, if they are told to
+ROW_NUMBERS = ("", "Unnamed: 0", "index")  # what pandas calls them
+SEPARATORS = ",;\t"  # a spreadsheet writes that of its language
 
 
 class TableLimits(NamedTuple):
@@ -109,7 +113,14 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
         values = {
             column: _value(column, cell, separator) for column, cell in zip(columns, cells, strict=True) if column
         }
-        row = _row(values, number, name)
+        try:
+            row = _ONE_ROW.validate_python([values])[0]
+            problem = _problem(row)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            problem = first["loc"][-1], first["msg"]
+        if problem:
+            raise InputError(say("wrong_cell", name=name, number=number, column=problem[0], problem=problem[1]))
         if row.accepted + row.rejected + row.discarded != row.drafted:
             raise InputError(say("wrong_sum", name=name, preset=repr(row.preset)))
         if (row.acceptance_rate is None) != (row.drafted == 0):
@@ -120,6 +131,17 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
         if number > most.rows or len(workloads) > most.workloads or len(series) > most.series:
             raise InputError(say("too_many", name=name, most=most))
     return rows
+
+
+def _problem(row: SweepRow) -> tuple[object, str] | None:
+    """A setting that is impossible, and why."""
+    for column, setting in SETTINGS.items():
+        value = getattr(row, column)
+        if column != "seed" and not setting.allows(value):
+            return column, setting.rule
+        if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
+            return column, f"> {LARGEST:,}"
+    return None
 
 
 def _lines(content: str, name: str, separator: str) -> Iterator[list[str]]:
@@ -146,12 +168,6 @@ def _lines(content: str, name: str, separator: str) -> Iterator[list[str]]:
         raise InputError(say("no_table", name=name, error=error)) from None
 
 
-OPTIONAL = [column for column in COLUMNS if NoneType in get_args(HINTS[column])]
-MISSING = ("NA", "NaN", "nan", "None")  # how pandas and R write that there is no value, if they are told to
-ROW_NUMBERS = ("", "Unnamed: 0", "index")  # what pandas calls them
-SEPARATORS = ",;\t"  # a spreadsheet writes that of its language
-
-
 def _value(column: str, cell: str, separator: str) -> str | None:
     """What a cell says; None: it is empty. Where no commas separate cells, one may stand in a number."""
     if column in OPTIONAL and cell in MISSING:
@@ -159,24 +175,6 @@ def _value(column: str, cell: str, separator: str) -> str | None:
     if TYPES[column] == "float64" and separator != ",":
         cell = cell.replace(",", ".")
     return unmarked(cell) or (None if column in OPTIONAL else "")
-
-
-def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
-    def wrong(column: object, problem: str) -> InputError:
-        return InputError(say("wrong_cell", name=name, number=number, column=column, problem=problem))
-
-    try:
-        row = _ONE_ROW.validate_python([values])[0]
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise wrong(first["loc"][-1], first["msg"]) from None
-    for column, setting in SETTINGS.items():
-        value = getattr(row, column)
-        if column != "seed" and not setting.allows(value):
-            raise wrong(column, setting.rule)
-        if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
-            raise wrong(column, f"> {LARGEST:,}")
-    return row
 
 
 def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
@@ -191,10 +189,9 @@ def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
     if missing := [column for column in NEEDED if column not in columns]:
         raise InputError(say("other_version", name=name, column=missing[0]))
     for column in filter(None, columns):
-        if column not in COLUMNS:
-            raise InputError(say("unknown_column", name=name, column=repr(column[:40])))
-        if columns.count(column) > 1:
-            raise InputError(say("column_twice", name=name, column=repr(column[:40])))
+        if column not in COLUMNS or columns.count(column) > 1:
+            problem = "column_twice" if column in COLUMNS else "unknown_column"
+            raise InputError(say(problem, name=name, column=repr(column[:40])))
     return columns, separator
 
 
@@ -210,9 +207,12 @@ class SweepFile:
         if path is None:
             return
         try:
-            content = _whole_rows(path)
+            content = text_of(path, MOST_BYTES) if path.exists() else ""
+            known = _header(content, str(path)) if content else None
+            # A sweep that was killed leaves half a row at the end.
+            content = content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))
             self.rows = parse_rows(content, str(path))
-            upgraded = content if _header(content, str(path)) == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
+            upgraded = content if known == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
             path.write_text(upgraded, encoding="utf-8", newline="")
         except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
@@ -226,11 +226,3 @@ class SweepFile:
             with self._path.open("a", encoding="utf-8", newline="") as file:
                 file.write(dump_frame(frame_of([row]), header=False))
         self.rows.append(row)
-
-
-def _whole_rows(path: Path) -> str:
-    """The file's whole rows: a sweep that was killed leaves half a row at the end. At least the header."""
-    content = text_of(path, MOST_BYTES) if path.exists() else ""
-    if content:
-        _header(content, str(path))
-    return content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))

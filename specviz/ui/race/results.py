@@ -15,7 +15,7 @@ from specviz.core.texts import fill, join_choices
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
-from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, total
+from specviz.measure.paired import Comparison, GreedyQuality, SampledQuality, total
 from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
@@ -142,7 +142,12 @@ def show_quality(laps: Sequence[Comparison]) -> None:
 def quality_sentence(lap: Comparison) -> str:
     """Where two greedy texts begin to differ, and why; how likely the target finds two sampled ones."""
     if isinstance(lap.quality, SampledQuality):
-        ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
+        ours, theirs = (
+            localize(found.mean, ".2f")
+            if found.low is None or found.high is None
+            else SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
+            for found in (lap.quality.speculative, lap.quality.autoregressive)
+        )
         return SAYS["log_probabilities"].format(ours=ours, theirs=theirs)
     at, target = lap.quality.first_difference, lap.plain.target
     if at is None:
@@ -153,13 +158,6 @@ def quality_sentence(lap: Comparison) -> str:
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
     return SAYS["parted"].format(place=at + 1, ours=written[at], theirs=lap.plain_tokens[at], why=why)
-
-
-def log_probability(found: LogProbability) -> str:
-    """ "-1.23 (95 % interval -1.41 to -1.05)"."""
-    if found.low is None or found.high is None:
-        return localize(found.mean, ".2f")
-    return SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
 
 
 def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:

@@ -103,17 +103,16 @@ def _ends(verdict: Verdict) -> tuple[float, float]:
 def _points(draft: str, number: int, runs: Sequence[TriedRun]) -> plot.FigurePart:
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
-    speeds = [verdict.speedup for _, verdict in own]
-    low, high = zip(*(_ends(verdict) for _, verdict in own), strict=True) if own else ((), ())
+    speeds, ends = [verdict.speedup for _, verdict in own], [_ends(verdict) for _, verdict in own]
     return plot.scatter(
         figure_text(draft),
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
         SAYS["tried_hover"],
-        customdata=[(run.number, it.shown) for run, it in own],
+        customdata=[(run.number, verdict.shown) for run, verdict in own],
         mode="markers",
         marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
-        error_y=plot.interval(speeds, low, high, color),
+        error_y=plot.interval(speeds, [low for low, _ in ends], [high for _, high in ends], color),
     )
 
 

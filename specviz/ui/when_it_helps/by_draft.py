@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import inf
+from typing import Any
 
 import streamlit as st
 
@@ -113,33 +114,32 @@ def lengths_in_words(points: Sequence[Point]) -> str:
     return describe_range(lengths) if len(lengths) > 1 else str(lengths[0])
 
 
-def _lengths_axis() -> FigurePart:
-    return axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
-
-
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines = [
-        _line(points, [point.per_call for point in points], number, SAYS["hover_counted"])
-        for number, points in enumerate(drafts)
-    ]
+    values = [[point.per_call for point in points] for points in drafts]
     y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
-    return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True)
+    return _lines(drafts, values, SAYS["hover_counted"], y)
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines: list[FigurePart] = []
-    for number, points in enumerate(drafts):
-        speedups = [point.modelled.speedup for point in points]
-        low, high = zip(*(point.modelled.interval or (point.modelled.speedup,) * 2 for point in points), strict=True)
-        ends = interval(speedups, low, high, COLORS[number], thickness=1, width=0)
-        lines.append(_line(points, speedups, number, SAYS["hover_modelled"]) | {"error_y": ends})
+    values = [[point.modelled.speedup for point in points] for points in drafts]
     y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
-    return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True, **level(1, "1×", beside=True))
+    drawn = _lines(drafts, values, SAYS["hover_modelled"], y, **level(1, "1×", beside=True))
+    for number, (line, points) in enumerate(zip(drawn["data"], drafts, strict=True)):
+        low, high = zip(*(point.modelled.interval or (point.modelled.speedup,) * 2 for point in points), strict=True)
+        line["error_y"] = interval(line["y"], low, high, COLORS[number], thickness=1, width=0)
+    return drawn
 
 
-def _line(points: Sequence[Point], values: Sequence[float], number: int, hover: str) -> FigurePart:
-    name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
-    return scatter(name, lengths, values, f"{hover}<extra>{name}</extra>", **look(number, 7))
+def _lines(
+    drafts: Sequence[Sequence[Point]], values: Sequence[Sequence[float]], hover: str, y: FigurePart, **layout: Any
+) -> Figure:
+    """A line for each draft, over the draft length."""
+    lengths, lines = list(range(1, MAX_DRAFT_LENGTH + 1)), []
+    for number, points in enumerate(drafts):
+        name = figure_text(spoken(points[0].draft))
+        lines.append(scatter(name, lengths, values[number], f"{hover}<extra>{name}</extra>", **look(number, 7)))
+    x = axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
+    return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **layout)
 
 
 PART = "by_draft"  # the part of the page that grows with a comparison

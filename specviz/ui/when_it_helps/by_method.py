@@ -31,13 +31,11 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     parts: list[plot.FigurePart] = []
     for number, method in enumerate(methods, start=1):
         costs, name = method.kinds[kind].best.costs, f"{number} {figure_text(method.title)}"
-        mark: plot.FigurePart = {
-            "mode": "markers",
-            "marker": plot.look(number - 1, 13, open="-open" * (number > len(plot.COLORS)))["marker"],
-        }
         if costs.draft_step is not None:
-            x, y = [costs.draft_step], [costs.tokens_per_target_call]
-            parts.append(plot.scatter(name, x, y, SAYS["hover_method"], customdata=[name], **mark))
+            marker = plot.look(number - 1, 13, open="-open" * (number > len(plot.COLORS)))["marker"]
+            more: plot.FigurePart = {"mode": "markers", "marker": marker, "customdata": [name]}
+            at = [costs.draft_step], [costs.tokens_per_target_call]
+            parts.append(plot.scatter(name, *at, SAYS["hover_method"], **more))
     x_axis, y_axis = plot.axis(SAYS["axis_cost"]), plot.axis(COLUMNS["tokens per target call"])
     return plot.figure(parts, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
@@ -75,34 +73,25 @@ def show_by_method() -> None:
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
         (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
     )
-    rows = [_row(number, method, kind) for number, method in enumerate(part.methods, start=1)]
-    data_table(rows, "methods_table", columns=FORMATS)
+    rows = [
+        {
+            "no.": number,
+            "method": method.title,
+            "speedup": best.judged.shown,
+            "tokens per target call": best.costs.tokens_per_target_call,
+            "guesses a round": best.costs.guesses,
+            "c, a draft step": best.costs.draft_step,
+            "the draft": best.costs.draft,
+            "the check": best.costs.verify,
+            "the rest": best.costs.overhead,
+            "settings": best.labels,
+        }
+        for number, method in enumerate(part.methods, start=1)
+        for best in [method.kinds[kind].best]
+    ]
+    costs = ("tokens per target call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest")
+    data_table(rows, "methods_table", columns=numbers("%.2f", *costs) | texts("speedup") | numbers("%d", "no."))
     note(SAYS["methods"], "methods")
-
-
-FORMATS = {
-    **numbers(
-        "%.2f", "tokens per target call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest"
-    ),
-    **texts("speedup"),
-    **numbers("%d", "no."),
-}
-
-
-def _row(number: int, method: Method, kind: str) -> dict[str, object]:
-    best, costs = method.kinds[kind].best, method.kinds[kind].best.costs
-    return {
-        "no.": number,
-        "method": method.title,
-        "speedup": best.judged.shown,
-        "tokens per target call": costs.tokens_per_target_call,
-        "guesses a round": costs.guesses,
-        "c, a draft step": costs.draft_step,
-        "the draft": costs.draft,
-        "the check": costs.verify,
-        "the rest": costs.overhead,
-        "settings": best.labels,
-    }
 
 
 def where(measured: MeasuredMethods) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import Judgement
+from specviz.core.judge import Interval, Judgement
 from specviz.core.metrics import Costs
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
@@ -48,8 +48,12 @@ def ways_figure(found: pd.DataFrame, way: str, labels: Mapping[Any, str]) -> plo
 
 def _summary_row(point: Any, more: str) -> SpeedupRow:
     """The row of a point of `study.summarise`: its first column says what it is of."""
-    interval = None if pd.isna(point.low) else (point.low, point.high)
-    return SpeedupRow(workload_title(point[0]), Judgement(point.outcome, point.speedup, "interval", interval), more)
+    judged = Judgement(point.outcome, point.speedup, "interval", interval_of(point))
+    return SpeedupRow(workload_title(point[0]), judged, more)
+
+
+def interval_of(point: Any) -> Interval | None:
+    return None if pd.isna(point.low) else (point.low, point.high)
 
 
 def _lengths_of(lengths: Sequence[int]) -> str:

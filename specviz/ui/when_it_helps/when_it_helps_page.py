@@ -116,12 +116,11 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
 
 def _choose_source(sweeps: WhenItHelpsState, sources: list[str]) -> str:
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
-    if len(sources) == 1:
-        return shown
-    key = f"when_it_helps_source-{len(sources)}-{shown}"
-    named: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
-    sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=shown, **named) or shown
-    return sweeps.shown
+    if len(sources) > 1:
+        key = f"when_it_helps_source-{len(sources)}-{shown}"
+        named: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
+        shown = sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=shown, **named) or shown
+    return shown
 
 
 def _title(source: str) -> str:
@@ -157,20 +156,18 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
-    def speedup(point: Any) -> str:
-        interval = None if pd.isna(point.low) else (point.low, point.high)
-        return times(point.speedup, interval, "?" if point.outcome == UNTOLD else "")
-
-    def repeated(point: Any) -> str | None:
-        return None if pd.isna(point.repetition) else percent(point.repetition)
-
     columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
         points = {point.workload: point for point in iterate_rows(study.mark_unsure(study.fair))}
+        found: list[Any] = [points.get(workload) for workload in workloads]
         temperature = study.series.temperature
         name = SAYS["column_temperature"].format(temperature=temperature) if temperature else SAYS["column_greedy"]
-        for title, said in ((name, speedup), (SAYS["column_repeated"].format(name=name), repeated)):
-            columns[title] = [said(points[workload]) if workload in points else None for workload in workloads]
+        columns[name] = [
+            each and times(each.speedup, figures.interval_of(each), "?" * (each.outcome == UNTOLD)) for each in found
+        ]
+        columns[SAYS["column_repeated"].format(name=name)] = [
+            percent(each.repetition) if each and not pd.isna(each.repetition) else None for each in found
+        ]
     return pd.DataFrame(columns)
 
 
@@ -190,22 +187,20 @@ def draw_workloads(study: Study, source: str) -> None:
 
 def draw_lengths(study: Study, source: str) -> None:
     every = study.points
-    if not _reads(sentences.length_sentence(every), every, study.spoilt):
-        return
-    chart(figures.length_figure(every), "sweep-length", source=_title(source))
-    note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
+    if _reads(sentences.length_sentence(every), every, study.spoilt):
+        chart(figures.length_figure(every), "sweep-length", source=_title(source))
+        note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
 
 
 def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
+    if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) or not costs:
         return
-    if costs and study.lookup:
-        chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=_title(source))
-        note(SAYS["lookup_map"], "sweep-map")
-    elif costs:
-        chart(figures.break_even_figure(every, costs), "sweep-break-even", source=_title(source))
-        note(SAYS["map"], "sweep-map")
+    draw, key = figures.break_even_figure, "sweep-break-even"
+    if study.lookup:
+        draw, key = figures.break_even_tokens_figure, "sweep-break-even-tokens"
+    chart(draw(every, costs), key, source=_title(source))
+    note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
 
 
 def draw_constraints(study: Study, source: str) -> None:
