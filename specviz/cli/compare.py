@@ -21,10 +21,9 @@ from specviz.cli.sweep import DRAFT_LENGTHS, ManyOptions, draft_lengths, measure
 from specviz.core.drafters import typed_name
 from specviz.core.errors import InputError
 from specviz.core.rounding import judge_difference
-from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.trace import Trace
-from specviz.measure.paired import Comparison
+from specviz.measure.paired import Comparison, prefill_seconds
 from specviz.measure.sweep.plan import SweepPair, SweepPlan
 from specviz.measure.sweep.rows import COUNTED, counted
 
@@ -135,12 +134,11 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dict[str, Any]:
     """One decoder: its run that is shown, and of every repeat the seconds and the number of new tokens."""
-    prefill = trace.prefill_seconds
     return {
         "seconds": median(seconds),
         "seconds_all": seconds,
         "new_tokens_all": lengths,
-        "prefill_seconds": known_seconds(prefill.target) + known_seconds(prefill.draft),
+        "prefill_seconds": prefill_seconds(trace),
         "token_ids": trace.output.token_ids,
         "text": trace.output.text,
     }

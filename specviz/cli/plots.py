@@ -12,13 +12,13 @@ from specviz.core.names import first_words, short_name
 if TYPE_CHECKING:
     import pandas as pd
 
+    from specviz.figures.parts import Figure
     from specviz.measure.endpoints.result import BenchResult
-    from specviz.ui.shared.figures import Figure
 
 MOST_TITLE = 90  # characters
 THEME = {"var(--ink)": "#1b1f24", "var(--line)": "#d5d9de", "var(--background)": "#ffffff"}  # a page has its own
 
-# Imports of figures stand inside the functions: with them come pandas, Streamlit and Plotly.
+# Imports of figures stand inside the functions: with them come pandas and Plotly.
 
 
 def check_plots(folder: Path) -> None:
@@ -30,8 +30,8 @@ def check_plots(folder: Path) -> None:
 
 def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
     """Write the figures of every series of the rows; yields the files."""
+    from specviz.figures import sweep as figures
     from specviz.measure.sweep.study import studies_of
-    from specviz.ui.when_it_helps import figures
 
     studies = studies_of(rows)
     for number, study in enumerate(studies, start=1):
@@ -46,9 +46,9 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
 
 def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
     """Write the figures of a bench of two servers that its answers allow; yields the files."""
+    from specviz.figures import bench as figures
     from specviz.measure.endpoints.findings import BenchFindings
     from specviz.measure.endpoints.sentences import name_server
-    from specviz.ui.when_it_helps import your_server_figures as figures
 
     found, drawn = BenchFindings(result), {}
     if found.measured:
@@ -65,7 +65,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
 def _write(folder: Path, name: str, title: str, figure: "Figure") -> Iterator[Path]:
     from plotly import io  # type: ignore[import-untyped]
 
-    from specviz.ui.shared.escaping import figure_text
+    from specviz.figures.parts import figure_text
 
     text = json.dumps(figure | {"layout": figure["layout"] | {"title": figure_text(first_words(title, MOST_TITLE))}})
     for named, colour in THEME.items():

@@ -20,7 +20,15 @@ from specviz.core.verdict import mark_disturbed, verdict_of_run
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import LENGTHS, calibration_steps, tree_sizes
-from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Quality, SampledQuality, SampledRepeat
+from specviz.measure.paired import (
+    Comparison,
+    GreedyQuality,
+    LogProbability,
+    Quality,
+    SampledQuality,
+    SampledRepeat,
+    prefill_seconds,
+)
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -29,46 +37,18 @@ from specviz.models.tokens import TokenTexts
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
 
 
-class Repeats(list[Trace]):
-    @property
-    def seconds(self) -> list[float]:
-        return [decode_seconds(trace) for trace in self]
-
-    @property
-    def prefill(self) -> list[float]:
-        phases = [trace.prefill_seconds for trace in self]
-        return [known_seconds(phase.target) + known_seconds(phase.draft) for phase in phases]
-
-    @property
-    def median(self) -> Trace:
-        return self[median_index(self.seconds)]
+Pairs = list[tuple[Trace, Trace]]  # of a speculative and a plain run, made back to back
 
 
-@dataclass(slots=True)
-class RepeatedPairs:
-    """Pairs of runs, each made back to back."""
-
-    speculative: Repeats = field(default_factory=Repeats)
-    plain: Repeats = field(default_factory=Repeats)
-
-    @property
-    def pairs(self) -> list[tuple[Trace, Trace]]:
-        return list(zip(self.speculative, self.plain, strict=True))
-
-    @property
-    def draws(self) -> list[SampledRepeat]:
-        sampled = [pair for pair in self.pairs if not pair[0].settings.greedy]
-        return [
-            SampledRepeat(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in sampled
-        ]
-
-    @property
-    def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
-        if not self.draws:
-            return self.speculative.median, self.plain.median
-        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in self.pairs]
-        return self.pairs[median_index([ours / plain for ours, plain in a_token])]
+def shown_pair(pairs: Pairs) -> tuple[Trace, Trace]:
+    """The runs to show: greedy, each decoder's median; sampled, the median pair."""
+    seconds = [[decode_seconds(run) for run in runs] for runs in zip(*pairs, strict=True)]
+    if pairs[0][0].settings.greedy:
+        ours, plain = map(median_index, seconds)
+        return pairs[ours][0], pairs[plain][1]
+    lengths = [[len(run.output.token_ids) for run in runs] for runs in zip(*pairs, strict=True)]
+    ours, plain = ([s / n for s, n in zip(*each, strict=True)] for each in zip(seconds, lengths, strict=True))
+    return pairs[median_index([one / other for one, other in zip(ours, plain, strict=True)])]
 
 
 @dataclass(slots=True)
@@ -90,7 +70,7 @@ class PairedRuns:
     prompt: str | Sequence[int]
     settings: DecodeSettings
     constraint: LogitsConstraint | None = None
-    measured: RepeatedPairs = field(default_factory=RepeatedPairs)  # goes on with these pairs; they are added to
+    measured: Pairs = field(default_factory=list)  # goes on with these pairs; they are added to
 
     def warm_up_steps(self) -> Steps[None]:
         """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder.
@@ -104,16 +84,15 @@ class PairedRuns:
         yield from self.plain_steps(few)
 
     def repeat_steps(self) -> Steps[None]:
-        settings = repeat_settings(self.settings, len(self.measured.plain))
+        settings = repeat_settings(self.settings, len(self.measured))
         ours, alone = self.speculative_steps(settings), self.plain_steps(settings)
-        if len(self.measured.plain) % 2:
+        if len(self.measured) % 2:
             speculative = yield from ours
             plain = yield from alone
         else:
             plain = yield from alone
             speculative = yield from ours
-        self.measured.plain.append(plain)
-        self.measured.speculative.append(speculative)
+        self.measured.append((speculative, plain))
 
     def speculative_steps(self, settings: DecodeSettings) -> Steps[Trace]:
         run = SpeculativeRun(self.target, self.drafter, self.prompt, settings, record=False, constraint=self.constraint)
@@ -188,22 +167,26 @@ def compare(
     return comparison_of(runs.measured, target, costs=measure_costs(target, drafter, settings, LENGTHS))
 
 
-def comparison_of(measured: RepeatedPairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> Comparison:
+def comparison_of(measured: Pairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> Comparison:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock.
 
     `costs` are the pair's, measured here; None: the machine was too busy for that, so the times are not trusted.
     """
-    speculative, plain = measured.shown
+    speculative, plain = shown_pair(measured)
     token_texts = TokenTexts(target.tokens)
+    sampled = [] if speculative.settings.greedy else measured
     return Comparison(
         speculative=speculative,
         plain=plain,
-        speculative_seconds=measured.speculative.seconds,
-        plain_seconds=measured.plain.seconds,
-        draws=measured.draws,
+        speculative_seconds=[decode_seconds(ours) for ours, _ in measured],
+        plain_seconds=[decode_seconds(alone) for _, alone in measured],
+        draws=[
+            SampledRepeat(ours.settings.seed, count(ours.rounds), len(alone.output.token_ids))
+            for ours, alone in sampled
+        ],
         name=name,
-        speculative_prefill=measured.speculative.prefill,
-        plain_prefill=measured.plain.prefill,
+        speculative_prefill=[prefill_seconds(ours) for ours, _ in measured],
+        plain_prefill=[prefill_seconds(alone) for _, alone in measured],
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
         quality=quality(target, speculative, plain),
         costs=costs,

@@ -12,7 +12,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Judgement, judge
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounding import Judged
-from specviz.core.rounds import Piece
+from specviz.core.rounds import Piece, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
@@ -190,6 +190,11 @@ class Comparison:
         noise = interval_of_ratios(self.ratios) if len(self.ratios) >= FEWEST and not self.draws else None
         busy = self.costs is None or is_busy(self.both, self.speedup, noise, quiet(self.both, self.costs))
         return replace(self, plain=mark_disturbed(self.plain)) if busy else self
+
+
+def prefill_seconds(trace: Trace) -> float:
+    """Both models read the prompt."""
+    return known_seconds(trace.prefill_seconds.target) + known_seconds(trace.prefill_seconds.draft)
 
 
 def total(every: Iterable[Counts]) -> Counts:

@@ -27,7 +27,7 @@ from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import LENGTHS, calibration_steps
-from specviz.measure.compare import RepeatedPairs
+from specviz.measure.compare import Pairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
@@ -244,7 +244,7 @@ class Workshop:
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
-        self._races: OrderedDict[int, tuple[int, RepeatedPairs]] = OrderedDict()  # by job: the prompt, and its repeats
+        self._races: OrderedDict[int, tuple[int, Pairs]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[wire.JobEvent | None, None, LoadedPair]:
         """The request's models; loads those that are not in memory, and says which.
@@ -343,10 +343,10 @@ class Workshop:
     def _pair(self, target: LoadedModel, draft: Loaded) -> tuple[ModelInfo, DrafterInfo]:
         return target.info, fit_drafter(target, draft, DecodeSettings()).info
 
-    def race_so_far(self, job: int, place: int) -> RepeatedPairs:
+    def race_so_far(self, job: int, place: int) -> Pairs:
         """The repeats of a race's prompt that are complete; the race adds to them."""
-        known_place, measured = self._races.pop(job, (place, RepeatedPairs()))
-        self._races[job] = place, measured if known_place == place else RepeatedPairs()
+        known_place, measured = self._races.pop(job, (place, []))
+        self._races[job] = place, measured if known_place == place else []
         while len(self._races) > RACES_SAVED:
             self._races.popitem(last=False)
         return self._races[job][1]

@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.errors import InputError
+from specviz.figures.bench import load_figure, prompts_figure
 from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_result
 from specviz.ui.session import Session
 from specviz.ui.when_it_helps import your_server_state
 from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState
-from specviz.ui.when_it_helps.your_server_figures import load_figure, prompts_figure
 from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES, YourServer, recorded_benches
 from tests.support import app_pages
 from tests.support.app_pages import texts, visit

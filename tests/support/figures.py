@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from specviz.ui.shared.figures import Figure, FigurePart
+from specviz.figures.parts import Figure, FigurePart
 
 
 def layout_of(figure: Figure) -> dict[str, Any]:

@@ -21,15 +21,18 @@ from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import LONGEST_PASS, TURNS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
     PairedRuns,
-    RepeatedPairs,
+    Pairs,
     compare,
+    comparison_of,
+    decode_seconds,
     mean_log_probability,
     next_logits,
     quality,
     run_both,
+    shown_pair,
     top2_gap,
 )
-from specviz.measure.paired import CALIBRATION, Comparison, GreedyQuality, LogProbability
+from specviz.measure.paired import CALIBRATION, Comparison, GreedyQuality, LogProbability, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
@@ -56,34 +59,32 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
     runs = PairedRuns(TARGET, DRAFTER, PROMPT, settings)
     for _ in range(3):
         runs.repeat()
-    measured = runs.measured
-    for repeats in (measured.speculative, measured.plain):
-        assert [trace.settings.seed for trace in repeats] == seeds
-    speculative, plain = measured.shown
+    pairs = runs.measured
+    assert [[run.settings.seed for run in pair] for pair in pairs] == [[seed, seed] for seed in seeds]
+    speculative, plain = shown_pair(pairs)
+    draws = comparison_of(pairs, TARGET, costs=None).draws
     if settings.greedy:
-        assert measured.draws == []
+        assert draws == []
     else:
         assert speculative.settings.seed == plain.settings.seed, "the two texts shown are of one repeat"
-        texts = {tuple(trace.output.token_ids) for trace in measured.speculative}
-        assert len(texts) == 3, "three draws"
-        counts = [count(trace.rounds) for trace in measured.speculative]
-        assert [draw.counts for draw in measured.draws] == counts
+        assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == 3, "three draws"
+        assert [draw.counts for draw in draws] == [count(ours.rounds) for ours, _ in pairs]
     largest = replace(settings, temperature=1.0, seed=MAX_SEED)
     assert [repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0], "it never grows beyond that"
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
-    measured = RepeatedPairs()
+    measured: Pairs = []
     runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     runs.repeat()
     broken = runs.repeat_steps()
     for _ in range(30):  # into the second of its two runs
         next(broken)
     broken.close()
-    assert len(measured.plain) == len(measured.speculative) == 1
+    assert len(measured) == 1
     again = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     again.repeat()
-    assert [trace.settings.seed for trace in measured.plain] == [2, 3]
+    assert [plain.settings.seed for _, plain in measured] == [2, 3]
 
 
 def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
@@ -265,8 +266,7 @@ def repeats() -> Generator[Any, None, Any]:
     runs = PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY)
     for _ in range(2):
         yield from runs.repeat_steps()
-    measured = runs.measured
-    return [(each.seconds, each.prefill) for each in (measured.plain, measured.speculative)]
+    return [(decode_seconds(run), prefill_seconds(run)) for pair in runs.measured for run in pair]
 
 
 def rows_of_a_sweep() -> Generator[Any, None, Any]:

@@ -15,8 +15,8 @@ from specviz.core.trace import PrefillSeconds, Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.measure import compare as comparing
-from specviz.measure.compare import RepeatedPairs, Repeats
-from specviz.measure.paired import show_duration
+from specviz.measure.compare import shown_pair
+from specviz.measure.paired import prefill_seconds, show_duration
 from specviz.measure.sweep.study import studies_of
 from specviz.measure.sweep.table import frame_of
 from specviz.ui.race.results import rows
@@ -43,7 +43,7 @@ def test_the_seconds_and_the_rates_of_both_decoders_stand_in_their_own_rows(caps
 
 def test_reading_the_prompt_is_both_models_work() -> None:
     trace = replace(fake_trace(), prefill_seconds=PrefillSeconds(0.25, 0.5))
-    assert Repeats([trace]).prefill == [0.75]
+    assert prefill_seconds(trace) == 0.75
     read, facts = story_trace("round").prefill_seconds, facts_of("round")
     assert float(facts["prefill_ms"]) == pytest.approx(1000 * known(read.target), abs=0.06)
     assert float(facts["draft_prefill_ms"]) == pytest.approx(1000 * known(read.draft), abs=0.06)
@@ -57,9 +57,9 @@ def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
         ]
         return replace(trace, rounds=rounds, settings=replace(trace.settings, temperature=1.0, seed=seed))
 
-    ours, alone = Repeats(timed(seconds, at) for at, seconds in enumerate((0.1, 0.3, 0.2))), fake_trace(tokens=12)
-    pairs = RepeatedPairs(ours, Repeats([replace(alone, settings=each.settings) for each in ours]))
-    assert pairs.shown[0].settings.seed == 2
+    ours, alone = [timed(seconds, at) for at, seconds in enumerate((0.1, 0.3, 0.2))], fake_trace(tokens=12)
+    pairs = [(each, replace(alone, settings=each.settings)) for each in ours]
+    assert shown_pair(pairs)[0].settings.seed == 2
 
 
 def test_a_comparison_is_warmed_up_before_its_first_repeat(monkeypatch: pytest.MonkeyPatch) -> None:

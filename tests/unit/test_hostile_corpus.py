@@ -10,12 +10,13 @@ from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
+from specviz.figures.parts import figure_text
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.systems import RecordOptions, open_run, read_counters, say_count
-from specviz.ui.shared.escaping import figure_text, file_label, plain
+from specviz.ui.shared.escaping import file_label, plain
 from tests.support.fake_rows import row_at
 from tests.support.hostile import ALL_NAMES, NAME, NAMES
 from tests.support.records import FakeTokenizer

@@ -17,6 +17,7 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
+from specviz.figures.sweep import break_even_tokens_figure
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.rows import SweepRow, names_apart
 from specviz.measure.sweep.sentences import conclusions, map_sentence
@@ -33,7 +34,6 @@ from specviz.measure.sweep.study import (
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
-from specviz.ui.when_it_helps.figures import break_even_tokens_figure
 from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from specviz.ui.when_it_helps.when_it_helps_state import (
     HERE,

@@ -10,14 +10,14 @@ import pytest
 
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
+from specviz.figures import sweep as figures
+from specviz.figures.parts import Figure
 from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep import sentences, study
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.models.draft_menu import linked_names
-from specviz.ui.shared.figures import Figure
-from specviz.ui.when_it_helps import figures
 from specviz.ui.when_it_helps.when_it_helps_state import (
     MAX_CELLS,
     SweepChoice,

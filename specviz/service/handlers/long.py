@@ -51,7 +51,7 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
         try:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
-            if measured.plain:
+            if measured:
                 yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
             raise
         workshop.forget_race(job)
@@ -65,7 +65,7 @@ def _time(command: wire.Race, prompt: RacePrompt, runs: PairedRuns) -> wire.JobS
     )
     yield step
     yield from runs.warm_up_steps()
-    for repeat in range(len(runs.measured.plain) + 1, command.repeats + 1):
+    for repeat in range(len(runs.measured) + 1, command.repeats + 1):
         yield replace(step, phase="timing", repeat=repeat)
         yield from runs.repeat_steps()
 

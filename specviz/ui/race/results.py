@@ -14,14 +14,15 @@ from specviz.core.rounding import judge_difference
 from specviz.core.texts import fill, join_choices
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
+from specviz.figures.parts import Figure
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure import race
 from specviz.measure.paired import Comparison, GreedyQuality, SampledQuality, total
 from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import Figure, chart
-from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
+from specviz.ui.shared.figures import chart
 
 SAYS = page_texts("race")
 RaceRow = dict[str, Any]

@@ -9,13 +9,7 @@ from specviz.core.drafters import spoken
 from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
-from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, looks, place_looks
-from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
-from specviz.service.job import JobView
-from specviz.service.protocol import JobProgress
-from specviz.ui.same_quality.same_quality_state import Outcome, ProofPlace, ProofSource, SameQualityState
-from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import (
+from specviz.figures.parts import (
     BLUE,
     GREY,
     HATCHED,
@@ -24,11 +18,18 @@ from specviz.ui.shared.figures import (
     FigurePart,
     axis,
     bars,
-    chart,
     figure,
+    figure_text,
     marker,
     scatter,
 )
+from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, looks, place_looks
+from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
+from specviz.service.job import JobView
+from specviz.service.protocol import JobProgress
+from specviz.ui.same_quality.same_quality_state import Outcome, ProofPlace, ProofSource, SameQualityState
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import show_progress, waiting_line
 from specviz.ui.shared.parts import button, offer_download, role_table
 

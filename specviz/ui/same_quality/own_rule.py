@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
+from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
 from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
 from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceName
 from specviz.measure.proof.rows import piece_titles, rule_text, rule_texts
@@ -13,7 +14,7 @@ from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, sh
 from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import BLUE, HATCHED, ORANGE, Figure, axis, bars, chart, figure
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import file_uploader
 from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets, store_value
 

@@ -1,88 +1,12 @@
-"""Plotly figures as the dictionaries that plotly.js reads; `chart` draws them (assets/browser/chart/)."""
+"""Draws the figures of `specviz.figures` with plotly.js (assets/browser/chart/)."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import streamlit as st
 
 from specviz.data.texts import page_texts
+from specviz.figures.parts import Figure
 from specviz.ui.shared.components import component
-
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
-# Of the theme: the browser puts its own colour there (assets/browser/chart/layout.ts).
-INK, PALE, GROUND = "var(--ink)", "var(--line)", "var(--background)"
-# Several lines: each colour has a symbol and a dash, so that colour never stands alone.
-COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY, "#b58900")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-
-FigurePart = dict[str, Any]  # of a figure: JSON only, so None for a number that is not known
-
-DOTTED: FigurePart = {"dash": "dot", "color": ORANGE}
-UPRIGHT: FigurePart = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}  # at 1×
-# Bars that are told apart without their colour.
-HATCH: FigurePart = {"shape": "/", "size": 6, "solidity": 0.35}
-HATCHED: FigurePart = {
-    "color": "rgba(0,0,0,0)",
-    "line": {"color": GREY, "width": 2},
-    "pattern": {**HATCH, "fgcolor": GREY},
-}
-
-
-class Figure(TypedDict):
-    """What Plotly calls traces, and the layout around them."""
-
-    data: list[FigurePart]
-    layout: FigurePart
-
-
-def figure(data: Sequence[FigurePart], height: int, *, x: FigurePart, y: FigurePart, **layout: Any) -> Figure:
-    return {"data": list(data), "layout": {"height": height, "xaxis": x, "yaxis": y, **layout}}
-
-
-def scatter(name: str, x: Iterable[Any], y: Iterable[Any], hover: str = "", **more: Any) -> FigurePart:
-    """Points with lines between them, unless `mode` says otherwise; `hover` is what stands beside the pointer."""
-    shown = {"hovertemplate": hover} if hover else {}
-    return {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(x), "y": list(y), **shown, **more}
-
-
-def bars(name: str, x: Iterable[Any], y: Iterable[Any], hover: str, **more: Any) -> FigurePart:
-    return {"type": "bar", "name": name, "x": list(x), "y": list(y), "hovertemplate": hover, **more}
-
-
-def look(number: int, size: int, *, width: int = 2, dash: str = "", open: str = "") -> FigurePart:
-    """The line of this number and its points; `open` is the ending of a symbol's name: "-open"."""
-    color, symbol = COLORS[number % len(COLORS)], f"{SYMBOLS[number % len(SYMBOLS)]}{open}"
-    line = {"color": color, "dash": dash or DASHES[number % len(DASHES)], "width": width}
-    return {"line": line, "marker": {"symbol": symbol, "size": size, "color": color}}
-
-
-def marker(symbol: str | Sequence[str], size: float, color: str, edge: str = "", width: float = 2) -> FigurePart:
-    """Of a point; its edge has the same colour unless another is given."""
-    return {"symbol": symbol, "size": size, "color": color, "line": {"width": width, "color": edge or color}}
-
-
-def interval(
-    values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any
-) -> FigurePart:
-    ends = {
-        "array": [above - value for value, above in zip(values, high, strict=True)],
-        "arrayminus": [value - below for value, below in zip(values, low, strict=True)],
-    }
-    return {"type": "data", "symmetric": False, **ends, "color": color, "thickness": 1.5, "width": 4, **more}
-
-
-def axis(title: str = "", **more: Any) -> FigurePart:
-    return {"title": {"text": title}, **more} if title else more
-
-
-def level(value: float, label: str = "", *, beside: bool = False) -> FigurePart:
-    """A dotted line across the figure, as parts of a layout; its label is above the right end, or beside it."""
-    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": DOTTED}
-    above = {"xanchor": "right", "yanchor": "bottom", "yshift": 3}  # its background must not lie on the line
-    place = {"xanchor": "left", "yanchor": "middle"} if beside else above
-    text = {"text": label, "xref": "x domain", "x": 1, "y": value, "showarrow": False, **place}
-    return {"shapes": [line], "annotations": [text] if label else []}
 
 
 class ChartPayload(TypedDict):

@@ -17,14 +17,16 @@ from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
-from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.below_streamlit import visitor_left
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
@@ -198,7 +200,7 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
         st.html(f'<div class="tried" role="region" aria-label="{label}" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
-            plot.chart(tried_figure(runs), "tried_points")
+            chart(tried_figure(runs), "tried_points")
         with right:
             _choose(watching, runs, bring_back)
             download(SAYS["save_list"], lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")

@@ -10,13 +10,14 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out, link_of
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
+from specviz.figures.parts import BLUE, GREY, Figure, axis, figure, level, scatter
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import to_json
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import BLUE, GREY, Figure, axis, chart, figure, level, scatter
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import notices, offer_download, two_texts
 from specviz.ui.shared.stage import feed, news, sent_with, stage

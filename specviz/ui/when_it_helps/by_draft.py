@@ -19,28 +19,18 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
 from specviz.data.texts import join_choices, page_texts
+from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
+from specviz.figures.sweep import describe_range
 from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.shared.engine import engine, limit_sentence, took
-from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import (
-    COLORS,
-    Figure,
-    FigurePart,
-    axis,
-    figure,
-    interval,
-    level,
-    look,
-    scatter,
-    two_charts,
-)
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import two_charts
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import COLUMNS, PERCENT, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import offered_presets
-from specviz.ui.when_it_helps.figures import describe_range
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
 
 SAYS = page_texts("when_it_helps")
@@ -134,7 +124,7 @@ def _lines(
     drafts: Sequence[Sequence[Point]], values: Sequence[Sequence[float]], hover: str, y: FigurePart, **layout: Any
 ) -> Figure:
     """A line for each draft, over the draft length."""
-    lengths, lines = list(range(1, MAX_DRAFT_LENGTH + 1)), []
+    lengths, lines = list(range(1, MAX_DRAFT_LENGTH + 1)), list[FigurePart]()
     for number, points in enumerate(drafts):
         name = figure_text(spoken(points[0].draft))
         lines.append(scatter(name, lengths, values[number], f"{hover}<extra>{name}</extra>", **look(number, 7)))

@@ -17,11 +17,13 @@ from specviz.data.measured.measured_methods import (
 )
 from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.texts import page_texts
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.sweep.study import rivals_t
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import two_charts
 from specviz.ui.shared.parts import COLUMNS, Options, data_table, note, numbers, texts
-from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400
@@ -69,7 +71,7 @@ def show_by_method() -> None:
         always: Options = {"key": "methods_kind", "required": True, "wrap": True}
         kind = str(st.segmented_control(SAYS["kind_of_text"], part.kinds(), default=ALL, format_func=labels, **always))
     st.markdown(f"**{plain(reading(part, kind))}**")
-    plot.two_charts(
+    two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
         (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
     )

@@ -11,6 +11,7 @@ from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
 from specviz.core.numbers import percent, times
 from specviz.data.texts import join_choices, page_texts
+from specviz.figures import sweep as figures
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
@@ -23,7 +24,6 @@ from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import Options, button, data_table, download, note, notices, texts
-from specviz.ui.when_it_helps import figures
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied

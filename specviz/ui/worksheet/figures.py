@@ -7,10 +7,10 @@ from specviz.core.numbers import times
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
 from specviz.data.texts import page_texts
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.runs import Gap, MeasuredRun, MeasuringPage, signed
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text
 
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))

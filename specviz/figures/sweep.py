@@ -8,13 +8,12 @@ import pandas as pd
 from specviz.core.judge import Interval, Judgement
 from specviz.core.metrics import Costs
 from specviz.data.texts import page_texts
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import best_points, break_even_line, round_steps
 from specviz.measure.sweep.table import iterate_rows
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.parts import COLUMNS
-from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("when_it_helps")
 HEIGHT, TALLER = 330, 380
@@ -111,7 +110,7 @@ def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     line = _break_even_line(summarise["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
     measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
     x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
-    y = plot.axis(COLUMNS["tokens per target call"], rangemode="tozero")
+    y = plot.axis(page_texts("columns")["tokens per target call"], rangemode="tozero")
     return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, Judgement, VerdictWord
 from specviz.core.numbers import times
 from specviz.data.texts import page_texts
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
 
 HOLLOW: plot.FigurePart = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
 BARS: dict[VerdictWord, plot.FigurePart] = {

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.names import first_words
 from specviz.data.texts import page_texts
+from specviz.figures import parts as plot
+from specviz.figures.parts import figure_text
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import LoadFindings
 from specviz.measure.endpoints.pairs import Gain
 from specviz.measure.endpoints.result import BenchPrompt, Side
 from specviz.measure.endpoints.warnings import NAMES
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330
