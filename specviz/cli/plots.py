@@ -67,7 +67,10 @@ def _write(folder: Path, name: str, title: str, figure: "Figure") -> Iterator[Pa
 
     from specviz.figures.parts import figure_text
 
-    text = json.dumps(figure | {"layout": figure["layout"] | {"title": figure_text(first_words(title, MOST_TITLE))}})
+    layout = figure["layout"]
+    named_axis = {"automargin": True, **layout["yaxis"]}  # else long names beside it are cut
+    titled = layout | {"title": figure_text(first_words(title, MOST_TITLE)), "yaxis": named_axis}
+    text = json.dumps(figure | {"layout": titled})
     for named, colour in THEME.items():
         text = text.replace(json.dumps(named), json.dumps(colour))
     drawn = json.loads(text)

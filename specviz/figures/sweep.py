@@ -1,6 +1,7 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -41,8 +42,9 @@ def ways_figure(found: pd.DataFrame, way: str, labels: Mapping[Any, str]) -> plo
     """A bar for each text and each way to draft it; those of one text stand below each other."""
     order = {text: place for place, text in enumerate(dict.fromkeys(found.iloc[:, 0]))}
     points = sorted(iterate_rows(found), key=lambda point: order[point[0]])
-    more = [f", {labels[getattr(point, way)]}, {_accepted(point.acceptance_rate)}" for point in points]
-    return speedup_figure([_summary_row(point, said) for point, said in zip(points, more, strict=True)])
+    rows = [_summary_row(point, f", {_accepted(point.acceptance_rate)}") for point in points]
+    names = [f"{row.name}, {labels[getattr(point, way)]}" for row, point in zip(rows, points, strict=True)]
+    return speedup_figure([replace(row, name=name) for row, name in zip(rows, names, strict=True)])
 
 
 def _summary_row(point: Any, more: str) -> SpeedupRow:

@@ -189,6 +189,7 @@ def check_pages(drawn: list[Path], names: set[str]) -> None:
         content = path.read_text(encoding="utf-8")
         assert "Plotly.newPlot" in content
         assert "plotly.min.js" in content
+        assert '"automargin":' in content, "no long name is cut"
         assert "<b>" not in content
         assert "var(--" not in content
 

@@ -264,7 +264,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
         ("code", "fixed", 1.5), ("code", "heuristic", 1.0),
         ("story", "confidence", 2.5), ("story", "fixed", 1.9), ("story", "heuristic", 1.85),
     ]  # fmt: skip
-    labels = [label.split("×, ")[1][0] for part in parts_of(schedules_figure(found)) for label in part["y"]]
+    labels = [label.split("<br>")[0][-1] for part in parts_of(schedules_figure(found)) for label in part["y"]]
     assert sorted(labels) == ["a", "a", "b", "b", "c"]
     assert study.schedule_ways(frame_of(ROWS)).empty
 

@@ -15,7 +15,7 @@ from specviz.figures import sweep as figures
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
-from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
+from specviz.measure.sweep.study import RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
@@ -219,10 +219,9 @@ def draw_schedules(study: Study, source: str) -> None:
     if ways.empty:
         st.info(SAYS["no_schedules"])
         return
-    labels = {**{name: SCHEDULES[name] for name in ADAPTIVE}, "fixed": SAYS["fixed_on_others"]}
-    chart(
-        figures.ways_figure(study.mark_unsure(ways), "draft_schedule", labels), "sweep-adaptive", source=_title(source)
-    )
+    drawn = figures.ways_figure(study.mark_unsure(ways), "draft_schedule", SCHEDULES)
+    chart(drawn, "sweep-adaptive", source=_title(source))
+    st.caption(SAYS["fixed_on_others"])
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
