@@ -73,10 +73,7 @@ def sharing_key(command: wire.JobCommand) -> str | None:
     if isinstance(command, wire.Run):
         asked: dict[str, object] = asdict(command.request)
     elif isinstance(command, wire.Calibrate):
-        request = command.request
-        asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
-        if request.precision == "fast":
-            asked["language"] = command.language  # sentences say why each model has its number format
+        asked = {"target": command.request.target, "draft": command.request.draft}
     else:
         return None
     here = (*bundled_names(), *head_names())

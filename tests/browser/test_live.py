@@ -218,8 +218,8 @@ IMPOSSIBLE = {
     "temperature=warm": "temperature 0 in place of warm",
     "temperature=50&top_p=0": "temperature 0 in place of 50 and top-p 1 in place of 0",
     "gamma=40": "draft length 4 in place of 40",
-    "draft_sampling=argmax&dtype=fast": "the draft takes a random token in place of its most probable token"
-    " and number format exact: float32 in place of fast: whichever is faster on this machine",
+    "draft_sampling=argmax&tokens=999": "new tokens 64 in place of 999"
+    " and the draft takes a random token in place of its most probable token",
 }
 
 

@@ -90,7 +90,7 @@ def test_the_first_screen_has_one_share_of_accepted_guesses_and_shows_everything
 
 LANGUAGES = ("en", "es", "zh-Hans")
 SLOWER = "draft=wren-small&gamma=16&tokens=64"
-BUSY = "prompt=busy&dtype=fast"  # no other test has the costs of such a pair measured, so they are not known
+BUSY = "prompt=busy&target=wren-mini"  # no other test has the costs of such a pair measured, so they are not known
 IS_WHOLE = "it => it.scrollWidth <= it.clientWidth && it.scrollHeight <= it.clientHeight"
 LIVE = ".stage[data-run^=live][data-done]"
 

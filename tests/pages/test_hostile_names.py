@@ -78,7 +78,7 @@ def a_when_it_helps_page() -> dict[str, Any]:
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = WatchState(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
+    watching = WatchState(costs=PairCosts(known={(NAME, NAME): costs}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
     return a_race_page() | {"watch": watching, "when_it_helps": WhenItHelpsState(rows={HERE: hostile_rows()})}
 

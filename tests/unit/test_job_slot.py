@@ -209,11 +209,11 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     page.costs.measure(REQUEST)
     service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, result=wire.CostsResult(COSTS, ("Why.",), beside=2))
+    ticket.job.view = replace(ticket.job.view, result=wire.CostsResult(COSTS, beside=2))
     page.costs.measure(OTHER)
     assert page.costs.known == {pair_key(REQUEST): COSTS}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
-    assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
+    assert page.costs.notes[pair_key(REQUEST)] == beside_line(2)
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None
 

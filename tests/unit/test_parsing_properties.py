@@ -163,7 +163,7 @@ def test_any_link_is_read_with_a_sentence_for_each_part_that_is_left_out(
 DRAFTS = ["wren-nano", "lookup", "wren-eagle", "lookup-wren-eagle", "early-exit:3"]
 TREES = [RunRequest("a", settings=DecodeSettings(draft_length=3, tree=tree)) for tree in ("4,2,1", "dynamic:16")]
 REQUESTS = st.sampled_from(TREES) | st.builds(
-    RunRequest, PROMPT, st.just("wren-base"), st.sampled_from(DRAFTS), st.sampled_from(["exact", "fast"]), SETTINGS
+    RunRequest, PROMPT, st.just("wren-base"), st.sampled_from(DRAFTS), SETTINGS
 )
 
 

@@ -22,7 +22,6 @@ UNUSUAL = RunRequest(
     prompt='two lines\n& a "quote", 50 % é',
     target="wren-small",
     draft=PROMPT_LOOKUP,
-    precision="fast",
     settings=DecodeSettings(max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345),
 )
 
@@ -39,12 +38,17 @@ def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
     assert problem.endswith("is not the id of a stored run: running the settings of the link.")
 
 
+def test_a_link_of_before_with_another_number_format_opens_and_says_so() -> None:
+    linked = read(dtype="fast", gamma="7")
+    assert (linked.request.settings.draft_length, linked.problems) == (7, ["dtype=fast is not exact: using exact."])
+
+
 def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
     link = link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name)
     assert set(link) == {"preset", "target", "draft", "step", *(row.link for row in SHOWN.values())}
     written = {"preset": DEFAULT_PRESET.name, "target": "wren-base", "draft": "wren-nano", "gamma": "4", "step": "3"}
     written |= {"schedule": "fixed", "temperature": "0", "top_k": "0", "top_p": "1", "tokens": "64", "seed": "0"}
-    written |= {"dtype": "exact", "draft_sampling": "sample", "verification": "token", "tree": "none"}
+    written |= {"draft_sampling": "sample", "verification": "token", "tree": "none"}
     assert written.items() <= link.items()
     preset = known(find_preset("code-1"))
     link = link_of(RunRequest(preset.text), preset="code-1")

@@ -40,7 +40,7 @@ ROWS = [
 def test_a_choice_survives_its_link() -> None:
     choice = SweepChoice(
         workloads=("prose", "copy"), drafts=("wren-nano", PROMPT_LOOKUP), draft_lengths=(3, 16), prompts=5, seed=7,
-        temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, constrain=True, precision="fast",
+        temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, constrain=True,
         top_k=40, top_p=0.9,
     )  # fmt: skip
     assert choice_from_link(choice.parameters(), NAMES) == (choice, [])

@@ -114,7 +114,7 @@ def round_at(trace: Trace, place: StoryPlace) -> Round:
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
     assert trace.drafter is not None
     draft = trace.drafter.asked_as
-    request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
+    request = RunRequest(trace.prompt.text, trace.target.name, draft, trace.settings)
     named = (preset.name for kind in ALL_WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
     return request, next(named, None)
 

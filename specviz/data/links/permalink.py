@@ -80,28 +80,30 @@ def _expected(row: Setting) -> Callable[[], str]:
 
 def _add_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
     fields: dict[str, Any] = {
-        row.on_page: (
-            link_type(row),
-            expecting(_expected(row), default=row.shown(row.default), validation_alias=row.link),
-        )
-        for row in rows
+        row.link: (link_type(row), expecting(_expected(row), default=row.shown(row.default))) for row in rows
     }
     return create_model(base.__name__, __base__=base, **fields)
 
 
+class _OldLink(PageLink):
+    """What links had when pages offered another number format."""
+
+    dtype: Annotated[Literal["exact"], expecting(lambda: "exact")] = "exact"
+
+
 if TYPE_CHECKING:
 
-    class FixedLink(PageLink):
+    class FixedLink(_OldLink):
         """The settings that are not `VARIED`."""
 
     class _AllLink(FixedLink): ...
 else:
-    FixedLink = _add_settings(PageLink, [row for name, row in SHOWN.items() if name not in VARIED])
+    FixedLink = _add_settings(_OldLink, [row for name, row in SHOWN.items() if name not in VARIED])
     _AllLink = _add_settings(FixedLink, [SHOWN[name] for name in VARIED])
 
 
 class SettingsLink(_AllLink):
-    """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.on_page` of every row."""
+    """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.link` of every row."""
 
     target: Annotated[Target, expecting(lambda: SAYS["known"])] = DEFAULT_TARGET
     draft: Annotated[DraftName, expecting(lambda: SAYS["known"])] = DEFAULT_DRAFT
@@ -168,7 +170,7 @@ def link_of(
     if not is_preset and explain_left_out(request.prompt) is None:
         link["prompt"] = request.prompt
     link |= {"target": request.target, "draft": request.draft}
-    link |= {row.link: value for row, value in zip(SHOWN.values(), request.shown().values(), strict=True)}
+    link |= request.shown()
     if step is not None:
         link["step"] = step
     if run is not None:

@@ -158,11 +158,9 @@ def start_of_file(trace: Trace) -> WorksheetStart | None:
     )
 
 
-def calibrated(
-    pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]
-) -> tuple[WorksheetStart, Trace | None]:
+def calibrated(pair: tuple[str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[WorksheetStart, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
-    target, draft, _ = pair
+    target, draft = pair
     runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
     its = (trace for trace, drafter in runs if drafter and drafter.asked_as == draft)
     newest = next(filter(terms_of, its), None)
@@ -190,9 +188,9 @@ def calibrated(
     return start, newest
 
 
-def describe_pair(pair: tuple[str, str, str]) -> str:
-    target, draft, precision = pair
-    return f"{short_name(draft)} → {short_name(target)} ({precision})"
+def describe_pair(pair: tuple[str, str]) -> str:
+    target, draft = pair
+    return f"{short_name(draft)} → {short_name(target)}"
 
 
 def describe_interval(costs: Costs, draft_length: int) -> str:

@@ -30,7 +30,7 @@ from specviz.ui.shared.run_controls import RunControls, offered_presets
 SAYS = page_texts("race")
 CONTROLS = RunControls("race_")
 NEAR = ("draft_length", "temperature", "max_new_tokens")
-MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))
+MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification"))
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 

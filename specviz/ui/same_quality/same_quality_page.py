@@ -41,7 +41,7 @@ from specviz.ui.shared.run_controls import RunControls
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
 CONTROLS = RunControls("same_quality_")
-MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
+MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"))
 LEAST_TEMPERATURE = 0.1
 WITHOUT_WIDGET = ("same_quality_tokens", "same_quality_schedule")  # a proof has its own way with these
 
@@ -72,7 +72,7 @@ def controls(proof: SameQualityState) -> None:
             CONTROLS.draw("draft_length")
         with st.expander(SAYS["more_settings"]):
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
-            CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
+            CONTROLS.more(MORE, elsewhere, st.columns(3, gap="medium"))
     wanted = _read()
     remember(proof)
     own = None if wanted.preset else explain_left_out(wanted.request.prompt)

@@ -153,7 +153,7 @@ class RunControls:
 
     def draw(self, *names: str, **changes: Any) -> None:
         for row in (replace(SHOWN[name].here, **changes) for name in names):
-            key = self._key(row.on_page)
+            key = self._key(row.link)
             usual: dict[str, Any] = {"key": fresh_key(key) if self.popover else key, "help": row.help}
             value = self._draw_one(row, key, usual)
             if self.popover:
@@ -258,7 +258,7 @@ class RunControls:
         if tree == NO_TREE:
             return
         depth = parse_tree(tree).depth or state.get(self._key("gamma"))
-        locked = {row.on_page: row.shown(row.default) for row in SHOWN.values() if row.locked_by == "tree"}
+        locked = {row.link: row.shown(row.default) for row in SHOWN.values() if row.locked_by == "tree"}
         wanted = {self._key(name): value for name, value in {"gamma": depth, **locked}.items()}
         changed = {name: value for name, value in wanted.items() if state.get(name, value) != value}
         if changed:
@@ -331,8 +331,7 @@ def pair_menu(measured_here: str | None) -> None:
             for statement in pair.statements:
                 source = SAYS["model_card"] if statement.source.startswith("assets/") else statement.source
                 st.caption(SAYS["said_by"].format(says=statement.text, by=source))
-            exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
-            st.caption(SAYS["weights"].format(exact=exact, half=half))
+            st.caption(SAYS["weights"].format(size=show_size(weight_bytes(pair.parameters, "float32"))))
 
 
 def pair_label(pair: Pair) -> str:

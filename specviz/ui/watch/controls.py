@@ -29,7 +29,7 @@ SAYS = page_texts("watch")
 CONTROLS = RunControls()
 MORE = (
     ("top_k", "top_p", "tree", "draft_sampling", "verification", "draft_schedule"),
-    ("max_new_tokens", "seed", "precision"),
+    ("max_new_tokens", "seed"),
 )
 # each group of controls: its width, and the names under which links hide its parts
 COLUMNS: dict[str, tuple[float, set[str]]] = {
@@ -110,7 +110,7 @@ def _measured_here(watching: WatchState) -> str | None:
     for run in reversed(watching.past.finished):
         drafter = run.trace.drafter
         if drafter and (run.trace.target.name, drafter.asked_as) == wanted:
-            verdict = verdict_of_run(run.trace, watching.costs.known.get((*wanted, st.session_state.precision)))
+            verdict = verdict_of_run(run.trace, watching.costs.known.get(wanted))
             return headline(verdict) if verdict else None
     return None
 
@@ -203,9 +203,9 @@ def request_of(trace: Trace) -> RunRequest | None:
     """What would run this again here; None where the controls cannot ask for it."""
     if trace.imported or trace.drafter is None or not method_of(trace.drafter.kind).askable:
         return None
-    exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
-    draft = trace.drafter.asked_as
-    request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
+    if {trace.target.dtype, trace.drafter.dtype} - {"float32", None}:
+        return None
+    request = RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, trace.settings)
     link = link_of(request)
     linked = request_from_link(link, address.models_in({name: [value] for name, value in link.items()}))
     return request if not linked.problems and linked.request == request else None

@@ -155,7 +155,7 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
             _show_outputs(shown.trace, shown.plain_text, waiting=running)
             _show_template(shown.trace)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
-            _show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
+            _show_costs(watching.shown_costs, watching.costs.notes.get(pair_key(request), "") if request else "")
 
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
@@ -178,7 +178,7 @@ def _show_template(trace: Trace) -> None:
             st.code("".join(tokens), language=None, wrap_lines=True)
 
 
-def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
+def _show_costs(costs: Costs | None, note: str) -> None:
     st.markdown(SAYS["costs"])
     if costs is None:
         st.caption(SAYS["no_costs"])
@@ -186,4 +186,4 @@ def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
     chart(verification_figure(costs), "verification")
     step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
     said = SAYS["costs_here"].format(step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead)
-    st.caption(" ".join([explained(said, "costs"), *map(plain, formats)]), unsafe_allow_html=True)
+    st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)

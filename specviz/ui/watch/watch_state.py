@@ -35,7 +35,7 @@ FIRST = "first"  # the recorded run of the first screen, in links and as the id 
 
 Payload = TypeVar("Payload")
 Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
-PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
+PairKey: TypeAlias = tuple[str, str]  # target, draft
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class PairCosts:
     measured: PairKey | None = None  # whose costs the slot's are
     known: dict[PairKey, Costs] = field(default_factory=dict)
     attempts: dict[PairKey, int] = field(default_factory=dict)  # how often these were measured
-    formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
+    notes: dict[PairKey, str] = field(default_factory=dict)  # what a page says of them, or why there are none
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
         """Have the costs of a pair measured; a few times again where a run that was timed here doubts them."""
@@ -198,9 +198,9 @@ class PairCosts:
         pair = self.measured
         if self.slot.refresh() and pair and (found := self.slot.result):
             self.known[pair], self.attempts[pair] = found.costs, found.attempt
-            self.formats[pair] = (*found.dtype_reasons, *filter(None, [beside_line(found.beside)]))
+            self.notes[pair] = beside_line(found.beside) or ""
         elif pair and self.slot.state == "failed":
-            self.formats[pair] = (self.slot.message,)  # the page says why there are no costs
+            self.notes[pair] = self.slot.message
 
 
 @dataclass(slots=True)
@@ -341,4 +341,4 @@ class WatchState:
 
 
 def pair_key(request: RunRequest) -> PairKey:
-    return request.target, request.draft, request.precision
+    return request.target, request.draft

@@ -92,7 +92,7 @@ def _size_sentence(sweeps: WhenItHelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = {"runs": len(cells), "alone": plain_runs(cells)}
-    asked = {pair: RunRequest("", pair.target, pair.draft, plan.precision) for pair in plan.pairs}
+    asked = {pair: RunRequest("", pair.target, pair.draft) for pair in plan.pairs}
     here = {pair: pace_here(request) for pair, request in asked.items()}
     seconds = estimated_seconds(cells, {pair: here[pair] or quiet_pace(request) for pair, request in asked.items()})
     return SAYS["size"].format(**runs, took=took(seconds, all(here.values())), limit=limit_sentence(seconds))
@@ -146,9 +146,9 @@ def _how(_: WhenItHelpsState) -> None:
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
     st.toggle(SAYS["constrain"], help=SAYS["constrain_help"], **bind_value("when_it_helps_constrain"))
     with st.expander(SAYS["more"]):
-        CONTROLS.draw("precision", "tree")
+        CONTROLS.draw("tree")
         st.caption(SAYS["above_0"])
-        CONTROLS.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "precision", "tree"))
+        CONTROLS.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "tree"))
 
 
 def _key(name: str) -> str:

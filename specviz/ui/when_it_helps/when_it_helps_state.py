@@ -99,7 +99,6 @@ class SweepChoice(FixedLink):
             schedules=self.schedules,
             constrain=self.constrain,
             settings=request.settings,
-            precision=request.precision,
         )
 
     @property
