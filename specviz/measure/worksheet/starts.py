@@ -79,7 +79,7 @@ class WorksheetStart:
 def starts(
     finished: Sequence[Trace],
     recorded: Trace | None,
-    costs: Mapping[tuple[str, str, str], Costs],
+    costs: Mapping[tuple[str, str], Costs],
     raced: Mapping[str, Trace] | None = None,
     opened: Trace | None = None,
 ) -> list[WorksheetStart]:
@@ -119,7 +119,7 @@ def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None
 
 
 def start_of_live_run(
-    trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]
+    trace: Trace, label: str, calibrated: Mapping[tuple[str, str], Costs]
 ) -> WorksheetStart | None:
     """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
     start, drafter = start_of_run(trace, label, "live"), trace.drafter

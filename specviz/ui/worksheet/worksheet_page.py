@@ -68,7 +68,7 @@ SAYS = page_texts("worksheet")
 class KnownFigures:
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
-    costs: dict[tuple[str, str, str], Costs]
+    costs: dict[tuple[str, str], Costs]
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
     starts: list[WorksheetStart]
     last: Trace | None  # the visitor's newest run, or the recorded one before there is any
