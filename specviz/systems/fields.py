@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density, shape_hook
+from specviz.core.outside import JsonShape, check_density
 from specviz.core.problems import WHOLE, Problem, join_problems
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
@@ -19,8 +19,8 @@ say_record = Sentences("records")
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
 # A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
-SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14, fields=256)
-_DECODER = json.JSONDecoder(object_pairs_hook=shape_hook(SHAPE))
+SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14)
+_DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
 ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these

@@ -147,9 +147,9 @@ def with_answer(**changed: object) -> bytes:
     ("content", "says"),
     [
         (b"", "not valid at the file: Invalid JSON"),
-        (b"\xff\xfe", "is not UTF-8"),
-        (b"[]", "This is no bench file"),
-        (b'{"schema": 2, "answers": [], "prompts": []}', "no bench file that this version reads"),
+        (b"\xff\xfe", "not valid at the file"),
+        (b"[]", "not valid at the file: Input should be an object"),
+        (b'{"schema": 2, "answers": [], "prompts": []}', "created: Field required"),
         (b'{"answers": [], "prompts": [], "x": [' + b"0," * 40_000 + b"0]}", "too many values for its size"),
         (b"x" * (UPLOAD_MEGABYTES * 10**6 + 1), f"larger than {UPLOAD_MEGABYTES} MB"),
         (with_answer(prompt=7_000), "answers.0.prompt"),

@@ -35,7 +35,7 @@ MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
-SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14, fields=256)
+SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.

@@ -118,16 +118,13 @@ def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None
     )
 
 
-def start_of_live_run(
-    trace: Trace, label: str, calibrated: Mapping[tuple[str, str], Costs]
-) -> WorksheetStart | None:
+def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, str], Costs]) -> WorksheetStart | None:
     """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
     start, drafter = start_of_run(trace, label, "live"), trace.drafter
     if start is None or drafter is None or is_trusted(trace):
         return start
     pair = trace.target.name, drafter.asked_as
-    own = next((each for (target, draft, _), each in calibrated.items() if (target, draft) == pair), None)
-    known = known_costs(trace, own)
+    known = known_costs(trace, calibrated.get(pair))
     if known is None:
         return replace(start, source=say("busy", source=start.source))
     times = known.costs
