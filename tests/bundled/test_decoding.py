@@ -84,7 +84,7 @@ def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel
 
 
 def test_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:
-    assert [(head.name, head.kind, head.target) for head in bundled_heads()] == [
+    assert [(head.name, head.kind, head.target) for head in bundled_heads().values()] == [
         ("smol-eagle", "eagle", "smollm2"),
         ("wren-eagle", "eagle", "wren-base"),
         ("wren-medusa", "medusa", "wren-base"),

@@ -138,7 +138,7 @@ def run(service: EngineService, request: RunRequest) -> JobView:
     return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
 
 
-HEADS = [head.name for head in bundled_heads() if head.target == bundled_names()[0]]
+HEADS = [name for name, head in bundled_heads().items() if head.target == bundled_names()[0]]
 
 
 @pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *HEADS, "early-exit:2"])

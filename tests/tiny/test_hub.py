@@ -23,7 +23,7 @@ from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models import downloads
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import KnownModel, bundled_names, known_names
+from specviz.models.catalogue import ModelEntry, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.loading import download
 from specviz.models.pairing import check_pair
@@ -206,7 +206,7 @@ def test_the_engine_never_sends_the_operators_token(hub: HubServer, tmp_path: Pa
 
 
 def catalogued(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
-    model = KnownModel(NAME, 1_000, 2, 64, 7, "the test", commit)
+    model = ModelEntry(NAME, 1_000, "the test", 2, 64, 7, commit)
     monkeypatch.setattr(hub_module, "known_models", lambda: {NAME: model})
 
 
