@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
@@ -30,26 +29,16 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan
 from specviz.measure.sweep.rows import COUNTED, counted
 
 REPEATS = 5  # of one prompt
-
+REPEATS_SAID = f"{REPEATS}; 1 with --prompts-file, where the prompts are the sample"
 
 group = new_group()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(PromptOptions, ManyOptions):
-    repeats: Annotated[
-        int | None,
-        Option(
-            metavar="R",
-            help=f"alternating repeats (default: {REPEATS}; 1 with --prompts-file, where the prompts are the sample)",
-        ),
-    ] = None
+    repeats: Annotated[int | None, Option(metavar="R", help=f"alternating repeats (default: {REPEATS_SAID})")] = None
     draft_lengths: Annotated[
-        str | None,
-        Option(
-            metavar="G,G,...",
-            help=f"with --prompts-file (default: --draft-length where it is given, else {DRAFT_LENGTHS})",
-        ),
+        str | None, Option(metavar="G,G,...", help=f"with --prompts-file (default: --draft-length, or {DRAFT_LENGTHS})")
     ] = None
 
 
@@ -60,43 +49,32 @@ class CompareOptions(PromptOptions, ManyOptions):
 )
 def compare(options: CompareOptions, settings: DecodeSettings, context: Context) -> None:
     """Measure both decoders, timed alternately, on one prompt or on a file of prompts."""
-    check_one_given(options, "prompt", "prompt_file", "prompts_file")
+    check_one_given(prompt=options.prompt, prompt_file=options.prompt_file, prompts_file=options.prompts_file)
     if options.repeats is not None and options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
-    if options.prompts_file:
-        measure_all(
-            options, prompts_plan(options, options.prompts_file, settings, context.params["draft_length"] is not None)
-        )
-    else:
-        compare_one(options, settings)
-
-
-def prompts_plan(options: CompareOptions, file: Path, settings: DecodeSettings, one_length: bool) -> SweepPlan:
+    if not options.prompts_file:
+        return compare_one(options, settings)
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
-    if options.draft_lengths is not None:
-        lengths = draft_lengths(options.draft_lengths)
-    elif one_length:
-        lengths = (settings.draft_length,)
-    else:
-        lengths = draft_lengths(DRAFT_LENGTHS)
-    return SweepPlan(
-        prompts=prompts_of(file),
+    given = context.params["draft_length"]
+    lengths = options.draft_lengths or (DRAFT_LENGTHS if given is None else str(given))
+    plan = SweepPlan(
+        prompts=prompts_of(options.prompts_file),
         pairs=(SweepPair(options.target, options.draft),),
-        draft_lengths=lengths,
+        draft_lengths=draft_lengths(lengths),
         temperatures=(settings.temperature,),
         schedules=(settings.draft_schedule,),
         settings=settings,
         repeats=options.repeats or 1,
     )
+    return measure_all(options, plan)
 
 
 def compare_one(options: CompareOptions, settings: DecodeSettings) -> None:
     for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
-    prompt, grammar = prompt_of(options), grammar_of(options)
-    repeats = options.repeats or REPEATS
+    prompt, grammar, repeats = prompt_of(options), grammar_of(options), options.repeats or REPEATS
     with status_line() as status:
         target, drafter = load_pair(options, settings, status)
         from specviz.decoding import make_constraint  # imports torch
@@ -109,7 +87,7 @@ def compare_one(options: CompareOptions, settings: DecodeSettings) -> None:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """The result of `compare --json`. Other programs depend on its shape.
+    """The result of `compare --json`.
 
     Above temperature 0 each repeat has one of `seeds`. "autoregressive" and "speculative" hold one repeat's texts and
     counts (that with the median ratio), and every repeat's seconds; "all_seeds" holds the counts over all repeats.
@@ -118,7 +96,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     drafter, settings = speculative.drafter, speculative.settings
     verdict = comparison.verdict
     low, high = verdict.interval or (None, None)  # one repeat has no interval
-    predicted_low, predicted_high = comparison.predicted_interval or (None, None)
+    predicted = comparison.predicted
+    predicted_low, predicted_high = (predicted and predicted.interval) or (None, None)
     return {
         "target": speculative.target.name,
         "draft": typed_name(drafter.asked_as) if drafter else None,
@@ -144,7 +123,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "speedup": comparison.speedup,
         "speedup_low": low,
         "speedup_high": high,
-        "predicted_speedup": comparison.predicted_speedup,
+        "predicted_speedup": predicted and predicted.speedup,
         "predicted_low": predicted_low,
         "predicted_high": predicted_high,
         "calibrated": comparison.costs is not None,
@@ -168,7 +147,7 @@ def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dic
 
 
 def print_comparison(comparison: Comparison) -> None:
-    verdict, seeds = comparison.verdict, comparison.seeds
+    verdict, seeds, found = comparison.verdict, comparison.seeds, comparison.quality
     timed = (
         ("target alone", comparison.plain_seconds, comparison.plain_rates),
         ("speculative", comparison.speculative_seconds, comparison.speculative_rates),
@@ -177,25 +156,18 @@ def print_comparison(comparison: Comparison) -> None:
     print_table(("", "median s", "tokens/s", "spread"), rows)
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
     print_line(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
-    predicted, modelled, within = comparison.predicted_speedup, "", ""
-    if predicted is not None:
-        modelled = f", {predicted:.2f}× modelled"
-    if between := comparison.predicted_interval:
-        modelled += " ({:.2f} to {:.2f}×)".format(*between)
-    if verdict.interval:
-        over = f" over {len(seeds)} seeds" if len(seeds) > 1 else ""
-        within = " (95 % interval{} {:.2f} to {:.2f}×)".format(over, *verdict.interval)
-    print_line(f"speedup {comparison.speedup:.2f}× measured{within}{modelled}; {_sameness(comparison)}")
-    print_line(f"{verdict.headline}: {verdict.reason}")
-
-
-def _sameness(comparison: Comparison) -> str:
-    found, target = comparison.quality, comparison.speculative.target
+    said = f"speedup {verdict.shown} measured"
+    if predicted := comparison.predicted:
+        said += f", {predicted.shown} modelled"
+    target = comparison.speculative.target
     if found.kind == "sampling":
-        return "the texts are two draws from one distribution"
-    if comparison.identical:
-        return "texts identical"
-    if found.top2_gap is None:
-        return f"texts the same for {found.first_difference} tokens, then only one of them goes on"
-    why = judge_difference(found.lead, target.dtype, target.name).sentence
-    return f"texts differ from token {(found.first_difference or 0) + 1}: {why}"
+        same = "the texts are two draws from one distribution"
+    elif comparison.identical:
+        same = "texts identical"
+    elif found.top2_gap is None:
+        same = f"texts the same for {found.first_difference} tokens, then only one of them goes on"
+    else:
+        why = judge_difference(found.lead, target.dtype, target.name).sentence
+        same = f"texts differ from token {(found.first_difference or 0) + 1}: {why}"
+    print_line(f"{said}; {same}")
+    print_line(f"{verdict.headline}: {verdict.reason}")

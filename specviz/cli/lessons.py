@@ -1,7 +1,6 @@
 """`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans and texts, writes sheets."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -29,43 +28,14 @@ def parse_address(text: str) -> str:
     return text.split("?")[0].removesuffix("/") + "/"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReaderOptions:
-    """Of what students get."""
-
-    address: Annotated[
-        str | None,
-        Option(
-            parser=parse_address,
-            metavar="URL",
-            help="lesson: the address of specviz that students can reach, for links and the QR code",
-        ),
-    ] = None
-    lang: Annotated[str, Option(help="the language of what is written", **one_of(languages()))] = ENGLISH
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportOptions(ReaderOptions):
-    what: Annotated[
-        list[str],
-        Argument(
-            metavar="TRACE.json | lesson PLAN | live | site",
-            help="a trace file; or the word “lesson” and a plan: its name, or a YAML file; or “live”: a page that "
-            "decodes in the browser, as one file; or “site”: the same with all bundled models, as a folder for any "
-            "static host",
-        ),
-    ]
-    out: Annotated[Path, Option("--out", "-o", metavar="PAGE.html", help="the file or folder to write")]
-    notes: Annotated[
-        Path | None, Option("--notes", metavar="FILE.html", help="lesson: also write the notes and the key")
-    ] = None
-    scorm: Annotated[
-        bool,
-        Option(
-            "--scorm",
-            help="lesson: write a SCORM 1.2 package, a zip that learning systems take, with questions at its end",
-        ),
-    ] = False
+ADDRESS = "lesson: the address of specviz that students can reach, for links and the QR code"
+WHAT = (
+    "a trace file; or the word “lesson” and a plan: its name, or a YAML file; or “live”: a page that decodes in the "
+    "browser, as one file; or “site”: the same with all bundled models, as a folder for any static host"
+)
+SCORM = "lesson: write a SCORM 1.2 package, a zip that learning systems take, with questions at its end"
+Address = Annotated[str | None, Option(parser=parse_address, metavar="URL", help=ADDRESS)]
+Language = Annotated[str, Option(help="the language of what is written", **one_of(languages()))]
 
 
 @add_command(
@@ -74,35 +44,41 @@ class ExportOptions(ReaderOptions):
     "export lesson ten-minutes -o lesson.html --notes notes.html",
     "export lesson ten-minutes --scorm -o lesson.zip",
 )
-def export(options: ExportOptions) -> None:
+def export(
+    what: Annotated[list[str], Argument(metavar="TRACE.json | lesson PLAN | live | site", help=WHAT)],
+    out: Annotated[Path, Option("--out", "-o", metavar="PAGE.html", help="the file or folder to write")],
+    notes: Annotated[Path | None, Option(metavar="FILE.html", help="lesson: also write the notes and the key")] = None,
+    scorm: Annotated[bool, Option("--scorm", help=SCORM)] = False,
+    address: Address = None,
+    lang: Language = ENGLISH,
+) -> None:
     """Write a saved trace, or a lesson, as one HTML page that plays offline."""
-    set_language(options.lang)
-    if options.scorm and options.what[0] != "lesson":
+    set_language(lang)
+    if scorm and what[0] != "lesson":
         raise InputError("--scorm is for a lesson: export lesson PLAN --scorm -o lesson.zip.")
-    if options.what == ["site"]:
-        size = write_site(options.out)
-        print_line(
-            f"wrote {options.out}: {size / 1e6:,.1f} MB, decodes in the browser; open its index.html from a web server"
-        )
+    if what == ["site"]:
+        size = write_site(out)
+        wrote = f"wrote {out}: {size / 1e6:,.1f} MB, decodes in the browser"
+        print_line(f"{wrote}; open its index.html from a web server")
         return
-    if options.what == ["live"]:
+    if what == ["live"]:
         page = live_file()
-    elif len(options.what) == 1:
-        page = offline_page(read_trace(Path(options.what[0])))
-    elif len(options.what) == 2 and options.what[0] == "lesson":
-        plan = plan_called(options.what[1])
-        if options.notes:
-            write_file(options.notes, key_html(plan))
-            print_line(f"wrote {options.notes}: notes and key for the teacher")
-        if options.scorm:
-            write_bytes(options.out, scorm_package(plan, options.address))
-            print_line(f"wrote {options.out}: a SCORM 1.2 package, to be uploaded as it is")
+    elif len(what) == 1:
+        page = offline_page(read_trace(Path(what[0])))
+    elif len(what) == 2 and what[0] == "lesson":
+        plan = plan_called(what[1])
+        if notes:
+            write_file(notes, key_html(plan))
+            print_line(f"wrote {notes}: notes and key for the teacher")
+        if scorm:
+            write_bytes(out, scorm_package(plan, address))
+            print_line(f"wrote {out}: a SCORM 1.2 package, to be uploaded as it is")
             return
-        page = lesson_page(plan, options.address)
+        page = lesson_page(plan, address)
     else:
         raise InputError("export takes one trace file, the word “lesson” and one plan, “live” or “site”.")
-    write_file(options.out, page)
-    print_line(f"wrote {options.out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
+    write_file(out, page)
+    print_line(f"wrote {out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
 
 
 def plan_called(name: str) -> LessonPlan:
@@ -114,37 +90,32 @@ def plan_called(name: str) -> LessonPlan:
     return read_plan_file(Path(name))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SheetOptions(ReaderOptions):
-    plan: Annotated[str, Argument(metavar="PLAN.yaml", help="the file, or the name of a plan here")]
-    out: Annotated[Path, Option("--out", "-o", metavar="FILE.html", help="the file to write")]
-    key: Annotated[bool, Option("--key", help="write the teacher's key instead")] = False
-
-
 @add_command(
     lesson_group, "lesson sheet my-plan.yaml -o sheet.html", "lesson sheet my-plan.yaml --key -o key.html", name="sheet"
 )
-def write_sheet(options: SheetOptions) -> None:
+def write_sheet(
+    plan: Annotated[str, Argument(metavar="PLAN.yaml", help="the file, or the name of a plan here")],
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE.html", help="the file to write")],
+    key: Annotated[bool, Option("--key", help="write the teacher's key instead")] = False,
+    address: Address = None,
+    lang: Language = ENGLISH,
+) -> None:
     """Write a plan's sheet, or its key."""
-    set_language(options.lang)
-    plan = plan_called(options.plan)
-    address = lesson_address(options.address, plan) if options.address else None
-    write_file(options.out, key_html(plan) if options.key else sheet_html(plan, address))
-    without = "" if options.key or address else ", without a link: --address gives it one"
-    print_line(f"wrote {options.out}{without}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    plan: Annotated[
-        Path | None, Argument(metavar="PLAN.yaml", help="the file; without one the texts of the app are checked")
-    ] = None
+    set_language(lang)
+    found = plan_called(plan)
+    link = lesson_address(address, found) if address else None
+    write_file(out, key_html(found) if key else sheet_html(found, link))
+    print_line(f"wrote {out}{'' if key or link else ', without a link: --address gives it one'}")
 
 
 @add_command(lesson_group, "lesson check my-plan.yaml", "lesson check")
-def check(options: PlanOptions) -> None:
+def check(
+    plan: Annotated[
+        Path | None, Argument(metavar="PLAN.yaml", help="the file; without one the texts of the app are checked")
+    ] = None,
+) -> None:
     """Say what is in a plan, or each of its problems."""
-    if options.plan is None:
+    if plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
         for line in texts_missing():
@@ -152,11 +123,11 @@ def check(options: PlanOptions) -> None:
         print_line("The texts of the app can be used.")
         return
     try:
-        plan = read_plan_file(options.plan, linked_names())
+        found = read_plan_file(plan, linked_names())
     except PlanError as error:
-        raise InputError(f"{options.plan.name} is no lesson plan yet: {_listed(error.problems)}, see above.") from error
-    moments = "1 moment" if len(plan.moments) == 1 else f"{len(plan.moments)} moments"
-    print_line(f"{plan.title}: {moments}, {plan.minutes} minutes. The plan can be used.")
+        raise InputError(f"{plan.name} is no lesson plan yet: {_listed(error.problems)}, see above.") from error
+    moments = "1 moment" if len(found.moments) == 1 else f"{len(found.moments)} moments"
+    print_line(f"{found.title}: {moments}, {found.minutes} minutes. The plan can be used.")
 
 
 def _listed(problems: list[str]) -> str:

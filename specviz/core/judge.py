@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from specviz.core.numbers import times
 from specviz.core.texts import Sentences
 
 say = Sentences("judge")
@@ -61,9 +62,13 @@ LOOKS: Mapping[VerdictWord, VerdictLook] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
+    """A speedup, measured or modelled, with its 95 % interval and the word that it supports."""
+
     word: VerdictWord
     speedup: float
     basis: Basis
+    interval: Interval | None = None  # None: not known, as of a single pair
+    trusted: bool = True  # False: the machine was busy, so neither the speedup nor the label says anything
 
     @property
     def look(self) -> VerdictLook:
@@ -75,22 +80,26 @@ class Judgement:
 
     @property
     def certain(self) -> bool:
-        """Whether an interval supports the label."""
-        return self.basis == "interval" and self.word != UNTOLD
+        """Whether an interval supports the label, on a machine that was not busy."""
+        return self.trusted and self.basis == "interval" and self.word != UNTOLD
 
     @property
     def said(self) -> str:
-        """ "helps", or "looks like it helps" of a single pair."""
+        """ "helps", "looks like it helps" of a single pair, or "not trusted"."""
+        if not self.trusted:
+            return Sentences("verdict")("not_trusted")
         return self.look.looks if self.basis == "one pair" else self.look.said
 
     @property
     def headline(self) -> str:
-        """ "Helps, 1.90×", "Looks like it helps, 1.90×" or "Helps, 1.90×, modelled"."""
-        return self.headline_with(self.said)
+        """ "Helps, 1.90×", "Looks like it helps, 1.90×", "Helps, 1.90×, modelled" or "Not trusted, 1.90×"."""
+        name = "headline_modelled" if self.basis == "modelled" else "headline"
+        return say(name, looks=f"{self.said[0].upper()}{self.said[1:]}", speedup=self.speedup)
 
-    def headline_with(self, said: str) -> str:
-        looks, modelled = f"{said[0].upper()}{said[1:]}", self.basis == "modelled"
-        return say("headline_modelled" if modelled else "headline", looks=looks, speedup=self.speedup)
+    @property
+    def shown(self) -> str:
+        """ "1.90× (1.82–1.98)", with a question mark where it is not trusted."""
+        return times(self.speedup, self.interval, "" if self.trusted else "?")
 
 
 def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) -> Judgement:
@@ -99,15 +108,18 @@ def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) 
     Args:
         speedup: the time of the target alone over that of speculative decoding.
         interval: its 95 % interval; None, or NaN at both ends, where it has none.
-        modelled: whether no clock measured it; it then has no interval.
+        modelled: whether no clock measured it; its size alone then decides.
     """
-    if modelled or interval is None or math.isnan(interval[0]):
+    if interval is None or math.isnan(interval[0]):
+        interval = None
+    if modelled or interval is None:
         by_size = HELPS if speedup > NEUTRAL else HURTS if speedup < 1 / NEUTRAL else EVEN
-        return Judgement(by_size, speedup, "modelled" if modelled else "one pair")
+        return Judgement(by_size, speedup, "modelled" if modelled else "one pair", interval)
     low, high = interval
-    if low > 1 or high < 1:
-        return Judgement(HELPS if low > 1 else HURTS, speedup, "interval")
-    return Judgement(EVEN if low >= 1 / NEUTRAL and high <= NEUTRAL else UNTOLD, speedup, "interval")
+    word = HELPS if low > 1 else HURTS if high < 1 else UNTOLD
+    if word == UNTOLD and low >= 1 / NEUTRAL and high <= NEUTRAL:
+        word = EVEN
+    return Judgement(word, speedup, "interval", interval)
 
 
 def widen_for_next_run(interval: Interval) -> Interval:

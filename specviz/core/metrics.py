@@ -8,7 +8,7 @@ from itertools import accumulate, zip_longest
 from statistics import median
 
 from specviz.core.costs import Costs as Costs  # readers of figures import it from here
-from specviz.core.judge import Interval
+from specviz.core.judge import Interval, Judgement, judge
 from specviz.core.numbers import localize
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
 from specviz.core.texts import Sentences
@@ -178,29 +178,24 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
     return count(rounds).emitted / steps if steps else None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A speedup that was modelled from costs."""
-
-    speedup: float
-    interval: Interval | None  # 95 %, over the repeats of the costs; None: not known
-
-    @property
-    def said(self) -> str:
-        """ "1.41 to 1.52", or "about 1.46" where its interval is not known."""
-        return span(self.interval) if self.interval else say("about", speedup=self.speedup)
-
-
 def span(interval: Interval, unit: str = "") -> str:
     """ "1.41× to 1.52×"; one figure where both ends are the same as they are said."""
     low, high = (f"{localize(end, '.2f')}{unit}" for end in interval)
     return low if low == high else say("between", low=interval[0], high=interval[1], unit=unit)
 
 
-def estimated_at(rounds: Sequence[Round], costs: Costs) -> Estimate | None:
-    """What `speedup_at` gives, with its interval; None without a round. The counts of the rounds are exact."""
-    speedup = speedup_at(rounds, costs)
-    return Estimate(speedup, costs.interval(lambda block: speedup_at(rounds, block) or 0.0)) if speedup else None
+def estimated_at(rounds: Sequence[Round], costs: Costs) -> Judgement | None:
+    """What `speedup_at` gives, with its interval over the repeats of the costs; None without a round.
+
+    The counts of the rounds are exact.
+    """
+    speedup, interval = speedup_at(rounds, costs), costs.interval(lambda block: speedup_at(rounds, block) or 0.0)
+    return judge(speedup, interval, modelled=True) if speedup else None
+
+
+def say_estimate(modelled: Judgement) -> str:
+    """ "1.41 to 1.52", or "about 1.46" where its interval is not known."""
+    return span(modelled.interval) if modelled.interval else say("about", speedup=modelled.speedup)
 
 
 def first_difference(one: Sequence[object], other: Sequence[object]) -> int | None:

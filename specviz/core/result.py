@@ -5,9 +5,8 @@ from statistics import fmean
 from typing import Any
 
 from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, VerdictWord
-from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
+from specviz.core.metrics import Costs, Counts, count, estimated_at, say_estimate, span, speedup
 from specviz.core.numbers import localize, percent
-from specviz.core.terms import Terms
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, quiet, say_result, verdict_of_run
@@ -39,25 +38,23 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"; `known` speaks where the time of the
     run is not trusted.
     """
-    counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
-    same = _compare(trace)
+    verdict, passes = verdict_of_run(trace, costs), _passes(count(trace.rounds))
+    same, plain = "", trace.autoregressive
+    if plain is not None and trace.output.stopped_by is not None:  # with the question where that is short
+        identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
+        same = say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
     if verdict is None:
-        return Result(say_result("untimed", passes=_passes(counts)), explain_no_result(trace), same)
+        return Result(say_result("untimed", passes=passes), explain_no_result(trace), same)
     if not verdict.trusted:
-        return replace(_judge_busy(trace, counts, known), same=same)
-    reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
-    word = UNTOLD if verdict.judgement.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
-    says = _speed(word, localize(verdict.speedup, ".2f"), _passes(counts))
+        return replace(_judge_busy(trace, passes, known), same=same)
+    timed = {"reason": _reason(trace, verdict, quiet(trace, costs)), "where": where}
+    reason = say_result("timed", **timed)
+    if verdict.interval:
+        low, high = (localize(end, ".2f") for end in verdict.interval)
+        reason = say_result("timed_between", **timed, low=low, high=high)
+    word = UNTOLD if verdict.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
+    says = _speed(word, localize(verdict.speedup, ".2f"), passes)
     return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
-
-
-def _compare(trace: Trace) -> str:
-    """Whether both texts are the same, with the question where that is short."""
-    plain = trace.autoregressive
-    if plain is None or trace.output.stopped_by is None:
-        return ""
-    identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
-    return say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
 
 
 def explain_no_result(trace: Trace) -> str:
@@ -68,22 +65,19 @@ def waiting() -> Result:
     return Result(say_result("waiting"), "")
 
 
-def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
+def _judge_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
     estimate = known and estimated_at(trace.rounds, known.costs)
-    busy = say_result("busy", passes=_passes(counts))
+    busy = say_result("busy", passes=passes)
     if not known or not estimate:
         return Result(busy, say_result("busy_counts"), trusted=False)
+    said, source, counts = say_estimate(estimate), known.source, count(trace.rounds)
     if estimate.interval is None:
-        return Result(busy, say_result("busy_unsure", speedup=estimate.said, source=known.source), trusted=False)
+        return Result(busy, say_result("busy_unsure", speedup=said, source=source), trusted=False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     word = HURTS if high < 1 else HELPS if low > 1 else UNTOLD
-    says = _speed(
-        word,
-        estimate.said,
-        say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds),
-        say_result("quiet"),
-    )
-    return Result(says, say_result("busy_known", source=known.source), trusted=False, interval=estimate.interval)
+    quiet_passes = say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds)
+    says = _speed(word, said, quiet_passes, say_result("quiet"))
+    return Result(says, say_result("busy_known", source=source), trusted=False, interval=estimate.interval)
 
 
 def _passes(counts: Counts) -> str:
@@ -97,44 +91,36 @@ def _speed(word: VerdictWord, speedup: str, passes: str, where: str = "") -> str
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
-    """When it pays, and what a round costs; without them where the costs do not explain the speed."""
+    """When it pays, and what a round costs; without them where the costs do not explain the speed.
+
+    A guess takes c, or all of a round's guesses where rounds differ; a check takes v of as many.
+    """
     terms = verdict.terms
     if terms is None:
         return verdict.reason
-    guesses, times, sure = _costs_said(trace, terms, calibrated)
-    here, least = percent(terms.alpha), verdict.break_even
-    if terms.counted:
-        steps, tokens = localize(terms.steps, ".2f"), localize(terms.tokens, ".2f")
-        said = say_result("pays_tokens", steps=steps, here=tokens, guesses=guesses, times=times)
-    elif terms.break_even is None:
-        said = say_result("pays_never", here=here, guesses=guesses, times=times)
-    elif least is None:  # it would say the opposite of what was measured
-        said = say_result("pays_unsaid", here=here, guesses=guesses, times=times)
-    else:
-        said = say_result("pays_rate", least=percent(least), here=here, guesses=guesses, times=times)
-    return said if sure else say_result("unsure", reason=said)
-
-
-def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, bool]:
-    """What a guess takes, or all of a round where rounds differ; what a check takes; and whether that is sure."""
-    guesses = terms.drafted if terms.counted else 1
+    drafted = terms.drafted if terms.counted else 1
     sizes = [len(round.drafted) for round in trace.rounds] if terms.counted else [terms.draft_length]
 
     def checking(costs: Costs) -> float:
         return fmean(verification_steps(costs.verification, drafted + 1) for drafted in sizes)
 
-    draft = calibrated.interval(lambda costs: guesses * costs.cost_ratio) if calibrated else None
+    draft = calibrated.interval(lambda costs: drafted * costs.cost_ratio) if calibrated else None
     check = calibrated.interval(checking) if calibrated else None
-    if draft is None or check is None:
-        return localize(guesses * terms.cost_ratio, ".2f"), localize(terms.checking, ".2f"), calibrated is None
-    return span(draft), span(check), True
-
-
-def _timed(verdict: Verdict, reason: str, where: str) -> str:
-    if verdict.interval is None:
-        return say_result("timed", reason=reason, where=where)
-    low, high = (localize(end, ".2f") for end in verdict.interval)
-    return say_result("timed_between", reason=reason, where=where, low=low, high=high)
+    if draft and check:
+        said = {"guesses": span(draft), "times": span(check)}
+    else:
+        said = {"guesses": localize(drafted * terms.cost_ratio, ".2f"), "times": localize(terms.checking, ".2f")}
+    here, least = percent(terms.alpha), verdict.break_even
+    if terms.counted:
+        steps, tokens = localize(terms.steps, ".2f"), localize(terms.tokens, ".2f")
+        reason = say_result("pays_tokens", steps=steps, here=tokens, **said)
+    elif terms.break_even is None:
+        reason = say_result("pays_never", here=here, **said)
+    elif least is None:  # it would say the opposite of what was measured
+        reason = say_result("pays_unsaid", here=here, **said)
+    else:
+        reason = say_result("pays_rate", least=percent(least), here=here, **said)
+    return reason if (draft and check) or calibrated is None else say_result("unsure", reason=reason)
 
 
 def summary(trace: Trace) -> dict[str, Any]:

@@ -5,15 +5,16 @@ Where it cannot, the reason says so and names neither.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from statistics import geometric_mean, median, mode
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
-from specviz.core.judge import HELPS, HURTS, ONE_RUN, UNTOLD, Interval, Judgement, Label, judge, widen_for_next_run
+from specviz.core.judge import HELPS, HURTS, ONE_RUN, UNTOLD, Interval, Judgement, judge, widen_for_next_run
 from specviz.core.names import short_name
 from specviz.core.numbers import localize
 from specviz.core.rounding import judge_difference
@@ -33,37 +34,11 @@ DOUBT = 1.25  # of the time of a round, chosen: two quiet calibrations differ by
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    judgement: Judgement
-    reason: str  # one to three sentences
-    binding: Term | None  # None when nothing was drafted, or the costs do not explain the speedup
-    break_even: float | None  # per judgement; None also if no rate pays, drafts differ in length, or it would mislead
-    interval: Interval | None = None  # 95 % of the speedup, as it was judged; None for a pair without one
-    trusted: bool = True  # False: the machine was busy, so neither the speedup nor the label says anything
+class Verdict(Judgement):
+    reason: str = ""  # one to three sentences
+    binding: Term | None = None  # None when nothing was drafted, or the costs do not explain the speedup
+    break_even: float | None = None  # per judgement; None also if no rate pays, drafts differ, or it would mislead
     terms: Terms | None = None  # the costs that explain the label; None where they do not, or there are none
-
-    @property
-    def speedup(self) -> float:
-        return self.judgement.speedup
-
-    @property
-    def label(self) -> Label:
-        return self.judgement.label
-
-    @property
-    def certain(self) -> bool:
-        """False: from one pair timed one after the other, from times that disagree, or on a busy machine."""
-        return self.trusted and self.judgement.certain
-
-    @property
-    def said(self) -> str:
-        """The word for it: "helps", "looks like it helps" of a single pair, or "not trusted"."""
-        return self.judgement.said if self.trusted else say("not_trusted")
-
-    @property
-    def headline(self) -> str:
-        """ "Helps, 1.90×", "Looks like it helps, 1.90×" of a single pair, or "Not trusted, 1.90×"."""
-        return self.judgement.headline_with(self.said)
 
 
 def explain_no_verdict(trace: Trace) -> str | None:
@@ -94,7 +69,7 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     if is_busy(trace, speedup, timing, costs):
         modelled = metrics.estimated_at(trace.rounds, costs) if costs and not doubts(trace, costs) else None
         return _untrusted(speedup, interval, modelled)
-    return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
+    return _explained(judge(speedup, interval), interval, terms_of(trace, costs))
 
 
 def is_trusted(trace: Trace) -> bool:
@@ -127,18 +102,14 @@ def doubts(trace: Trace, costs: metrics.Costs) -> bool:
     if any(round.is_tree for round in trace.rounds):
         return False  # its checks were not calibrated
     drafted = mode(len(round.drafted) for round in trace.rounds if round.drafted)
+
+    def outside(value: float, low: float, high: float) -> float:
+        return max(low - value, value - high, 0.0)
+
     check, its_check = (verification_steps(each.verification, drafted + 1) for each in (own, costs))
-    off = (
-        drafted * _outside(own.cost_ratio, costs.of_draft or (costs.cost_ratio, costs.cost_ratio)),
-        _outside(check, costs.check_interval(drafted + 1) or (its_check, its_check)),
-    )
-    return max(off) > (DOUBT - 1) * costs.round_steps(drafted)
-
-
-def _outside(value: float, interval: Interval) -> float:
-    """How far a value is outside an interval; 0 inside."""
-    low, high = interval
-    return max(low - value, value - high, 0.0)
+    off_draft = drafted * outside(own.cost_ratio, *(costs.of_draft or (costs.cost_ratio, costs.cost_ratio)))
+    off_check = outside(check, *(costs.check_interval(drafted + 1) or (its_check, its_check)))
+    return max(off_draft, off_check) > (DOUBT - 1) * costs.round_steps(drafted)
 
 
 def is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
@@ -172,29 +143,27 @@ def _step(trace: Trace) -> float:
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
 
 
-def _untrusted(speedup: float, interval: Interval | None, modelled: metrics.Estimate | None = None) -> Verdict:
+def _untrusted(speedup: float, interval: Interval | None, modelled: Judgement | None = None) -> Verdict:
     reason = say("busy")
     if modelled:
-        reason = say("at_costs" if modelled.interval else "at_unsure_costs", busy=reason, speedup=modelled.said)
-    return Verdict(Judgement(UNTOLD, speedup, "interval"), reason, None, None, interval, trusted=False)
+        name = "at_costs" if modelled.interval else "at_unsure_costs"
+        reason = say(name, busy=reason, speedup=metrics.say_estimate(modelled))
+    return Verdict(UNTOLD, speedup, "interval", interval, trusted=False, reason=reason)
 
 
-def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict | None:
-    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
+def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: bool = True) -> Verdict:
+    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair, at least one.
 
     It is judged by the 95 % interval over the repeats, where their times are `trusted` (`is_busy`). One pair has none.
     The costs are medians of few rounds, so they explain a speedup in that interval widened by `widen_for_next_run`.
     """
-    if not ratios:
-        return None
-    for ratio in ratios:
-        if not 0 < ratio < math.inf:
-            raise InputError(f"ratios must be numbers above 0, not {ratio}.")
+    if wrong := [ratio for ratio in ratios if not 0 < ratio < math.inf]:
+        raise InputError(f"ratios must be numbers above 0, not {wrong[0]}.")
     interval = interval_of_ratios(ratios) if len(ratios) > 1 else None
     if not trusted:
         return _untrusted(geometric_mean(ratios), interval)
     explained = widen_for_next_run(interval) if interval else None
-    return _verdict(judge(geometric_mean(ratios), interval), interval, explained, terms)
+    return _explained(judge(geometric_mean(ratios), interval), explained, terms)
 
 
 def compare_texts(trace: Trace) -> str:
@@ -212,22 +181,38 @@ def compare_texts(trace: Trace) -> str:
     return say("differ", place=at + 1, why=_explain_difference(trace, at, plain.token_ids[at]))
 
 
-def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
+def _explained(judged: Judgement, explained: Interval | None, terms: Terms | None) -> Verdict:
     """The verdict with the reason that these terms give: no cause where they do not explain the measured speedup.
 
-    `interval` is the speedup's own, which is shown; a modelled speedup explains it within `explained`.
+    A modelled speedup explains it within the interval `explained`.
     """
+    verdict = partial(Verdict, judged.word, judged.speedup, judged.basis, judged.interval)
     if terms is None:
-        return Verdict(judged, say("plain_steps"), None, None, interval)
+        return verdict(reason=say("plain_steps"))
+    accepted, tokens = terms.alpha, terms.tokens
+    tree = terms.counted is not None and terms.counted.nodes is not None
+    name = "accepted_places" if tree else "accepted_counted" if terms.counted else "accepted"
+    said = say(name, alpha=accepted, tokens=tokens)
     if not _explains(terms.at_costs, judged, explained):
-        return Verdict(judged, say("not_explained", accepted=_accepted(terms)), None, None, interval)
-    on_one_side = (terms.speedup - 1) * (judged.speedup - 1) >= 0  # else the break-even would say the opposite
-    limit, accepted = _limit(terms), _accepted(terms)
-    reason = say("limited", limit=limit, accepted=accepted)
-    if on_one_side:
-        reason = say("limited_needs", limit=limit, accepted=accepted, needed=_break_even(terms))
-    break_even = terms.break_even if on_one_side and not terms.counted else None
-    return Verdict(judged, reason, terms.binding, break_even, interval, terms=terms)
+        return verdict(reason=say("not_explained", accepted=said))
+    limits = {
+        "acceptance": say("acceptance"),
+        "draft cost": say("tree_cost" if tree else "draft_cost", cost=terms.cost_ratio),
+        "verification": say("verification", read=terms.read, checking=terms.checking),
+        "overhead": say("overhead", overhead=terms.overhead),
+    }
+    limit = limits[terms.binding]
+    if (terms.speedup - 1) * (judged.speedup - 1) < 0:  # the break-even would say the opposite
+        return verdict(reason=say("limited", limit=limit, accepted=said), binding=terms.binding, terms=terms)
+    if terms.counted and terms.steps < terms.drafted + 1:
+        needed = say("pays_above_tokens", tokens=terms.steps)
+    elif terms.counted or terms.break_even is None:
+        needed = say("pays_never")
+    else:
+        needed = say("pays_above_rate", rate=terms.break_even) if terms.break_even else say("pays_always")
+    reason = say("limited_needs", limit=limit, accepted=said, needed=needed)
+    break_even = None if terms.counted else terms.break_even
+    return verdict(reason=reason, binding=terms.binding, break_even=break_even, terms=terms)
 
 
 def _explains(modelled: float, judged: Judgement, explained: Interval | None) -> bool:
@@ -239,36 +224,12 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
     return explained is not None or judge(modelled, None, modelled=True).label == "neutral"
 
 
-def _limit(terms: Terms) -> str:
-    limits = {
-        "acceptance": say("acceptance"),
-        "draft cost": say("tree_cost" if _is_tree(terms) else "draft_cost", cost=terms.cost_ratio),
-        "verification": say("verification", read=terms.read, checking=terms.checking),
-        "overhead": say("overhead", overhead=terms.overhead),
-    }
-    return limits[terms.binding]
-
-
-def _is_tree(terms: Terms) -> bool:
-    return terms.counted is not None and terms.counted.nodes is not None
-
-
-def _accepted(terms: Terms) -> str:
-    if not terms.counted:
-        return say("accepted", alpha=terms.alpha)
-    return say("accepted_places" if _is_tree(terms) else "accepted_counted", alpha=terms.alpha, tokens=terms.tokens)
-
-
-def _break_even(terms: Terms) -> str:
-    if terms.counted and terms.steps < terms.drafted + 1:
-        return say("pays_above_tokens", tokens=terms.steps)
-    if terms.counted or terms.break_even is None:
-        return say("pays_never")
-    return say("pays_above_rate", rate=terms.break_even) if terms.break_even else say("pays_always")
-
-
 def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
-    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place."""
+    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place.
+
+    The lead is how far the written token's logit is above the plain run's; at least, if only more probable ones were
+    recorded. Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
+    """
     recorded = (
         candidates
         for round in trace.rounds
@@ -278,16 +239,8 @@ def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
         )
     )
     known = {c.id: c.p for c in next(islice(recorded, at, None), [])}
-    lead = _lead(known, trace.output.token_ids[at], plain_id)
+    written, lead = known.get(trace.output.token_ids[at]), None
+    if len(known) > 1 and written:
+        other = known.get(plain_id, min(known.values()))
+        lead = math.log(written / other) if other > 0 else math.inf
     return judge_difference(lead, trace.target.dtype, short_name(trace.target.name)).sentence
-
-
-def _lead(known: Mapping[int, float], written_id: int, plain_id: int) -> float | None:
-    """How far the written token's logit is above the plain run's; at least, if only more probable ones were recorded.
-
-    Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
-    """
-    if len(known) < 2 or not known.get(written_id):
-        return None
-    other = known.get(plain_id, min(known.values()))
-    return math.log(known[written_id] / other) if other > 0 else math.inf

@@ -1,6 +1,6 @@
 """What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare have one type."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 from statistics import geometric_mean
 from time import monotonic
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.judge import Interval
+from specviz.core.judge import Judgement, judge
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounding import Judged
 from specviz.core.rounds import Piece
@@ -103,11 +103,11 @@ class Comparison:
 
     @property
     def plain_rates(self) -> list[float]:
-        return _rates(self.plain_lengths, self.plain_seconds)
+        return [tokens / its for tokens, its in zip(self.plain_lengths, self.plain_seconds, strict=True)]
 
     @property
     def speculative_rates(self) -> list[float]:
-        return _rates(self.speculative_lengths, self.speculative_seconds)
+        return [tokens / its for tokens, its in zip(self.speculative_lengths, self.speculative_seconds, strict=True)]
 
     @property
     def ratios(self) -> list[float]:
@@ -141,14 +141,8 @@ class Comparison:
         return self.terms_at(self.costs)
 
     @property
-    def predicted_speedup(self) -> float | None:
-        """Modelled from the costs and the acceptance; None without either. See `Terms.speedup`."""
-        terms = self.terms
-        return terms.speedup if terms and self.costs else None
-
-    @property
-    def predicted_interval(self) -> Interval | None:
-        """Its 95 % interval over the repeats of the costs, with the same acceptance; None without one."""
+    def predicted(self) -> Judgement | None:
+        """Modelled from the costs and the acceptance, see `Terms.speedup`; None without either."""
         if self.costs is None or self.terms is None:
             return None
 
@@ -156,7 +150,7 @@ class Comparison:
             terms = self.terms_at(costs)
             return terms.speedup if terms else 0.0
 
-        return self.costs.interval(modelled)
+        return judge(modelled(self.costs), self.costs.interval(modelled), modelled=True)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:
         terms = terms_of(self.both, costs)
@@ -181,9 +175,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        verdict = verdict_of_ratios(self.ratios, self.terms, trusted=self.trusted)
-        assert verdict is not None  # there is at least one repeat
-        return verdict
+        return verdict_of_ratios(self.ratios, self.terms, trusted=self.trusted)
 
     @property
     def trusted(self) -> bool:
@@ -198,10 +190,6 @@ class Comparison:
         noise = interval_of_ratios(self.ratios) if len(self.ratios) >= FEWEST and not self.draws else None
         busy = self.costs is None or is_busy(self.both, self.speedup, noise, quiet(self.both, self.costs))
         return replace(self, plain=mark_disturbed(self.plain)) if busy else self
-
-
-def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:
-    return [each / its for each, its in zip(tokens, seconds, strict=True)]
 
 
 def total(every: Iterable[Counts]) -> Counts:

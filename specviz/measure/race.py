@@ -1,9 +1,10 @@
 """A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it."""
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, combinations
+from itertools import accumulate, permutations
 from statistics import geometric_mean, median
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,8 +53,8 @@ def burst_clock(speculative: Trace) -> list[float]:
     return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
-def overall_verdict(laps: Sequence[Comparison]) -> Verdict | None:
-    """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts. None for none."""
+def overall_verdict(laps: Sequence[Comparison]) -> Verdict:
+    """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts."""
     if len(laps) == 1:
         return laps[0].verdict
     trusted = all(lap.trusted for lap in laps)
@@ -136,28 +137,30 @@ class RaceKind:
 
 
 def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
-    by_kind: dict[tuple[str, str], list[Comparison]] = {}
+    by_kind: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for lap in laps:
         workload = workload_of(lap.name)
-        by_kind.setdefault((workload.name, workload.here.title) if workload else OWN, []).append(lap)
-    found: list[RaceKind] = []
-    for (name, title), its in by_kind.items():
-        verdict = overall_verdict(its)
-        assert verdict is not None  # there is at least one prompt
-        found.append(RaceKind(name, title, tuple(lap.name for lap in its), verdict))
-    return found
+        by_kind[(workload.name, workload.here.title) if workload else OWN].append(lap)
+    return [
+        RaceKind(name, title, tuple(lap.name for lap in its), overall_verdict(its))
+        for (name, title), its in by_kind.items()
+    ]
 
 
-def clearly_differ(kinds: Sequence[RaceKind]) -> bool:
-    """Whether the 95 % intervals of two kinds do not overlap. A kind without a trusted interval differs from none."""
+def differing_kinds(laps: Sequence[Comparison]) -> list[RaceKind]:
+    """The kinds where the 95 % intervals of two do not overlap and their mean says nothing certain; else none.
+
+    A kind without a trusted interval differs from none.
+    """
+    kinds = [] if overall_verdict(laps).certain else kinds_of(laps)
     intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval and kind.verdict.trusted]
-    return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
+    return kinds if any(one[1] < other[0] for one, other in permutations(intervals, 2)) else []
 
 
 def dump_race(laps: Sequence[Comparison]) -> str:
     """The race as a JSON file.
 
-    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "trusted", "reason"},
+    {"schema": 1, "overall": {"speedup", "interval", "verdict", "certain", "trusted", "reason"},
      "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain", "trusted"}, ...],
      "laps": [{"figures": {as in `race_frame`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
@@ -168,24 +171,19 @@ def dump_race(laps: Sequence[Comparison]) -> str:
     Above temperature 0 each repeat has a seed of its own: `draws` has one entry for each, and the traces are of one
     repeat. Greedy repeats all write the same: `draws` is empty. A kind is a workload; "own" for other prompts.
     """
+
+    def judged(verdict: Verdict) -> dict[str, Any]:
+        names = ("speedup", "interval", "label", "certain", "trusted")
+        return {"verdict" if name == "label" else name: getattr(verdict, name) for name in names}
+
     verdict = overall_verdict(laps)
     content = {
         "schema": RACE_SCHEMA,
-        "overall": verdict and {**_judged(verdict), "reason": verdict.reason},
-        "kinds": [{"kind": kind.name, "prompts": kind.prompts, **_judged(kind.verdict)} for kind in kinds_of(laps)],
+        "overall": {**judged(verdict), "reason": verdict.reason},
+        "kinds": [{"kind": kind.name, "prompts": kind.prompts, **judged(kind.verdict)} for kind in kinds_of(laps)],
         "laps": [{"figures": lap_figures(lap), **dump_lap(lap), "seeds": lap.seeds} for lap in laps],
     }
     return json.dumps(content, ensure_ascii=False)
-
-
-def _judged(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "speedup": verdict.speedup,
-        "interval": verdict.interval,
-        "verdict": verdict.label,
-        "certain": verdict.certain,
-        "trusted": verdict.trusted,
-    }
 
 
 def parse_race(text: str) -> list[Comparison]:
@@ -193,10 +191,8 @@ def parse_race(text: str) -> list[Comparison]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(say("no_race")) from None
-    if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
-        raise InputError(say("no_race"))
-    laps = content.get("laps")
+        content = None
+    laps = content.get("laps") if isinstance(content, dict) and content.get("schema") == RACE_SCHEMA else None
     if not isinstance(laps, list) or not laps:
         raise InputError(say("no_race"))
     return [load_lap(lap) for lap in laps]
@@ -218,23 +214,23 @@ def race_frame(laps: Sequence[Comparison]) -> "pd.DataFrame":
 
 
 def race_csv(laps: Sequence[Comparison]) -> str:
-    return csv_of(race_frame(laps)) if laps else ""
+    return csv_of(race_frame(laps))
 
 
 def _repeats(lap: Comparison) -> list[dict[str, float]]:
     draws = lap.draws or [SampledRepeat(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
     return [
         {
-            "seed": draws[index].seed,
+            "seed": draw.seed,
             "repeat": index + 1,
             "plain_prefill_seconds": lap.plain_prefill[index],
             "plain_seconds": lap.plain_seconds[index],
             "speculative_prefill_seconds": lap.speculative_prefill[index],
             "speculative_seconds": lap.speculative_seconds[index],
-            "ratio": ratio,
-            "repeat_speculative_tokens": draws[index].counts.emitted,
-            "repeat_plain_tokens": draws[index].plain_tokens,
-            "repeat_target_calls": draws[index].counts.rounds,
+            "ratio": lap.ratios[index],
+            "repeat_speculative_tokens": draw.counts.emitted,
+            "repeat_plain_tokens": draw.plain_tokens,
+            "repeat_target_calls": draw.counts.rounds,
         }
-        for index, ratio in enumerate(lap.ratios)
+        for index, draw in enumerate(draws)
     ]

@@ -145,7 +145,7 @@ def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path)
     assert result["predicted_speedup"] > 0
     assert result["seeds"] == [0]
     assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]
-    said = ("target alone", "speculative", "× measured", "× modelled", "; texts identical", result["verdict"]["reason"])
+    said = ("target alone", "speculative", ") measured, ", ") modelled; texts identical", result["verdict"]["reason"])
     assert [words for words in said if words not in shown] == []
 
 
@@ -230,11 +230,11 @@ def test_after_ctrl_c_the_same_command_goes_on(
 
     monkeypatch.setattr(measure, "measure", stopped_at_the_second)
     status, out, err = run(*command, "--csv", rows)
-    said = f"measured now: 1 row. {rows} has 1 row; the same command measures the rest."
+    said = f"{rows} has 1 of 3 rows; the same command measures the rest."
     assert (status, out) == (130, "")
     assert without_progress(err) == f"specviz: stopped before it was done; {said}\n"
     status, _, err = run(*command)
-    assert (status, "1 row, not saved. With --csv PATH every row is saved" in err) == (130, True)
+    assert (status, "nothing is saved: with --csv PATH every row is saved" in err) == (130, True)
     monkeypatch.undo()
     shown = ok(*command, "--csv", rows)
     assert [line.split()[0] for line in shown.splitlines()[1:4]] == ["line-1", "line-2", "line-3"]
@@ -346,7 +346,7 @@ def test_a_run_with_a_grammar_is_saved_shown_and_exported(ok: Callable[..., str]
     assert trace.drafter.name == WAYS[way][1]
     assert trace.output.text[:6].isdigit()
     assert sum(len(round.drafted) for round in trace.rounds) > 0
-    assert ("┬" in ok("show", file)) == bool(trace.settings.tree)
+    assert ("├" in ok("show", file)) == bool(trace.settings.tree)
     ok("export", file, "-o", page)
     assert trace.drafter.name in page.read_text(encoding="utf-8")
 
@@ -402,7 +402,7 @@ def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_pat
         running.send_signal(signal.SIGINT)
         said = running.stderr.read().decode()
     assert running.returncode == 130
-    found = re.search(r"has (\d+) rows; the same command measures the rest", said)
+    found = re.search(r"has (\d+) of 150 rows; the same command measures the rest", said)
     assert 2 <= int(found[1]) <= len(rows.read_text().splitlines()) - 1
     assert "Traceback" not in said
 

@@ -63,7 +63,7 @@ def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(
     gains = {lap.name: f"{lap.speedup:.2f}×" for lap in recorded_race()}
     assert f":green[**Helps**] on story ({gains['story-1']}) and code ({gains['code-2']}). " in verdict.value
     assert lanes.key == "race_lanes-recorded"
-    said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.judgement.said}" for lap in recorded_race()}
+    said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.said}" for lap in recorded_race()}
     assert plot_of(page) == said, "no mean of kinds that differ"
 
 
@@ -95,7 +95,7 @@ def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     assert lanes_of(page)["badge"] == "measured on this machine"
     plot = plot_of(page)
     assert list(plot)[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"]
-    assert plot["random-1, yours"] == f"{own[0].speedup:.2f}× {own[0].verdict.judgement.said}"
+    assert plot["random-1, yours"] == f"{own[0].speedup:.2f}× {own[0].verdict.said}"
     assert plot["random-1, recorded"] == f"{recorded[3].speedup:.2f}× hurts"
     assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
     choice = page.segmented_control(key="race_shown-live-recorded")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.judge import Interval, judge
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
@@ -17,6 +18,7 @@ from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
 from specviz.ui.shared.run_controls import OWN_TEXT, offered_presets
 from specviz.ui.when_it_helps.by_draft import (
+    Point,
     _modelled_with,
     best_lengths,
     best_of,
@@ -179,17 +181,21 @@ def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, re
     return Prospect(draft, draft_guesses, Costs.from_blocks(blocks) if repeats else blocks[0], 20, [])
 
 
+def slower(point: Point, draft: str, times: float, interval: Interval) -> Point:
+    return replace(point, draft=draft, modelled=judge(times * point.modelled.speedup, interval, modelled=True))
+
+
 def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
     always, never = points_of(prospect("a", True, 0.0, 0.0)), points_of(prospect("b", False, 0.1, 0.0))
     assert best_of(always).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
-    assert best_of(always).speedup == pytest.approx(10)
+    assert best_of(always).modelled.speedup == pytest.approx(10)
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
-    assert best_of(never).speedup < 1
+    assert best_of(never).modelled.speedup < 1
     assert "a would help most: 10.00× (10.00–10.00) at γ = 9 to 16, about the same" in reading([never, always])
     assert "Too close" not in reading([never, always])
-    near = [replace(point, draft="near", speedup=0.96 * point.speedup, interval=(9.5, 9.7)) for point in always]
+    near = [slower(point, "near", 0.96, (9.5, 9.7)) for point in always]
     assert reading([never, always, near]).endswith("Too close to it to call: near 9.60× (9.50–9.70).")
-    wide = [replace(point, draft="wide", speedup=0.9 * point.speedup, interval=(7.0, 11.0)) for point in always]
+    wide = [slower(point, "wide", 0.9, (7.0, 11.0)) for point in always]
     assert reading([never, always, wide]).endswith("Too close to it to call: wide 9.00× (7.00–11.00).")
     tried = len(never) + len(always)
     assert f"the best of {tried} combinations on this one text" in reading([never, always])
@@ -225,7 +231,7 @@ def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:
 
 def test_a_best_draft_whose_interval_holds_1_is_not_said_to_help() -> None:
     unsure = points_of(prospect("a", True, 0.9, noise=0.25))
-    low, high = known(best_of(unsure).interval)
+    low, high = known(best_of(unsure).modelled.interval)
     assert low < 1 < high
     assert reading([unsure]).startswith("Too close to call on this text. The best, a, would reach ")
 

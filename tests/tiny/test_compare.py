@@ -126,7 +126,7 @@ def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formul
     alpha = counts.accepted / (counts.accepted + counts.rejected)
     assert 0 < alpha < 1
     tokens = 1 + alpha + alpha**2 + alpha**3 + alpha**4
-    assert comparison.predicted_speedup == pytest.approx(tokens / (4 * 0.1 + 1.5 + 0.2))
+    assert comparison.predicted.speedup == pytest.approx(tokens / (4 * 0.1 + 1.5 + 0.2))
 
 
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:
@@ -210,7 +210,7 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     with pytest.raises(DisturbedError, match=said):
         calibrate(target, DRAFT)
     comparison = compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
-    assert (comparison.costs, comparison.predicted_speedup) == (None, None)
+    assert (comparison.costs, comparison.predicted) == (None, None)
     assert comparison.terms is not None, "those of its own runs"
     result = comparison_json(comparison)
     assert (result["calibrated"], result["predicted_speedup"]) == (False, None)

@@ -1,40 +1,97 @@
-"""A sweep on a cluster, but for Ray itself: the worker with tiny models, the command, and what Ray's errors mean."""
+"""A sweep on a cluster, but for Ray itself: real workers with tiny models, each node in its turn."""
 
 import re
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, __version__
 from specviz.core import ray_address
+from specviz.core.errors import NoNodeLeft
 from specviz.core.ray_address import NO_RAY, parse_ray_address
-from specviz.measure.sweep import ray_nodes
+from specviz.measure.sweep import cluster
+from specviz.measure.sweep.cluster import Worker, measure_on, named_nodes
 from specviz.measure.sweep.measure import Models
-from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
-from specviz.measure.sweep.ray_nodes import RayNodes, Worker, named_nodes
-from specviz.measure.sweep.spread import LostNode, NodeAnswer
+from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt
+from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import parse_rows
 from specviz.models.devices import describe_machine
 from tests.support.commands import Cli, command_line, without_progress
-from tests.support.fake_nodes import FakeNodes
 from tests.support.tiny_models import tiny_model
 
 TARGET, DRAFT = tiny_model(seed=1, name="target"), tiny_model(seed=1, layers=1, name="draft")
-PAIR = SweepPair("target", "draft")
-PROMPTS = (SweepPrompt("a", "a-1", "w1"), SweepPrompt("a", "a-2", "w2"))
-PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 3), settings=DecodeSettings(max_new_tokens=8))
+PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", "lookup")
+PROMPTS = tuple(SweepPrompt("a", f"a-{number}", f"w{number}") for number in range(4))
+PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 2, 4), settings=DecodeSettings(max_new_tokens=6))
+CELLS = PLAN.cells()
 COMMAND = ["--target", "wren-base", "--draft", "wren-nano", "--draft-lengths", "1,2"]
+
+
+class RayError(Exception):
+    """As Ray's own."""
+
+
+class RayTaskError(RayError):
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+
+class FakeRay:
+    """Ray's functions that a sweep uses. A reference to an answer is what computes it; the oldest is ready first."""
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+
+    def init(self, **_: object) -> None:
+        raise ConnectionError("Could not find any running Ray instance.\nPlease specify the one to connect to.")
+
+    def wait(self, asked: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        return asked[:num_returns], asked[num_returns:]
+
+    def get(self, reference: Any) -> Any:
+        try:
+            return reference()
+        except RayError:
+            raise
+        except Exception as error:
+            raise RayTaskError(error) from error
+
+
+class Node:
+    """A worker in this process, which is gone from its answer of this number on."""
+
+    def __init__(self, name: str, dies_at: int | None = None, why: str = "it is off") -> None:
+        self.worker, self.dies_at, self.why = Worker(name, self.load, ".", __version__), dies_at, why
+        self.asked: list[list[SweepCell]] = []
+        self.loaded: list[SweepPair] = []
+        self.measure = SimpleNamespace(remote=self.ask)
+
+    def load(self, pair: SweepPair) -> Models:
+        self.loaded.append(pair)
+        return load(pair)
+
+    def ask(self, cells: list[SweepCell], known: Any) -> Callable[[], Any]:
+        self.asked.append(cells)
+        return partial(self.answer, len(self.asked), cells, known)
+
+    def answer(self, number: int, cells: list[SweepCell], known: Any) -> Any:
+        if self.dies_at is not None and number >= self.dies_at:
+            raise RayError(self.why)
+        return self.worker.measure(cells, known)
 
 
 @pytest.fixture(autouse=True)
 def as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.cwd())  # a worker changes its folder; this changes it back
+    monkeypatch.setitem(sys.modules, "ray", FakeRay())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -43,36 +100,91 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def load(pair: SweepPair) -> Models:
-    if pair.target != "target":
+    if pair.target not in ("target", "wren-base"):
         raise InputError(f"There is no model {pair.target!r}.")
-    return TARGET, DRAFT
+    return TARGET, None if pair == LOOKUP else DRAFT
 
 
-def a_worker(tmp_path: Path, version: str = __version__) -> Worker:
-    return Worker("first", load, str(tmp_path), version)
+def swept(
+    *nodes: Node, cells: Sequence[SweepCell] = CELLS, known: Sequence[SweepRow] = (), said: Any = None, lost: Any = None
+) -> list[SweepRow]:
+    workers = {f"n{place}": node for place, node in enumerate(nodes)}
+    return list(measure_on(workers, cells, known, (said or []).append, (lost or []).append))
 
 
-def test_a_worker_names_its_node_and_machine_in_every_row_and_reads_folders_where_the_sweep_is(tmp_path: Path) -> None:
-    worker, (group, _) = a_worker(tmp_path), groups(PLAN.cells())
+def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
+    return Counter((row.preset, row.draft_length, row.draft) for row in rows)
+
+
+EVERY = Counter((cell.prompt.name, cell.settings.draft_length, "draft") for cell in CELLS)
+
+
+def test_every_cell_is_measured_once_a_prompt_on_one_node_and_a_pair_is_loaded_once() -> None:
+    nodes = Node("first"), Node("second"), Node("third")
+    cells = replace(PLAN, pairs=(PAIR, LOOKUP)).cells()
+    rows = swept(*nodes, cells=cells)
+    assert len(rows) == len(cells)
+    assert {row.node for row in rows} == {"first", "second", "third"}
+    for prompt in PROMPTS:
+        assert len({row.node for row in rows if row.preset == prompt.name and row.draft == "draft"}) == 1
+    assert all(len(node.loaded) == len(set(node.loaded)) for node in nodes)
+    alone, said = Node("first"), [""]
+    assert what(swept(alone, said=said)) == EVERY
+    assert [[cell.settings.draft_length for cell in cells] for cells in alone.asked] == [[1, 2], [4]] * len(PROMPTS)
+    assert said[1:3] == ["n0: loading target and draft", "n0: a-0, γ = 1, drafted by draft: 2 of 12"]
+    assert said[-1].endswith("12 of 12")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3], ids=["loading", "second cells", "next prompt"])
+def test_a_node_that_dies_loses_nothing(number: int) -> None:
+    lost = [""]
+    rows = swept(Node("first"), Node("second", number), lost=lost)
+    assert what(rows) == EVERY
+    assert lost[1:] == [lost[1]]
+    assert lost[1].startswith("node n1 is gone (its process or its machine ended); other nodes measure the ")
+    assert {row.node for row in swept(Node("first"), Node("second", 1), cells=CELLS[:6])} == {"first"}
+
+
+def test_without_a_node_or_with_an_error_of_our_own_the_sweep_ends() -> None:
+    with pytest.raises(NoNodeLeft, match=r"^no node of the cluster is left: n1 was the last one \(specviz is not"):
+        swept(Node("first", 1), Node("second", 2, "ModuleNotFoundError: No module named 'specviz'"))
+    missing = replace(PLAN, pairs=(SweepPair("x", "draft"),)).cells()
+    with pytest.raises(InputError, match=r"^On node n0: There is no model 'x'\.$"):
+        swept(Node("first"), cells=missing)
+    broken = Node("first")
+    broken.worker.measure = lambda *_: 1 / 0  # type: ignore[method-assign, assignment, return-value]
+    with pytest.raises(ZeroDivisionError):
+        swept(broken)
+
+
+def test_rows_that_are_there_are_not_measured_again() -> None:
+    rows = swept(Node("a node that is no more"))
+    moved = [replace(row, machine="another") for row in rows]
+    assert what(swept(Node("first"), known=moved[:5])) == EVERY - what(moved[:5])
+    assert swept(Node("first"), Node("second"), known=moved) == []
+    here = [replace(row, node=None) for row in rows]
+    assert swept(Node("first"), known=here) == []
+    assert what(swept(Node("first"), known=[replace(row, machine="another") for row in here])) == EVERY
+    twice = replace(PLAN, repeats=2).cells()
+    assert what(swept(Node("first"), Node("second"), cells=twice, known=rows)) == EVERY
+    assert swept(Node("first"), cells=twice, known=[*rows, *rows]) == []
+
+
+def test_a_worker_names_its_node_and_machine_and_reads_folders_where_the_sweep_is(tmp_path: Path) -> None:
+    worker = Worker("first", load, str(tmp_path), __version__)
+    rows, unused = worker.measure(CELLS[:2], [("a key",)])
     here = torch.get_num_threads(), describe_machine().machine
-    assert worker.load(PAIR) == ("target", "float32", "draft", "float32", *here)
-    assert [(row.draft_length, row.node, row.machine) for row in worker.measure(group)] == [
-        (1, "first", here[1]), (3, "first", here[1]),
+    assert [(row.draft_length, row.node, row.threads, row.machine) for row in rows] == [
+        (1, "first", *here), (2, "first", *here),
     ]  # fmt: skip
+    assert unused == [("a key",)]
     assert Path.cwd() == tmp_path
-    a_worker(tmp_path / "a folder of another machine")
+    Worker("first", load, str(tmp_path / "a folder of another machine"), __version__)
     assert Path.cwd() == tmp_path
-
-
-def test_a_worker_refuses_in_one_sentence(tmp_path: Path) -> None:
-    worker = a_worker(tmp_path)
-    with pytest.raises(InputError, match="There is no model 'x'"):
-        worker.load(SweepPair("x", "draft"))
-    worker.load(PAIR)
     with pytest.raises(InputError, match="context"):
-        worker.measure(SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells())
+        worker.measure(SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells(), [])
     with pytest.raises(InputError, match=r"0\.0\.1 here"):
-        a_worker(tmp_path, "0.0.1").load(PAIR)
+        Worker("first", load, ".", "0.0.1").measure(CELLS[:1], [])
 
 
 def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,93 +205,37 @@ def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypa
 
 def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence() -> None:
     with pytest.raises(InputError, match=r"^No Ray cluster answers at 127\.0\.0\.1:1: .+\.$"):
-        ray_nodes._knock(parse_ray_address("127.0.0.1:1"))
+        cluster._knock(parse_ray_address("127.0.0.1:1"))
     why = re.escape("Could not find any running Ray instance.")
     with pytest.raises(InputError, match=f"^The Ray cluster at auto cannot be used: {why}$"):
-        ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
+        cluster._connect(FakeRay(), parse_ray_address("auto"))
 
 
 def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
-    prompts.write_text("Once\nOne day\nThe cat\n")
-    command = ["compare", *COMMAND, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
+    prompts.write_text("w1\nw2\nw3\n")
+    command = ["compare", *COMMAND, "--max-new-tokens", 6, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
     monkeypatch.setattr("specviz.cli.sweep.check_ray", lambda: None)
 
-    def with_nodes(nodes: FakeNodes) -> None:
+    def with_nodes(**nodes: Node) -> None:
         @contextmanager
-        def instead_of_ray(*_: object) -> Iterator[FakeNodes]:
+        def instead_of_ray(*_: object) -> Iterator[dict[str, Node]]:
             yield nodes
 
-        monkeypatch.setattr(ray_nodes, "ray_nodes", instead_of_ray)
+        monkeypatch.setattr(cluster, "ray_workers", instead_of_ray)
 
-    with_nodes(FakeNodes("first", "second", say=lambda node, number: LostNode("it is off") if number == 3 else None))
+    with_nodes(first=Node("first", 2), second=Node("second", 2))
     status, out, err = run(*command)
-    saved = f"measured now: 4 rows. {rows} has 4 rows; the same command measures the rest."
     assert (status, out) == (2, "")
-    assert without_progress(err).splitlines() == [
-        "note: node first is gone (it is off); other nodes measure the 2 cells that it had in hand",
-        f"specviz: no node of the cluster is left: second was the last one (it is off); {saved}",
-    ]
-    with_nodes(FakeNodes("third"))
+    saved = f"{rows} has 4 of 6 rows; the same command measures the rest."
+    assert without_progress(err).splitlines()[-1].endswith(saved)
+    with_nodes(third=Node("third"))
     status, out, err = run(*command)
     assert (status, without_progress(err)) == (0, "")
-    assert [row.node for row in parse_rows(rows.read_text(encoding="utf-8"), "rows")] == [
-        "first", "first", "second", "second", "third", "third",
-    ]  # fmt: skip
-
-
-def node(name: str, number: str) -> dict[str, Any]:
-    return {"NodeName": name, "NodeID": number * 8}
+    found = [row.node for row in parse_rows(rows.read_text(encoding="utf-8"), "rows")]
+    assert (len(found), found[-1], "first" in found) == (6, "third", True)
 
 
 def test_nodes_of_one_name_are_told_apart() -> None:
-    names = list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")]))
-    assert names == ["a", "b (12345678)", "b (33333333)"]
-
-
-class RayError(Exception):
-    """As Ray's own."""
-
-
-class RayTaskError(RayError):
-    def __init__(self, cause: Exception) -> None:
-        self.cause = cause
-
-
-class FakeRay:
-    """Ray's functions that the nodes use. Each reference to an answer is the answer, or the error in its place."""
-
-    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
-
-    def init(self, **_: object) -> None:
-        raise ConnectionError("Could not find any running Ray instance.\nPlease specify the one to connect to.")
-
-    def wait(self, asked: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
-        return asked[-num_returns:], asked[:-num_returns]  # the last one is ready first
-
-    def get(self, reference: Any) -> Any:
-        if isinstance(reference, Exception):
-            raise reference
-        return reference
-
-
-def answers(**each: object) -> Iterator[tuple[str, NodeAnswer]]:
-    nodes = RayNodes(FakeRay(), {name: Mock(**{"load.remote.return_value": answer}) for name, answer in each.items()})
-    for name in each:
-        nodes.send(name, PAIR)
-    for _ in each:
-        yield nodes.answer()
-
-
-def test_whoever_is_ready_answers_an_error_of_ray_is_a_node_that_is_gone_and_ones_own_is_raised() -> None:
-    loaded = ("a model",)
-    missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
-    assert list(answers(first=loaded, second=RayError("The node died."), third=missing)) == [
-        ("third", LostNode("specviz is not installed there")),
-        ("second", LostNode("its process or its machine ended")),
-        ("first", loaded),
-    ]
-    with pytest.raises(ValueError, match=r"^a bug$"):
-        list(answers(first=RayTaskError(ValueError("a bug"))))
-    with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):
-        list(answers(first=RayTaskError(InputError("There is no model x."))))
+    nodes = [{"NodeName": name, "NodeID": number * 8} for name, number in (("b", "12345678"), ("a", "2"), ("b", "3"))]
+    assert list(named_nodes(nodes)) == ["a", "b (12345678)", "b (33333333)"]

@@ -57,23 +57,23 @@ def test_all_pages_say_the_same_word(
     monkeypatch.setattr(verdicts, "speedup_interval", lambda trace: timing)
     monkeypatch.setattr(verdicts.metrics, "speedup", lambda trace: middle)
     monkeypatch.setattr(verdicts, "WIDE", 10)  # the machine counts as quiet
-    watch, race = known(verdict_of_run(in_turns())), known(verdict_of_ratios(ratios, None))
+    watch, race = known(verdict_of_run(in_turns())), verdict_of_ratios(ratios, None)
     compare = timed("story-1", *ratios).verdict
     assert watch.headline == race.headline == compare.headline == f"{word[0].upper()}{word[1:]}, {middle:.2f}×"
     for verdict in (watch, race, compare):
         assert verdict.label == LOOKS[word].label
         assert verdict.certain == (word != "too close to call")
         assert f":material/{LOOKS[word].icon}: :{LOOKS[word].color}[" in headline(verdict)
-        assert verdict.judgement.said == word  # as a finished prompt of a race says it
+        assert verdict.said == word  # as a finished prompt of a race says it
 
     rows = frame_of([row_at("story", 4, ratio, number=number) for number, ratio in enumerate(ratios)])
     (point,) = points(rows).itertuples()
-    assert (point.outcome, point.sure) == (word, word != "too close to call")
+    assert point.outcome == word
     assert point.low == pytest.approx(low, rel=1e-3)
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
     assert f"{word[0].upper()}{word[1:]}." in " ".join(conclusions(rows))
 
-    assert replace(on_kind(middle, 0.1).best, low=low, high=high).outcome == word
+    assert replace(on_kind(middle, 0.1).best, low=low, high=high).judged.word == word
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_all_pages_say_the_same_word(
 )
 def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: VerdictWord) -> None:
     looks = "Looks about even" if word == "about even" else f"Looks like it {word}"
-    one = known(verdict_of_ratios([speedup], None))
+    one = verdict_of_ratios([speedup], None)
     assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
     (point,) = points(frame_of([row_at("story", 4, speedup)])).itertuples()
-    assert (point.outcome, point.sure) == (word, False)
+    assert point.outcome == word
     assert looks in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
     production = replace(PRODUCTION, speedup=speedup)
     assert production_headline(production, CostsOrigin("the sliders")).startswith(

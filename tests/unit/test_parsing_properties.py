@@ -20,8 +20,7 @@ from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.links.permalink import explain_left_out, link_of, request_from_link
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
-from specviz.measure.sweep.prompt_entries import MAX_NAME
-from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import WorksheetModel

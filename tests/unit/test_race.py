@@ -19,7 +19,7 @@ from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Sa
 from specviz.measure.race import (
     burst_clock,
     burst_texts,
-    clearly_differ,
+    differing_kinds,
     dump_lap,
     dump_race,
     kinds_of,
@@ -117,7 +117,7 @@ def test_a_prompt_without_drafts_or_with_one_repeat_says_less() -> None:
     assert found.terms is None
     assert "Nothing was drafted" in found.verdict.reason
     assert pooled_terms([found]) is None
-    verdict = known(overall_verdict([found, found]))
+    verdict = overall_verdict([found, found])
     assert verdict.binding is None
     assert rows([found, found])[-1]["accepted"] == 0
     assert not ONE.verdict.certain
@@ -133,7 +133,7 @@ def lanes(found: Comparison) -> Any:
 
 def test_overall_verdicts_and_terms_are_pooled_over_prompts() -> None:
     laps = [timed("story-1", 2.0, 2.0), timed("story-2", 0.5, 0.5)]
-    verdict = known(overall_verdict(laps))
+    verdict = overall_verdict(laps)
     assert verdict.speedup == pytest.approx(1.0), "2× and ½× cancel"
     assert verdict.label == "neutral"
     assert verdict.interval is not None
@@ -141,7 +141,6 @@ def test_overall_verdicts_and_terms_are_pooled_over_prompts() -> None:
     half = 12.7062 * math.sqrt(sum(log**2 for log in logs)) / math.sqrt(2)
     assert verdict.interval == pytest.approx((math.exp(-half), math.exp(half)), rel=1e-4)
     assert overall_verdict(laps[:1]) == laps[0].verdict
-    assert overall_verdict([]) is None
     terms = known(pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])]))
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
 
@@ -193,15 +192,15 @@ def test_kinds_have_a_verdict_each_where_they_clearly_differ() -> None:
     assert [(kind.name, kind.prompts) for kind in kinds] == [
         ("story", ("story-1", "story-2")), ("random", ("random-1",)), ("own", ("own-1",)),
     ]  # fmt: skip
-    assert clearly_differ(kinds)
+    assert differing_kinds(laps) == kinds
     story, random, own = kinds
     assert story.verdict.speedup == pytest.approx((1.605 * 1.505) ** 0.5, rel=1e-4)
     assert story.verdict.interval == pytest.approx((1.0327, 2.3390), abs=0.001), "over two prompts, not repeats"
     assert (random.verdict.label, random.verdict.certain, own.verdict.interval) == ("hurts", True, None)
     assert json.loads(dump_race(laps))["kinds"][1]["verdict"] == "hurts"
-    assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]))
-    assert not clearly_differ(kinds_of([timed("story-1", 1.6), timed("random-1", 0.5)])), "one repeat has no interval"
-    assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)])), "of one kind"
+    assert not differing_kinds([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)])
+    assert not differing_kinds([timed("story-1", 1.6), timed("random-1", 0.5)]), "one repeat has no interval"
+    assert not differing_kinds([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)]), "of one kind"
 
 
 def test_the_plot_has_a_row_for_each_prompt_of_each_race() -> None:
@@ -275,7 +274,6 @@ def test_a_greedy_difference_is_explained_and_sampled_texts_are_judged_by_likeli
 def test_the_csv_has_the_values_as_python_writes_them() -> None:
     single = replace(ONE, plain_prefill=[1e-05])  # it has no interval
     laps = [lap(), single, lap(settings=WARM)]  # the last has no `identical`
-    assert race_csv([]) == ""
     header, *written = csv.reader(io.StringIO(race_csv(laps)))
     for place, figures in ((0, lap_figures(laps[0])), (3, lap_figures(single)), (4, lap_figures(laps[2]))):
         row = dict(zip(header, written[place], strict=True))
@@ -399,7 +397,7 @@ def test_sampled_repeats_may_differ_on_a_quiet_machine() -> None:
 def test_a_race_on_a_busy_machine_says_so_and_has_no_green_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = recorded_race()
     laps = [replace(quiet[0], plain=mark_disturbed(quiet[0].plain)), *quiet[1:]]
-    assert not known(overall_verdict(laps)).trusted
+    assert not overall_verdict(laps).trusted
     said: list[str] = []
     monkeypatch.setattr("specviz.ui.race.results.st.markdown", said.append)
     monkeypatch.setattr("specviz.ui.race.results.st.caption", said.append)

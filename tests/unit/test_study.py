@@ -25,10 +25,10 @@ from specviz.measure.sweep.study import (
     costs_of,
     mark_rivals,
     points,
-    pooled,
     rivals_t,
     split_by_series,
     studies_of,
+    summarise,
 )
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.runs import collect_rows
@@ -288,4 +288,4 @@ def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
         f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
     ]  # fmt: skip
     [rows] = split_by_series(frame_of([one, other])).values()
-    assert sorted(pooled(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 4])
+    assert sorted(summarise(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 4])

@@ -112,8 +112,15 @@ def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
     )
 
 
-def drawn(round: Round) -> list[str]:
-    return [line.plain for line in round_lines(round)]
+def test_the_command_line_draws_the_judged_guesses_and_their_siblings() -> None:
+    assert [line.plain.strip() for line in round_lines(ROUNDS[1])] == [
+        "2    ✓t0 ✓t3 +own",
+        "├ ✓t0",
+        "│ ├ ✗t2",
+        "│ └ ✓t3",
+        "└ ⋯t1",
+        "and 2 more, not taken",
+    ]
 
 
 def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:

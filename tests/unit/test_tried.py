@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from specviz.core.judge import Judgement
-from specviz.core.metrics import Costs, Estimate, count
+from specviz.core.judge import judge
+from specviz.core.metrics import Costs, count
 from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
@@ -65,10 +65,10 @@ def shown(request: RunRequest, number: int) -> ShownRun:
 
 
 def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
-    return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
+    return Verdict("helps", speedup, "interval", interval, trusted)
 
 
-QUIETLY = Estimate(1.75, (1.7, 1.81))
+QUIETLY = judge(1.75, (1.7, 1.81), modelled=True)
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
@@ -102,7 +102,7 @@ def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_b
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
         "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75× (1.70–1.81)",
     )  # fmt: skip
-    unsure = TriedRun(1, own, None, Estimate(1.75, None))
+    unsure = TriedRun(1, own, None, judge(1.75, None, modelled=True))
     assert shown_row(unsure)["estimated"] == "1.75×"
     saved = tried_row(TriedRun(1, own, None, QUIETLY, "AMD EPYC"))
     last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")

@@ -72,7 +72,7 @@ def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -
     assert terms.steps == pytest.approx(4 / 6 * 0.1 + 6.3 / 6 + 0.1)
     assert terms.speedup == pytest.approx(speedup_at(SCARCE.rounds, CALIBRATED_SCARCE))
     assert terms.by_formula.speedup == pytest.approx(3 / (2 * 0.1 + 1.15 + 0.1))  # all accepted: E(2) = 3
-    verdict = known(verdict_of_ratios([terms.speedup], terms))
+    verdict = verdict_of_ratios([terms.speedup], terms)
     assert verdict.break_even is None
     assert "100 % of the judged guesses are accepted, 1.67 tokens per target call" in verdict.reason
     assert f"speculation pays above {terms.steps:.2f} tokens per target call" in verdict.reason
@@ -89,7 +89,7 @@ def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -
 )
 def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str, limit: str) -> None:
     assert terms.binding == binding
-    verdict = known(verdict_of_ratios([2.0], terms))
+    verdict = verdict_of_ratios([2.0], terms)
     assert verdict.binding == binding
     assert verdict.reason.startswith(f"The main limit is {limit}")
 
@@ -107,10 +107,9 @@ def test_one_pair_of_runs_is_never_certain() -> None:
 
 
 def test_without_ratios_or_a_draft_there_is_less_to_say() -> None:
-    verdict = known(verdict_of_ratios([0.8, 0.81, 0.82], None))
+    verdict = verdict_of_ratios([0.8, 0.81, 0.82], None)
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
     assert verdict.reason == "Nothing was drafted."
-    assert verdict_of_ratios([], None) is None
     for ratio in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(InputError, match=r"^ratios "):
             verdict_of_ratios([1.0, ratio], None)
@@ -229,7 +228,7 @@ def costs_for(modelled: float, tokens: float) -> Costs:
 def judged_repeats(measured: float, modelled: float, noise: Sequence[float] = (0.97, 1.03, 1.0)) -> Judged:
     costs = costs_for(modelled, tokens=sum(0.6**k for k in range(5)))
     terms = Terms(0.6, 4, costs.cost_ratio, costs.verification[5], costs.overhead)
-    return known(verdict_of_ratios([measured * each for each in noise], terms)), terms
+    return verdict_of_ratios([measured * each for each in noise], terms), terms
 
 
 def judged_run(measured: float, modelled: float) -> Judged:

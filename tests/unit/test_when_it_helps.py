@@ -118,7 +118,7 @@ def test_points_pool_their_rows() -> None:
     (point,) = iterate_rows(study.points(frame_of(pair)))
     assert point.speedup == pytest.approx(2.0)  # the geometric mean
     assert point.acceptance_rate == pytest.approx(150 / 200)
-    assert (point.runs, point.prompts, point.outcome, point.sure) == (2, 2, "too close to call", False)
+    assert (point.runs, point.prompts, point.outcome) == (2, 2, "too close to call")
     assert point.tokens_per_target_call == 128 / 40
     half = 12.706205 * math.log(2) / math.sqrt(2) * math.sqrt(2)  # of the two logarithms, log 4 and 0
     assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
@@ -145,7 +145,7 @@ def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> 
         rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
         passes.clear()
         study.fair_points(study.fair_rows(rows))
-        for pool in (study.points, study.split_by_series, study.grammar_pairs, study.adaptive_points):
+        for pool in (study.points, study.split_by_series, study.grammar_ways, study.schedule_ways):
             pool(rows)
         counts.append(len(passes))
     assert counts[0] == counts[1] > 0
@@ -172,7 +172,6 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
         "Helps on story (1.52×); about even on boilerplate (1.00×); too close to call on code"
     )
     assert said(every).endswith("; hurts on random words (0.60×).")
-    assert set(fair_of(every).query("sure")["workload"]) == {"story", "random", "boilerplate"}
 
 
 def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length() -> None:
@@ -241,28 +240,33 @@ def test_costs_are_those_of_the_rows_and_give_the_break_even_line() -> None:
     assert study.costs_of(frame_of([replace(row, draft_schedule="heuristic")])) is None
 
 
+def schedules_figure(found: pd.DataFrame) -> Figure:
+    return figures.ways_figure(found, "draft_schedule", {"fixed": "a", "heuristic": "b", "confidence": "c"})
+
+
 def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> None:
     free = [row_at("constrained", length, 1.0, 0.3) for length in (2, 4)]
     held = [row_at("constrained", length, 1.5, 0.9, constrained=True) for length in (4, 8)]
-    pairs = study.grammar_pairs(frame_of([*free, *held]))
-    assert columns(pairs, "prompt", "lengths_without", "lengths_with") == [("constrained-1", (4,), (4,))]
-    assert columns(pairs, "acceptance_rate_without", "acceptance_rate_with") == [(0.3, 0.9)]
+    pairs = study.grammar_ways(frame_of([*free, *held]))
+    assert columns(pairs, "preset", "lengths", "constrained", "acceptance_rate") == [
+        ("constrained-1", (4,), False, 0.3), ("constrained-1", (4,), True, 0.9),
+    ]  # fmt: skip
     assert sentences.grammar_sentence(pairs) == (
         "With the grammar 90 % of the guesses are accepted, 30 % without it; more on 1 of 1 prompts."
     )
-    assert study.grammar_pairs(frame_of(free)).empty
-    assert "Nothing" in sentences.grammar_sentence(study.grammar_pairs(frame_of([])))
+    assert study.grammar_ways(frame_of(free)).empty
+    assert "Nothing" in sentences.grammar_sentence(study.grammar_ways(frame_of([])))
     near = row_at("story", 4, 1.85, draft_schedule="heuristic")
     far = row_at("code", 4, 1.0, draft_schedule="heuristic")
     stop = row_at("story", 6, 2.5, draft_schedule="confidence")
-    found = study.adaptive_points(frame_of([*ROWS, near, far, stop]))
-    assert found["workload"].to_list() == ["story", "code"]
-    assert found["speedup"].to_list() == [1.9, 1.5]
-    assert found[["heuristic", "confidence"]].notna().to_numpy().tolist() == [[True, True], [True, False]]
-    said = "the heuristic on 1 of 2 workloads and the confidence stop on 1 of 1 workloads"
-    assert said in sentences.adaptive_sentence(found)
-    assert study.adaptive_points(frame_of([near])).empty
-    assert "Nothing" in sentences.adaptive_sentence(study.adaptive_points(frame_of([])))
+    found = study.schedule_ways(frame_of([*ROWS, near, far, stop]))
+    assert sorted(columns(found, "workload", "draft_schedule", "speedup")) == [
+        ("code", "fixed", 1.5), ("code", "heuristic", 1.0),
+        ("story", "confidence", 2.5), ("story", "fixed", 1.9), ("story", "heuristic", 1.85),
+    ]  # fmt: skip
+    labels = [label.split("×, ")[1][0] for part in parts_of(schedules_figure(found)) for label in part["y"]]
+    assert sorted(labels) == ["a", "a", "b", "b", "c"]
+    assert study.schedule_ways(frame_of(ROWS)).empty
 
 
 def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
@@ -325,7 +329,7 @@ def test_figures_of_few_and_of_many_rows_are_drawn(rows: list[SweepRow]) -> None
         workload_bars(rows),
         figures.acceptance_figure(fair_of(rows)),
         figures.length_figure(every),
-        figures.adaptive_figure(study.adaptive_points(adaptive)),
-        figures.grammar_figure(study.grammar_pairs(constrained)),
+        schedules_figure(study.schedule_ways(adaptive)),
+        figures.ways_figure(study.grammar_ways(constrained), "constrained", {False: "a", True: "b"}),
     ):
         assert parts_of(figure)

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from specviz.core.drafters import exit_layers, spoken
 from specviz.core.files import RESULTS, read_once, read_stored
-from specviz.core.judge import VerdictWord, judge
-from specviz.core.numbers import times
+from specviz.core.judge import Judgement, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -78,12 +77,8 @@ class BestSetting:
     speedups: list[Positive] = field(default_factory=list)  # one a prompt, as their mean and interval were computed
 
     @property
-    def said(self) -> str:
-        return times(self.speedup, (self.low, self.high))
-
-    @property
-    def outcome(self) -> VerdictWord:
-        return judge(self.speedup, (self.low, self.high)).word
+    def judged(self) -> Judgement:
+        return judge(self.speedup, (self.low, self.high))
 
     @property
     def labels(self) -> str:

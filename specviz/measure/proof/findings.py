@@ -104,7 +104,7 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
     too many draws have half of the probability), and the statistic is then close to normal with mean degrees + l and
     variance 2 (degrees + 2 l), l the non-centrality.
     """
-    critical, quantile = _critical(degrees, threshold), 1.645  # the normal's, for 95 %
+    critical, quantile = critical_value(degrees, threshold), 1.645  # the normal's, for 95 %
 
     def seen(extra: float) -> bool:
         return degrees + extra - quantile * math.sqrt(2 * (degrees + 2 * extra)) >= critical
@@ -113,7 +113,7 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _critical(degrees: int, threshold: float) -> float:
+def critical_value(degrees: int, threshold: float) -> float:
     return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
@@ -145,8 +145,11 @@ class Finding:
 def finding(batches: Sequence[DrawBatch]) -> Finding:
     """The conclusion from these batches, out of `BATCHES`. A failed test stays failed."""
     counted, placed = looks(batches), place_looks(batches)
-    if failed := _first_failure(counted, placed):
-        return failed
+    tests: list[tuple[InterimLook, Test]] = [(one, "counts") for one in counted] + [(one, "places") for one in placed]
+    if failed := [(one, test) for one, test in tests if one.degrees and one.p_value < LIMIT]:
+        one, test = min(failed, key=lambda found: found[0].draws)
+        found = say("counts_failed") if test == "counts" else say("places_failed")
+        return Finding("fails", say("failed", draws=one.draws, found=found, odds=odds(one.p_value)), one.draws, test)
     if not counted:
         return Finding("open", say("nothing"))
     last = counted[-1]
@@ -154,29 +157,14 @@ def finding(batches: Sequence[DrawBatch]) -> Finding:
         return Finding("open", say("more", draws=last.draws))
     if not last.degrees:
         return Finding("nothing", say("certain"))
-    return Finding("passes", _passed(last, placed[-1] if placed else None))
-
-
-def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]) -> Finding | None:
-    tests: list[tuple[InterimLook, Test]] = [(one, "counts") for one in counted] + [(one, "places") for one in placed]
-    failed = [(one, test) for one, test in tests if one.degrees and one.p_value < LIMIT]
-    if not failed:
-        return None
-    one, test = min(failed, key=lambda found: found[0].draws)
-    found = say("counts_failed") if test == "counts" else say("places_failed")
-    sentence = say("failed", draws=one.draws, found=found, odds=odds(one.p_value))
-    return Finding("fails", sentence, one.draws, test)
-
-
-def _passed(last: InterimLook, placed: InterimLook | None) -> str:
-    seen, p = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value
+    seen, p, inside = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value, say("no_places")
     closeness = say("alike") if p >= USUAL else say("unusual", p=p, limit=LIMIT)
-    inside = say("no_places")
     if placed:
-        p = placed.p_value
+        its, p = placed[-1], placed[-1].p_value
         evenness = say("even") if p >= USUAL else say("uneven", p=p, limit=LIMIT)
-        inside = say("places", evenness=evenness, inside=smallest_seen(placed.draws, placed.degrees, LIMIT))
-    return say("passed", draws=last.draws, closeness=closeness, seen=seen, power=POWER, inside=inside)
+        inside = say("places", evenness=evenness, inside=smallest_seen(its.draws, its.degrees, LIMIT))
+    passed = say("passed", draws=last.draws, closeness=closeness, seen=seen, power=POWER, inside=inside)
+    return Finding("passes", passed)
 
 
 def odds(p_value: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from specviz.core.texts import Sentences
 from specviz.data.lessons.lab_words import lab_words
 from specviz.measure.proof.pieces import PieceName, Pieces
-from specviz.measure.proof.rows import EnumeratedRules, TokenShare, WrittenPlaces, judged_key, rule_texts
+from specviz.measure.proof.rows import EnumeratedRules, TokenShare, judged_key, rule_texts
 
 say = Sentences("own_rule")
 SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities
@@ -24,31 +24,26 @@ def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
     judged, bonus = rules.judged[judged_key(pieces)], rules.bonus[pieces.bonus]
     after = max(bonus.distances) > max(judged.distances)
     worst = bonus if after else judged
-    sentence = _proof(pieces) if pieces.lossless else _refuted(worst, rules, after=after)
-    accepted = say("accepted", share=judged.accepted[0])
-    wrong = [name for name in (pieces.wrong, pieces.bonus) if name and name != "from_target"]
-    mistakes = [_mistake(name) for name in wrong]
-    return OwnRuleFinding(
-        pieces.lossless, [*judged.distances, *bonus.distances], worst.tokens, f"{sentence} {accepted}", mistakes
-    )
-
-
-def _proof(pieces: Pieces) -> str:
-    return say("proved_ratio") if pieces.accept == "ratio" else say("proved_equal")
-
-
-def _refuted(places: WrittenPlaces, rules: EnumeratedRules, *, after: bool) -> str:
-    distance = max(places.distances)
-    if distance < SEEN:
-        return say("not_here")
-    number = len(rules.guesses) if after else places.distances.index(distance) + 1
-    place = say("after", count=number) if after else say("at", number=number)
-    token = places.tokens[0]
-    text = token.text.strip() or "␣"
-    return say("refuted", place=place, text=text, target=token.target, written=token.written, distance=distance)
-
-
-def _mistake(name: PieceName) -> str:
-    kinds = lab_words()["judge"].kinds
+    distance = max(worst.distances)
+    if pieces.lossless:
+        sentence = say("proved_ratio" if pieces.accept == "ratio" else "proved_equal")
+    elif distance < SEEN:
+        sentence = say("not_here")
+    else:
+        token, number = worst.tokens[0], worst.distances.index(distance) + 1
+        place = say("after", count=len(rules.guesses)) if after else say("at", number=number)
+        figures = {"place": place, "text": token.text.strip() or "␣", "distance": distance}
+        sentence = say("refuted", target=token.target, written=token.written, **figures)
+    kinds, accepted = lab_words()["judge"].kinds, say("accepted", share=judged.accepted[0])
     lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in rule_texts() if rule.pieces}
-    return kinds.get(name) or lossy.get(name) or say("without_rejected")
+    return OwnRuleFinding(
+        pieces.lossless,
+        [*judged.distances, *bonus.distances],
+        worst.tokens,
+        f"{sentence} {accepted}",
+        [
+            kinds.get(name) or lossy.get(name) or say("without_rejected")
+            for name in (pieces.wrong, pieces.bonus)
+            if name and name != "from_target"
+        ],
+    )

@@ -4,31 +4,29 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.outside import JsonShape, check_density
-from specviz.core.request import MAX_PROMPT_CHARACTERS
-from specviz.core.texts import Sentences
-from specviz.measure.sweep.plan import SweepPrompt
-from specviz.measure.sweep.prompt_entries import (
-    CONTENTS,
-    MAX_NAME,
-    SHOWN,
-    is_conversation,
-    notes_on,
-    plain,
-    prompt_of,
-    text_prompt,
-)
+from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
+from specviz.core.texts import Sentences, join_choices
+from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
 from specviz.systems.finding import find_values, left_over, line_of
 
 say = Sentences("prompt_files")
 
+MAX_NAME = 40  # characters of a name or a workload
+MAX_MESSAGES = 64  # of a conversation
+# What may hold the prompt, the first that an entry has; the last two are those of GSM8K and MBPP.
+CONTENTS = ("prompt", "messages", "turns", "question", "text")
+SHOWN = 4  # keys of an entry that are named in a sentence
 MAX_FILE_BYTES = 4_000_000
 MOST_READ = 1_000_000  # bytes of it
 MAX_PROMPTS = 200
@@ -108,13 +106,13 @@ def prompts_in(text: str) -> int | None:
     """How many prompts a text lists: JSON or a CSV of prompts, or `LIST` lines without indent; None for one text."""
     try:
         first = next(entries := _entries(text), None)
-        if first and not first.is_plain and not first.problem and _has_content(first.found):
-            return 1 + sum(1 for _ in entries)
+        if first and not first.is_plain and not first.problem:
+            found = first.found
+            if is_conversation(found) or (isinstance(found, dict) and _content_key(found)):
+                return 1 + sum(1 for _ in entries)
     except InputError:
         return None
-    lines = text.split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
+    lines = text.rstrip().split("\n")
     is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
     return len(lines) if is_list else None
 
@@ -165,9 +163,7 @@ def _plain_line(number: int, line: str) -> FilePrompt:
 
 def _json_line(number: int, line: str) -> FilePrompt:
     found = _json(line)
-    problem = "" if found is not None else say("no_json")
-    if len(line) > MAX_LINE:
-        problem = say("too_long", most=MAX_LINE)
+    problem = say("too_long", most=MAX_LINE) if len(line) > MAX_LINE else say("no_json") if found is None else ""
     return FilePrompt(number, f"line-{number}", found, problem=problem)
 
 
@@ -193,10 +189,6 @@ def _document(text: str, cut: bool, *, surely: bool) -> list[FilePrompt]:
     if len(found) == 1 and isinstance(values := found[0].value, list) and not is_conversation(values):
         return [FilePrompt(1, f"prompt-{place}", value) for place, value in enumerate(values, start=1)]
     return [FilePrompt(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
-
-
-def _has_content(found: object) -> bool:
-    return is_conversation(found) or (isinstance(found, dict) and not found.keys().isdisjoint(CONTENTS))
 
 
 def _csv_columns(first: str) -> tuple[list[str], str] | None:
@@ -251,3 +243,87 @@ def _check_no_table(text: str, first: str) -> None:
         if lengths.keys() == {len(columns)} and lengths.total() > 1:
             named = ", ".join(f'"{plain(name)}"' for name in columns[:SHOWN] if name)
             raise InputError(say("other_columns", columns=named))
+
+
+def is_conversation(found: object) -> bool:
+    """Whether this is a list of messages, which may still have faults."""
+    return isinstance(found, list) and bool(found) and all(isinstance(each, dict) and "role" in each for each in found)
+
+
+def prompt_of(found: object, name: str) -> SweepPrompt:
+    """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
+    found = {"messages": found} if is_conversation(found) else found
+    if not isinstance(found, dict):
+        raise wrong_entry(f"{found!r}")
+    if not (key := _content_key(found)):
+        raise wrong_entry(join_choices([*found], "and"))
+    content, name = found[key], _word(found, "name", name)
+    workload = _word(found, "workload", OWN_WORKLOAD)
+    if key == "messages" or is_conversation(content):
+        messages = _messages(content)
+        messages = messages[: _first_turn(messages)]
+        shown = "\n".join(f"{role}: {text}" for role, text in messages)
+        return replace(text_prompt(shown, name, workload), messages=messages)
+    if isinstance(content, list) and all(isinstance(turn, str) for turn in content):
+        content = next(iter(content), None)
+    if not isinstance(content, str):
+        raise wrong_entry(key)
+    return text_prompt(content, name, workload)
+
+
+def wrong_entry(what: str) -> InputError:
+    return InputError(say("wrong_entry", what=f'"{plain(what)}"'))
+
+
+def _content_key(found: dict[str, Any]) -> str:
+    return next((key for key in CONTENTS if key in found), "")
+
+
+def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
+    """How many messages there are before the user speaks twice: each prompt is measured by itself."""
+    twice = (at for at, pair in enumerate(pairwise(messages), start=1) if pair[0][0] == pair[1][0] == "user")
+    return next(twice, len(messages))
+
+
+def notes_on(found: object) -> list[str]:
+    """What of an entry is not used, one sentence for each kind."""
+    if not isinstance(found, dict):
+        return []
+    content = found.get(key := _content_key(found))
+    unused = [name for name in found if name != key and name not in ("name", "workload")]
+    names = [f'"{plain(key)}"' for key in unused]
+    notes = [say("unused", names=", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN))] if names else []
+    several = isinstance(content, list) and len(content) > 1
+    if is_conversation(content):
+        messages = _messages(content)
+        several = _first_turn(messages) < len(messages)
+    return [*notes, say("first_turn")] if several else notes
+
+
+def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepPrompt:
+    if problem := prompt_problem(text):
+        raise InputError(problem[0].lower() + problem[1:])
+    return SweepPrompt(workload, name, text)
+
+
+def _word(found: dict[str, Any], key: str, default: str) -> str:
+    text = found.get(key, default)
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_NAME or text != plain(text):
+        raise wrong_entry(key)
+    return text.strip()
+
+
+def plain(text: str) -> str:
+    return "".join(char for char in text if unicodedata.category(char)[0] != "C")[:MAX_NAME]
+
+
+def _messages(found: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
+        raise wrong_entry("messages")
+    for message in found:
+        if not isinstance(message, dict) or message.keys() != {"role", "content"}:
+            raise wrong_entry("messages")
+        _word(message, "role", "")
+        if not isinstance(message["content"], str):
+            raise wrong_entry("content")
+    return tuple((message["role"].strip(), message["content"]) for message in found)

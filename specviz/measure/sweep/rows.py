@@ -76,7 +76,7 @@ class SweepRow(SweepSeries):
     speedup: _Speedup
     identical: bool | None
     repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
-    node: _Text | None = None  # of the cluster that measured it, see `spread`; None: where the sweep was asked for
+    node: _Text | None = None  # of the cluster that measured it, see `cluster`; None: where the sweep was asked for
 
     @property
     def key(self) -> tuple[str, ...]:

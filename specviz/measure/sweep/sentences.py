@@ -6,14 +6,22 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import LOOKS, NEUTRAL
+from specviz.core.judge import LOOKS
 from specviz.core.metrics import Costs
 from specviz.core.numbers import times
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.plan import OWN_WORKLOAD
-from specviz.measure.sweep.study import ADAPTIVE, Study, break_even_line, pooled, round_steps, select_kind, studies_of
+from specviz.measure.sweep.study import (
+    ADAPTIVE,
+    Study,
+    break_even_line,
+    round_steps,
+    select_kind,
+    studies_of,
+    summarise,
+)
 from specviz.measure.sweep.table import iterate_rows
 
 say = Sentences("sweep")
@@ -82,25 +90,15 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False)
     return say("map", sides=sides, all=len(judged), costs=costs)
 
 
-def grammar_sentence(pairs: pd.DataFrame) -> str:
-    judged = pairs.dropna(subset=["acceptance_rate_without", "acceptance_rate_with"])
-    if judged.empty:
+def grammar_sentence(ways: pd.DataFrame) -> str:
+    rates = ways.pivot(index="preset", columns="constrained", values="acceptance_rate").dropna()
+    if rates.empty:
         return say("nothing")
-    higher = int((judged["acceptance_rate_with"] > judged["acceptance_rate_without"]).sum())
-    without, within = (judged[f"accepted_{way}"].sum() / judged[f"drafted_{way}"].sum() for way in ("without", "with"))
-    return say("grammar", higher=higher, all=len(judged), within=within, without=without)
-
-
-def adaptive_sentence(found: pd.DataFrame) -> str:
-    if found.empty:
-        return say("nothing")
-    parts = []
-    for schedule in ADAPTIVE:
-        its = found.dropna(subset=schedule)
-        near = int((its[schedule] * NEUTRAL >= its["speedup"]).sum())
-        if len(its):
-            parts.append(say("near_on", schedule=SCHEDULES[schedule], near=near, all=len(its)))
-    return say("adaptive", near=join_choices(parts, "and"))
+    sums = ways[ways["preset"].isin(rates.index)].groupby("constrained")[["accepted", "drafted"]].sum()
+    without, within = sums["accepted"] / sums["drafted"]
+    return say(
+        "grammar", higher=int((rates[True] > rates[False]).sum()), all=len(rates), within=within, without=without
+    )
 
 
 def _spell_workload(workload: str) -> str:
@@ -121,42 +119,35 @@ def conclusions(rows: pd.DataFrame) -> list[str]:
 
 def _conclusion(study: Study) -> list[str]:
     """On a busy machine times decide nothing: then only what is counted is said."""
-    spoilt = clock_sentence(study.spoilt)
-    grammar = grammar_sentence(study.grammar) if study.possible["constrained"].any() else ""
-    return [*filter(None, [spoilt, *([] if spoilt else _speeds(study)), grammar, _identity(study.rows)])]
+    found = [spoilt] if (spoilt := clock_sentence(study.spoilt)) else _speeds(study)
+    if study.possible["constrained"].any():
+        found.append(grammar_sentence(study.grammar))
+    judged = study.rows["identical"].dropna()
+    if not judged.empty:
+        different = int((~judged.astype("bool")).sum())
+        found.append(say("different" if different else "identical", different=different, all=len(judged)))
+    return found
 
 
 def _speeds(study: Study) -> list[str]:
-    found, fixed = list[str](), not study.fair.empty
-    if fixed:
-        found.append(_speed(study.fair_rows, _describe_choice(study)))
+    found = list[str]()
+    if not study.fair.empty:
+        lengths = sorted(set(study.points["draft_length"]))
+        how = "with each prompt at the draft length that did best on the other prompts,"
+        if len(lengths) == 1:
+            how = f"at draft length {lengths[0]}"
+        elif (study.fair["prompts"] == 1).all():
+            how = "at each prompt's own best draft length, which flatters,"
+        found.append(_speed(study.fair_rows, how))
         found += [workload_sentence(study.fair)] if len(study.fair) > 1 else []
     chosen = {schedule: select_kind(study.possible, schedule) for schedule in ADAPTIVE}
-    found += [_speed(its, f"with the {SCHEDULES[name]}") for name, its in chosen.items() if not its.empty]
-    return found + ([adaptive_sentence(study.adaptive)] if fixed and not study.adaptive.empty else [])
-
-
-def _describe_choice(study: Study) -> str:
-    lengths = sorted(set(study.points["draft_length"]))
-    if len(lengths) == 1:
-        return f"at draft length {lengths[0]}"
-    if (study.fair["prompts"] == 1).all():
-        return "at each prompt's own best draft length, which flatters,"
-    return "with each prompt at the draft length that did best on the other prompts,"
+    return found + [_speed(its, f"with the {SCHEDULES[name]}") for name, its in chosen.items() if not its.empty]
 
 
 def _speed(rows: pd.DataFrame, how: str) -> str:
-    whole: Any = pooled(rows.assign(whole=True), ["whole"]).iloc[0]
+    whole: Any = summarise(rows.assign(whole=True), ["whole"]).iloc[0]
     speed = say("speed", how=how, whole=whole)
     if math.isnan(whole.low):
         return say("speed_of_one", speed=speed)
     said = LOOKS[whole.outcome].said
     return say("speed_of_several", speed=speed, whole=whole, outcome=f"{said[0].upper()}{said[1:]}.")
-
-
-def _identity(rows: pd.DataFrame) -> str:
-    judged = rows["identical"].dropna()
-    if judged.empty:
-        return ""
-    different = int((~judged.astype("bool")).sum())
-    return say("different", different=different, all=len(judged)) if different else say("identical", all=len(judged))

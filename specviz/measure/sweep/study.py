@@ -17,7 +17,7 @@ from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
-from specviz.measure.sweep.table import iterate_rows
+from specviz.measure.sweep.table import iterate_rows, joined
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
@@ -38,7 +38,7 @@ def select_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: boo
     return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
 
 
-def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """One row for each group of `rows` that is the same in the columns `by`, in the order of first occurrence.
 
     Columns:
@@ -51,45 +51,36 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
         tokens_per_target_call: new_tokens / rounds, all together.
         outcome: the word of `judge`; of one prompt by its size alone.
-        sure: whether several prompts support the outcome; False for one prompt, and where it is too close to call.
         repetition: the mean share of an output's 4-grams that occurred earlier in it; NaN where not measured.
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
     groups = logs.groupby(by, sort=False)
+    each = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
+    prompts, mean = each.size(), each.mean()
+    quantile = prompts.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
+    half: pd.Series[float] = quantile * each.std() / prompts**0.5
     sums = groups[["drafted", "accepted", "rejected", "rounds", "new_tokens"]].sum()
-    speedup = groups["log"].mean().map(math.exp)
+    lengths: Any = groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths))))
     found = sums.assign(
         **{
             "runs": groups.size(),
-            "lengths": groups["draft_length"].agg(_drop_repeats),
-            "speedup": speedup,
+            "lengths": lengths,
+            "speedup": groups["log"].mean().map(math.exp),
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
             "tokens_per_target_call": sums["new_tokens"] / sums["rounds"],
             "repetition": groups["repetition"].mean(),
+            "prompts": prompts,
+            "low": (mean - half).map(math.exp),
+            "high": (mean + half).map(math.exp),
         }
-    )
-    found = found.join(_average_prompts(logs, by)).reset_index()
-    each = zip(found["speedup"], found["low"], found["high"], strict=True)
-    outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
-    return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
-
-
-def _drop_repeats(lengths: Any) -> Any:
-    return tuple(sorted(set(lengths)))
-
-
-def _average_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
-    count, mean = prompts.size(), prompts.mean()
-    quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
-    half: pd.Series[float] = quantile * prompts.std() / count**0.5
-    low, high = (mean - half).map(math.exp), (mean + half).map(math.exp)
-    return pd.DataFrame({"prompts": count, "low": low, "high": high})
+    ).reset_index()
+    judged = zip(found["speedup"], found["low"], found["high"], strict=True)
+    return found.assign(outcome=[judge(speedup, (low, high)).word for speedup, low, high in judged])
 
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
-    return pooled(select_kind(rows), ["workload", "draft_length"])
+    return summarise(select_kind(rows), ["workload", "draft_length"])
 
 
 def best_points(every: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +106,7 @@ def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
-    return pooled(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+    return summarise(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
 
 
 def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
@@ -145,26 +136,18 @@ def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
     return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
 
 
-def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Prompts measured at the same fixed lengths without and with their grammar: `pooled`, with these endings."""
+def grammar_ways(rows: pd.DataFrame) -> pd.DataFrame:
+    """Prompts measured at the same fixed lengths without and with their grammar: `summarise` by both."""
     fixed = rows[rows["draft_schedule"] == "fixed"]
     ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
-    both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})
-    without, within = (both[both["constrained"] == way].drop(columns="constrained") for way in (False, True))
-    return without.merge(within, on="prompt", suffixes=("_without", "_with"))
+    return summarise(fixed[ways == 2], ["preset", "constrained"])
 
 
-def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
-
-    Columns: workload; speedup: at the fixed draft length that did best on the other prompts, see `fair_rows`; and
-    that of each schedule in ADAPTIVE under its name. NaN: not measured.
-    """
-    found = fair_points(fair_rows(rows))[["workload", "speedup"]]
-    for schedule in ADAPTIVE:
-        its = pooled(select_kind(rows, schedule), ["workload"]).rename(columns={"speedup": schedule})
-        found = found.merge(its[["workload", schedule]], on="workload", how="left")
-    return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)
+def schedule_ways(rows: pd.DataFrame) -> pd.DataFrame:
+    """Workloads measured with a schedule that chooses the draft length: `summarise` by both, beside `fair_rows`."""
+    chosen = rows[(rows["draft_schedule"] != "fixed") & ~rows["constrained"]]
+    fair = fair_rows(rows)
+    return summarise(joined(fair[fair["workload"].isin(chosen["workload"])], chosen), ["workload", "draft_schedule"])
 
 
 def rivals_t(freedom: int, lengths: int) -> float:
@@ -244,7 +227,7 @@ class Study:
 
     def mark_unsure(self, found: pd.DataFrame) -> pd.DataFrame:
         """Points to be drawn: with outcomes that are too close to call where the machine was busy."""
-        return found.assign(outcome=UNTOLD, sure=False) if self.spoilt.any() else found
+        return found.assign(outcome=UNTOLD) if self.spoilt.any() else found
 
     @cached_property
     def costs(self) -> Costs | None:
@@ -252,11 +235,11 @@ class Study:
 
     @cached_property
     def grammar(self) -> pd.DataFrame:
-        return grammar_pairs(self.possible)
+        return grammar_ways(self.possible)
 
     @cached_property
-    def adaptive(self) -> pd.DataFrame:
-        return adaptive_points(self.possible)
+    def schedules(self) -> pd.DataFrame:
+        return schedule_ways(self.possible)
 
 
 def studies_of(rows: pd.DataFrame) -> list[Study]:

@@ -1,5 +1,6 @@
 """A race’s results: a sentence, a plot, a table, how the texts compare, and files."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
@@ -15,7 +16,7 @@ from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, total
-from specviz.measure.race import RaceKind, burst_texts
+from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
@@ -28,29 +29,23 @@ RaceRow = dict[str, Any]
 
 def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
-    verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
-    assert verdict is not None
-    figures = {"name": name, "where": f":gray[({plain(where)})]"}
-    if verdict.certain or not race.clearly_differ(kinds):
+    verdict, figures = race.overall_verdict(laps), {"name": name, "where": f":gray[({plain(where)})]"}
+    if kinds := race.differing_kinds(laps):
+        on: dict[str, list[str]] = defaultdict(list)  # "Helps on story (1.56×), code (1.56×). Hurts on ..."
+        for kind in kinds:
+            said = kind.verdict.said
+            title = f"{kind.title[0].lower()}{kind.title[1:]} ({times(kind.verdict.speedup)})"
+            on[parts.marked(kind.verdict, f"{said[0].upper()}{said[1:]}")].append(title)
+        told = (SAYS["on_kinds"].format(said=said, kinds=join_choices(on[said], "and")) for said in on)
+        st.markdown(SAYS["outcome_depends"].format(kinds=" ".join(told), **figures))
+    else:
+        low, high = verdict.interval or (0, 0)
+        between = SAYS["between"].format(low=low, high=high) if verdict.interval else ""
         said = {"headline": parts.headline(verdict), "reason": verdict.reason}
         outcome = SAYS["outcome_one" if len(laps) == 1 else "outcome_all"]
-        st.markdown(outcome.format(count=len(laps), between=_between(verdict), **said, **figures))
-    else:
-        st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
+        st.markdown(outcome.format(count=len(laps), between=between, **said, **figures))
     if busy := sum(not lap.trusted for lap in laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
-
-
-def describe_kinds(kinds: Sequence[RaceKind]) -> str:
-    """ "Helps on story (1.56×), code (1.56×). Hurts on random words (0.60×).", as Markdown."""
-    on: dict[str, list[str]] = {}
-    for kind in kinds:
-        said = kind.verdict.said
-        title = f"{kind.title[0].lower()}{kind.title[1:]} ({times(kind.verdict.speedup)})"
-        on.setdefault(parts.marked(kind.verdict, f"{said[0].upper()}{said[1:]}"), []).append(title)
-    return " ".join(
-        SAYS["on_kinds"].format(said=said, kinds=join_choices(titles, "and")) for said, titles in on.items()
-    )
 
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
@@ -64,22 +59,16 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
         parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
 
 
-def _between(verdict: Verdict) -> str:
-    if verdict.interval is None:
-        return ""
-    low, high = verdict.interval
-    return SAYS["between"].format(low=low, high=high)
-
-
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
     """One for each prompt, and for several one of all together."""
     found = [_row(lap.name, lap.verdict, quality_cell(lap), [lap]) for lap in laps]
-    verdict = race.overall_verdict(laps)
-    if len(laps) > 1 and verdict:
+    if len(laps) > 1:
         same = sum(bool(lap.identical) for lap in laps)
         quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
         greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
-        found.append(_row(SAYS["all_together"], verdict, quality if greedy else SAYS["two_draws"], laps))
+        found.append(
+            _row(SAYS["all_together"], race.overall_verdict(laps), quality if greedy else SAYS["two_draws"], laps)
+        )
     return found
 
 
@@ -94,7 +83,7 @@ def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) 
 
     return {
         SAYS["column_prompt"]: name,
-        SAYS["column_speedup"]: times(verdict.speedup, verdict.interval, "" if verdict.trusted else "?"),
+        SAYS["column_speedup"]: verdict.shown,
         SAYS["column_quality"]: quality,
         SAYS["column_accepted"]: counts.accepted,
         SAYS["column_rejected"]: counts.rejected,
@@ -174,30 +163,16 @@ def log_probability(found: LogProbability) -> str:
 
 
 def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other."""
-    found = {name: _verdicts(laps) for name, laps in races.items()}
-    prompts = [prompt for its in found.values() for prompt in its]
-    return speedup_figure(
-        [
-            SpeedupRow(
-                f"{prompt}, {name}" if len(races) > 1 else prompt,
-                verdict.speedup,
-                verdict.interval,
-                verdict.judgement.word,
-                f" {verdict.said}",
-            )
-            for prompt in sorted(dict.fromkeys(prompts), key=lambda prompt: prompt == SAYS["all_prompts"])
-            for name, its in found.items()
-            if (verdict := its.get(prompt))
-        ],
-        axis=SAYS["axis"],
-    )
-
-
-def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
-    """Of each prompt, and of all unless that would be the mean of kinds that differ."""
-    found = {lap.name: lap.verdict for lap in laps}
-    whole = race.overall_verdict(laps)
-    if len(laps) > 1 and whole and (whole.certain or not race.clearly_differ(race.kinds_of(laps))):
-        found[SAYS["all_prompts"]] = whole
-    return found
+    """A row for each prompt of each race, those of one prompt below each other; of all unless their kinds differ."""
+    found = {name: {lap.name: lap.verdict for lap in laps} for name, laps in races.items()}
+    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its))
+    for name, laps in races.items():
+        if len(laps) > 1 and not race.differing_kinds(laps):
+            found[name][SAYS["all_prompts"]] = race.overall_verdict(laps)
+    rows = [
+        SpeedupRow(f"{prompt}, {name}" if len(races) > 1 else prompt, verdict, f" {verdict.said}")
+        for prompt in [*prompts, SAYS["all_prompts"]]
+        for name, its in found.items()
+        if (verdict := its.get(prompt))
+    ]
+    return speedup_figure(rows, axis=SAYS["axis"])

@@ -72,7 +72,7 @@ def headline(verdict: Verdict) -> str:
 
 def marked(verdict: Verdict, words: str) -> str:
     """Words for a verdict, with its symbol and in its colour."""
-    look = verdict.judgement.look
+    look = verdict.look
     icon, color = (look.icon, look.color) if verdict.trusted else ("error", "gray")
     return f":material/{icon}: :{color}[**{words}**]"
 

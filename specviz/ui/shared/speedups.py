@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, Interval, VerdictWord
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, Judgement, VerdictWord
 from specviz.core.numbers import times
 from specviz.data.texts import page_texts
 from specviz.ui.shared import figures as plot
@@ -25,18 +25,16 @@ ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, whe
 @dataclass(frozen=True, slots=True)
 class SpeedupRow:
     name: str
-    speedup: float
-    interval: Interval | None
-    word: VerdictWord
+    judged: Judgement
     more: str = ""  # beside the speedup, below the name
 
     @property
     def label(self) -> str:
-        return f"{figure_text(self.name)}<br>{times(self.speedup)}{figure_text(self.more)}"
+        return f"{figure_text(self.name)}<br>{times(self.judged.speedup)}{figure_text(self.more)}"
 
     @property
     def told(self) -> str:
-        return figure_text(f"{self.name}: {times(self.speedup, self.interval)}{self.more}")
+        return figure_text(f"{self.name}: {times(self.judged.speedup, self.judged.interval)}{self.more}")
 
 
 def speedup_figure(rows: Sequence[SpeedupRow], points: Sequence[plot.FigurePart] = (), axis: str = "") -> plot.Figure:
@@ -47,17 +45,17 @@ def speedup_figure(rows: Sequence[SpeedupRow], points: Sequence[plot.FigurePart]
     """
     parts: list[plot.FigurePart] = []
     for word, marker in BARS.items():
-        its = [row for row in rows if row.word == word]
+        its = [row for row in rows if row.judged.word == word]
         if its:
-            speedups = [row.speedup for row in its]
-            low, high = zip(*(row.interval or (row.speedup, row.speedup) for row in its), strict=True)
+            speedups = [row.judged.speedup for row in its]
+            low, high = zip(*(row.judged.interval or (row.judged.speedup,) * 2 for row in its), strict=True)
             more: plot.FigurePart = {"orientation": "h", "marker": marker}
             more["customdata"] = [row.told for row in its]
             more["error_x"] = plot.interval(speedups, low, high, plot.GREY)
             labels = [row.label for row in its]
             parts.append(plot.bars(LEGEND[word], speedups, labels, "%{customdata}<extra></extra>", **more))
-    highest = max(row.speedup for row in rows)
-    end = max(row.interval[1] if row.interval else row.speedup for row in rows)
+    highest = max(row.judged.speedup for row in rows)
+    end = max((row.judged.interval or (0, row.judged.speedup))[1] for row in rows)
     x = plot.axis(axis or SAYS["axis_speedup"], ticksuffix="×", range=[0, ROOM * max(1, min(end, WIDEST * highest))])
     y = plot.axis(categoryorder="array", categoryarray=[row.label for row in reversed(rows)], showgrid=False)
     height = AROUND + ROW * len(rows)

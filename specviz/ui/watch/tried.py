@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.csv_cells import csv_of
-from specviz.core.metrics import Estimate, count, estimated_at, span
+from specviz.core.judge import Judgement
+from specviz.core.metrics import count, estimated_at, span
 from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.numbers import times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
@@ -41,7 +42,7 @@ class TriedRun:
     number: int  # 0: the recorded first run
     shown: ShownRun
     verdict: Verdict | None
-    estimated: Estimate | None = None  # the speedup at costs of a quiet moment
+    estimated: Judgement | None = None  # the speedup at costs of a quiet moment
     costs_of: str | None = None  # where these were measured
 
     @property
@@ -109,7 +110,7 @@ def _points(draft: str, number: int, runs: Sequence[TriedRun]) -> plot.FigurePar
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
         SAYS["tried_hover"],
-        customdata=[(run.number, times(it.speedup, it.interval, "?" * run.busy)) for run, it in own],
+        customdata=[(run.number, it.shown) for run, it in own],
         mode="markers",
         marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
         error_y=plot.interval(speeds, low, high, color),
@@ -152,7 +153,7 @@ def shown_row(run: TriedRun) -> dict[str, Any]:
         "accepted %": row["accepted %"],
         "speedup": verdict and times(verdict.speedup, doubt="?" * run.busy),
         "95 %": verdict and verdict.interval and span(verdict.interval),
-        "estimated": estimated and times(estimated.speedup, estimated.interval),
+        "estimated": estimated and estimated.shown,
         **{name: row[name] for name in ("tokens a round", "temperature", "prompt")},
     }
 

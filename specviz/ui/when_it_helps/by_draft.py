@@ -9,10 +9,9 @@ from math import inf
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, spoken
-from specviz.core.judge import NEUTRAL, Interval, judge
-from specviz.core.metrics import Costs, Estimate, count, estimated_at, speedup_at
+from specviz.core.judge import NEUTRAL, Judgement, judge
+from specviz.core.metrics import Costs, count, estimated_at, speedup_at
 from specviz.core.names import first_words
-from specviz.core.numbers import times
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
@@ -58,21 +57,20 @@ class Point:
     draft: str
     draft_length: int
     per_call: float  # tokens per target call: exact
-    speedup: float  # modelled
-    interval: Interval | None  # 95 % of it, over the repeats of the costs; None: not known
+    modelled: Judgement  # the speedup, with its interval over the repeats of the costs
     alike: bool  # about as fast as the fastest length, for all that these costs tell
     acceptance_rate: float | None  # accepted / drafted
 
     @property
     def said(self) -> str:
-        return times(self.speedup, self.interval)
+        return self.modelled.shown
 
 
 def points_of(prospect: Prospect) -> list[Point]:
-    """Every draft length. Another length is as fast as the fastest one where the interval of their ratio reaches 1.05:
-    a difference that nobody would notice depends on the day."""
+    """Every draft length. Another is as fast as the fastest one where the interval of their ratio reaches 1.05."""
     rounds = {length: prospect.replay(length) for length in range(1, MAX_DRAFT_LENGTH + 1)}
-    found = {length: estimated_at(its, prospect.costs) or Estimate(0.0, None) for length, its in rounds.items()}
+    none = judge(0.0, None, modelled=True)
+    found = {length: estimated_at(its, prospect.costs) or none for length, its in rounds.items()}
     fastest = max(found, key=lambda length: found[length].speedup)
 
     def ratio(costs: Costs, length: int) -> float:
@@ -80,25 +78,25 @@ def points_of(prospect: Prospect) -> list[Point]:
         return best / own if own else inf
 
     def point(length: int) -> Point:
-        counts, estimate = count(rounds[length]), found[length]
+        counts = count(rounds[length])
         slower = prospect.costs.interval(partial(ratio, length=length))
         alike = slower is None or slower[0] < NEUTRAL
         tokens = counts.tokens_per_target_call or 0.0
         rate = counts.acceptance_rate
-        return Point(prospect.draft, length, tokens, estimate.speedup, estimate.interval, alike, rate)
+        return Point(prospect.draft, length, tokens, found[length], alike, rate)
 
     return [point(length) for length in rounds]
 
 
 def best_of(points: Sequence[Point]) -> Point:
     """The point with the highest modelled speedup; of equal ones, the one with the shortest draft."""
-    return max(points, key=lambda point: point.speedup)
+    return max(points, key=lambda point: point.modelled.speedup)
 
 
 def best_lengths(points: Sequence[Point]) -> range:
     """The draft lengths around the fastest one that are about as fast; empty where no interval is known."""
     best = best_of(points)
-    if best.interval is None:
+    if best.modelled.interval is None:
         return range(0)
     first = last = best.draft_length
     while first > 1 and points[first - 2].alike:
@@ -120,25 +118,28 @@ def _lengths_axis() -> FigurePart:
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines = [_line(points, "per_call", number, SAYS["hover_counted"]) for number, points in enumerate(drafts)]
+    lines = [
+        _line(points, [point.per_call for point in points], number, SAYS["hover_counted"])
+        for number, points in enumerate(drafts)
+    ]
     y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
     return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True)
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines = [_line(points, "speedup", number, SAYS["hover_modelled"]) for number, points in enumerate(drafts)]
+    lines: list[FigurePart] = []
     for number, points in enumerate(drafts):
-        low, high = zip(*(point.interval or (point.speedup, point.speedup) for point in points), strict=True)
-        speedups = [point.speedup for point in points]
-        lines[number]["error_y"] = interval(speedups, low, high, COLORS[number], thickness=1, width=0)
+        speedups = [point.modelled.speedup for point in points]
+        low, high = zip(*(point.modelled.interval or (point.modelled.speedup,) * 2 for point in points), strict=True)
+        ends = interval(speedups, low, high, COLORS[number], thickness=1, width=0)
+        lines.append(_line(points, speedups, number, SAYS["hover_modelled"]) | {"error_y": ends})
     y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=_lengths_axis(), y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
-def _line(points: Sequence[Point], what: str, number: int, hover: str) -> FigurePart:
+def _line(points: Sequence[Point], values: Sequence[float], number: int, hover: str) -> FigurePart:
     name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
-    values, said = [getattr(point, what) for point in points], f"{hover}<extra>{name}</extra>"
-    return scatter(name, lengths, values, said, **look(number, 7))
+    return scatter(name, lengths, values, f"{hover}<extra>{name}</extra>", **look(number, 7))
 
 
 PART = "by_draft"  # the part of the page that grows with a comparison
@@ -257,15 +258,16 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
 
     Drafts within 5 % of it, and those whose intervals meet its own, are as fast for all that these costs can tell.
     """
-    winner, *others = sorted(drafts, key=lambda points: -best_of(points).speedup)
+    winner, *others = sorted(drafts, key=lambda points: -best_of(points).modelled.speedup)
     best = best_of(winner)
+    interval = best.modelled.interval
     figures = {"draft": spoken(best.draft), "best": best}
     reach = SAYS["drafts_reach"].format(**figures)
-    if best.interval is None:
+    if interval is None:
         return f"{SAYS['drafts_unsure']} {reach}"
-    if best.interval[0] <= 1 < best.interval[1]:
+    if interval[0] <= 1 < interval[1]:
         return f"{SAYS['drafts_untold']} {reach}"
-    if judge(best.speedup, None, modelled=True).label != "helps":
+    if best.modelled.label != "helps":
         return f"{SAYS['drafts_none']} {reach}"
     near = [f"{spoken(each.draft)} {each.said}" for each in map(best_of, others) if _meet(each, best)]
     lengths = lengths_in_words(winner)
@@ -276,5 +278,5 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
 
 
 def _meet(other: Point, best: Point) -> bool:
-    within = other.speedup * NEUTRAL >= best.speedup
-    return within or (other.interval or (0, inf))[1] >= (best.interval or (0, inf))[0]
+    within = other.modelled.speedup * NEUTRAL >= best.modelled.speedup
+    return within or (other.modelled.interval or (0, inf))[1] >= (best.modelled.interval or (0, inf))[0]

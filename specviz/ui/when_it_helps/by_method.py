@@ -45,7 +45,7 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
 def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     ranked = sorted(enumerate(methods, start=1), key=lambda each: -each[1].kinds[kind].best.speedup)
     rows = [
-        SpeedupRow(f"{number} {name}", best.speedup, (best.low, best.high), best.outcome, f"{gap}{manner}")
+        SpeedupRow(f"{number} {name}", best.judged, f"{gap}{manner}")
         for number, method in ranked
         for best, (name, gap, manner) in [(method.kinds[kind].best, method.title.partition(" ("))]
     ]
@@ -94,7 +94,7 @@ def _row(number: int, method: Method, kind: str) -> dict[str, object]:
     return {
         "no.": number,
         "method": method.title,
-        "speedup": best.said,
+        "speedup": best.judged.shown,
         "tokens per target call": costs.tokens_per_target_call,
         "guesses a round": costs.guesses,
         "c, a draft step": costs.draft_step,
@@ -117,10 +117,10 @@ def where(measured: MeasuredMethods) -> str:
 def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     best = ranked[0].kinds[kind].best
-    said = [SAYS["highest"].format(method=ranked[0].title, speedup=best.said)]
+    said = [SAYS["highest"].format(method=ranked[0].title, speedup=best.judged.shown)]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
         said.append(SAYS["too_close"].format(names=join_choices(near, "and")))
-    helping = sum(method.kinds[kind].best.outcome == HELPS for method in ranked)
+    helping = sum(method.kinds[kind].best.judged.word == HELPS for method in ranked)
     counted = spell_count(helping).capitalize()
     said.append(SAYS["methods_help" if helping else "no_method"].format(count=helping, counted=counted))
     return " ".join(said)

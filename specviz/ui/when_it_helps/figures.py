@@ -1,24 +1,23 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from specviz.core.judge import Judgement
 from specviz.core.metrics import Costs
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
-from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
+from specviz.measure.sweep.study import best_points, break_even_line, round_steps
 from specviz.measure.sweep.table import iterate_rows
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.parts import COLUMNS
-from specviz.ui.shared.speedups import HOLLOW, SpeedupRow, speedup_figure
+from specviz.ui.shared.speedups import SpeedupRow, speedup_figure
 
 SAYS = page_texts("when_it_helps")
-SCHEDULES = page_texts("schedules")
 HEIGHT, TALLER = 330, 380
-SHARES: plot.FigurePart = {"range": [0, 1], "tickformat": ".0%"}
 BREAK_EVEN = plot.level(1, "1×", beside=True)
 
 
@@ -28,21 +27,33 @@ def speedup_axis() -> plot.FigurePart:
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     """A bar for each workload, and on it a dot for each prompt."""
-    bars = {point.workload: _workload_row(point) for point in iterate_rows(fair)}
+    bars = {point.workload: _summary_row(point, _lengths_of(point.lengths)) for point in iterate_rows(fair)}
     data = [[figure_text(row.preset), _accepted(row.acceptance_rate)] for row in iterate_rows(rows)]
     said, labels = (
         "%{customdata[0]}: %{x:.2f}×, %{customdata[1]}<extra></extra>",
-        [bars[name].label for name in rows["workload"]],
+        [bars[w].label for w in rows["workload"]],
     )
     dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
     dots = plot.scatter(SAYS["a_prompt"], rows["speedup"], labels, said, mode="markers", marker=dot, customdata=data)
     return speedup_figure([*bars.values()], [dots])
 
 
-def _workload_row(point: Any) -> SpeedupRow:
-    lengths = ", ".join(map(str, point.lengths)) if len(point.lengths) < 4 else describe_range(point.lengths)
+def ways_figure(found: pd.DataFrame, way: str, labels: Mapping[Any, str]) -> plot.Figure:
+    """A bar for each text and each way to draft it; those of one text stand below each other."""
+    order = {text: place for place, text in enumerate(dict.fromkeys(found.iloc[:, 0]))}
+    points = sorted(iterate_rows(found), key=lambda point: order[point[0]])
+    more = [f", {labels[getattr(point, way)]}, {_accepted(point.acceptance_rate)}" for point in points]
+    return speedup_figure([_summary_row(point, said) for point, said in zip(points, more, strict=True)])
+
+
+def _summary_row(point: Any, more: str) -> SpeedupRow:
+    """The row of a point of `study.summarise`: its first column says what it is of."""
     interval = None if pd.isna(point.low) else (point.low, point.high)
-    return SpeedupRow(workload_title(point.workload), point.speedup, interval, point.outcome, f", γ = {lengths}")
+    return SpeedupRow(workload_title(point[0]), Judgement(point.outcome, point.speedup, "interval", interval), more)
+
+
+def _lengths_of(lengths: Sequence[int]) -> str:
+    return f", γ = {', '.join(map(str, lengths)) if len(lengths) < 4 else describe_range(lengths)}"
 
 
 def describe_range(lengths: Sequence[int]) -> str:
@@ -50,8 +61,17 @@ def describe_range(lengths: Sequence[int]) -> str:
 
 
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
-    rates = {SAYS["of_drafted"]: fair["acceptance_rate"], SAYS["per_judgement"]: fair["per_judgement_rate"]}
-    return _grouped(_titles(fair["workload"]), rates, plot.axis(SAYS["axis_acceptance"], **SHARES))
+    names = [_title(workload) for workload in fair["workload"]]
+    both = [
+        plot.bars(name, names, rates, f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>", marker=marker)
+        for name, column, marker in (
+            (SAYS["of_drafted"], "acceptance_rate", {"color": plot.BLUE, "opacity": 0.85}),
+            (SAYS["per_judgement"], "per_judgement_rate", plot.HATCHED),
+        )
+        for rates in [[None if pd.isna(rate) else float(rate) for rate in fair[column]]]
+    ]
+    y = plot.axis(SAYS["axis_acceptance"], range=[0, 1], tickformat=".0%")
+    return plot.figure(both, HEIGHT, x=plot.axis(categoryorder="array", categoryarray=names), y=y)
 
 
 def length_figure(every: pd.DataFrame) -> plot.Figure:
@@ -82,9 +102,9 @@ def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
 
 def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
-    pooled = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
-    tokens = round_steps(pooled, costs).to_list()
-    line = _break_even_line(pooled["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
+    summarise = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
+    tokens = round_steps(summarise, costs).to_list()
+    line = _break_even_line(summarise["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
     measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
     x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
     y = plot.axis(COLUMNS["tokens per target call"], rangemode="tozero")
@@ -109,44 +129,12 @@ def _measured_rates(every: pd.DataFrame, column: str, hover: str) -> list[plot.F
     return parts
 
 
-def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
-    names = [figure_text(prompt) for prompt in pairs["prompt"]]
-    ways = {SAYS[f"grammar_{way}"]: pairs[f"acceptance_rate_{way}"] for way in ("with", "without")}
-    return _grouped(names, ways, plot.axis(SAYS["of_drafted"], **SHARES))
-
-
-def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
-    names = {SAYS["fixed_on_others"]: "speedup"} | {SCHEDULES[schedule]: schedule for schedule in ADAPTIVE}
-    shown = {name: found[column] for name, column in names.items() if found[column].notna().any()}
-    return _grouped(_titles(found["workload"]), shown, speedup_axis(), "%{y:.2f}×", **BREAK_EVEN)
-
-
-def _grouped(
-    names: Sequence[str], its: Mapping[str, "pd.Series[float]"], y: plot.FigurePart, said: str = "%{y:.0%}", **more: Any
-) -> plot.Figure:
-    """Bars beside each other: the first solid, the second hatched, the third hollow."""
-    looks: list[plot.FigurePart] = [{"color": plot.BLUE, "opacity": 0.85}, plot.HATCHED, HOLLOW]
-    both = [
-        plot.bars(name, names, _or_none(values), f"%{{x}}, {name}: {said}<extra></extra>", marker=marker)
-        for (name, values), marker in zip(its.items(), looks, strict=False)
-    ]
-    return plot.figure(both, HEIGHT, x=plot.axis(categoryorder="array", categoryarray=list(names)), y=y, **more)
-
-
-def _or_none(values: "pd.Series[float]") -> list[float | None]:
-    return [None if pd.isna(value) else float(value) for value in values]
-
-
 def _accepted(rate: float) -> str:
     return SAYS["none_accepted"] if pd.isna(rate) else SAYS["share_accepted"].format(rate=rate)
 
 
 def _lengths(every: pd.DataFrame) -> list[int]:
     return sorted(int(length) for length in every["draft_length"].unique())
-
-
-def _titles(workloads: Iterable[str]) -> list[str]:
-    return [_title(workload) for workload in workloads]
 
 
 def _title(workload: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -15,7 +14,7 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
-from specviz.measure.sweep.study import RISK, Study
+from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
@@ -23,7 +22,7 @@ from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
+from specviz.ui.shared.parts import Options, button, data_table, download, note, notices, texts
 from specviz.ui.when_it_helps import figures
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
@@ -210,27 +209,25 @@ def draw_map(study: Study, source: str) -> None:
 
 
 def draw_constraints(study: Study, source: str) -> None:
-    pairs = study.grammar
-    if not _reads(sentences.grammar_sentence(pairs), pairs):
+    ways = study.grammar
+    if not _reads(sentences.grammar_sentence(ways), ways):
         st.info(SAYS["no_grammar"])
         return
-    chart(figures.grammar_figure(pairs), "sweep-held", source=_title(source))
-    shown = (("accepted", "acceptance_rate", 100), ("α", "per_judgement_rate", 100), ("speedup", "speedup", 1))
-    table = pd.DataFrame({"prompt": pairs["prompt"]})
-    for (name, column, scale), way in product(shown, ("without", "with")):
-        table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
-    formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
-    data_table(table, "sweep_held_table", columns=formats)
-    lengths = join_choices(sorted({length for each in pairs["lengths_with"] for length in each}), "and")
+    labels = {False: SAYS["grammar_without"], True: SAYS["grammar_with"]}
+    chart(figures.ways_figure(study.mark_unsure(ways), "constrained", labels), "sweep-held", source=_title(source))
+    lengths = join_choices(sorted({length for each in ways["lengths"] for length in each}), "and")
     st.caption(SAYS["grammar"].format(lengths=lengths))
 
 
 def draw_schedules(study: Study, source: str) -> None:
-    found = study.adaptive
-    if not _reads(sentences.adaptive_sentence(found), found, study.spoilt):
+    ways = study.schedules
+    if ways.empty:
         st.info(SAYS["no_schedules"])
         return
-    chart(figures.adaptive_figure(found), "sweep-adaptive", source=_title(source))
+    labels = {**{name: SCHEDULES[name] for name in ADAPTIVE}, "fixed": SAYS["fixed_on_others"]}
+    chart(
+        figures.ways_figure(study.mark_unsure(ways), "draft_schedule", labels), "sweep-adaptive", source=_title(source)
+    )
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
