@@ -2,7 +2,8 @@
 
 `tests/fixtures/before` holds every recorded run, race, sweep, proof and game of commit 22d8412, files that its command
 line wrote, and in `links.json` links to all seven pages, good and bad. `files.json` says what that commit read in the
-files; with each link stand the values and the lines that it gave. Never make these files again with newer code.
+files; with each link stand the values and the lines that it gave; `links_later.json` has what was added since. Never
+make these files again with newer code.
 """
 
 import gzip
@@ -27,7 +28,7 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.race.race_state import entry_from_link
+from specviz.ui.race.race_state import RaceEntry
 from specviz.ui.same_quality.same_quality_state import wanted_from_link
 from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
@@ -151,7 +152,11 @@ class Link(NamedTuple):
     problems: list[str]
 
 
-LINKS = [Link(**found) for found in json.loads((BEFORE / "links.json").read_text(encoding="utf-8"))]
+LINKS = [
+    Link(**found)
+    for name in ("links.json", "links_later.json")
+    for found in json.loads((BEFORE / name).read_text(encoding="utf-8"))
+]
 START = WorksheetStart(
     "a start", "a test's", WorksheetModel(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28
 )  # what the worksheet holds already
@@ -166,8 +171,8 @@ def watch(params: Params) -> Read:
 
 
 def race(params: Params) -> Read:
-    entry, problems = entry_from_link(params, known_names())
-    return asdict(entry), problems
+    entry, problems = RaceEntry.read(params, context=known_names())
+    return entry.model_dump() | {"request": asdict(entry.request())}, problems
 
 
 def helps(params: Params) -> Read:

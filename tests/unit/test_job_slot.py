@@ -30,7 +30,7 @@ from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
-GREATEST = RaceEntry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
+GREATEST = RaceEntry.of(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
@@ -127,8 +127,8 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
-    racing = RaceState(RaceEntry(), started=RaceEntry())
-    racing.slot.start(lambda job: wire.Race(job, RaceEntry().request, RaceEntry().prompts))
+    racing = RaceState(started=RaceEntry())
+    racing.slot.start(lambda job: wire.Race(job, RaceEntry().request(), RaceEntry().prompts))
     service.tell(wire.JobProgress(1, "timing", 4), wire.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
     assert not racing.refresh()
     service.expire("ada")
@@ -159,10 +159,10 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
     too_long = "It will end after 300 s: what is found by then is shown."
     assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
-    short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
+    short = size_sentence(GREATEST.model_copy(update={"repeats": 1}), Pace(0.001, 0.002))
     assert short.endswith("A job takes at most 300 s: what is found by then is shown.")
     assert "how long this takes is not known yet" in size_sentence(GREATEST, None)
-    recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
+    recorded = quiet_pace(GREATEST.request())  # a fresh server: found, nothing was said of the time
     assert recorded is not None
     assert "by recorded costs" in size_sentence(GREATEST, None, recorded)
 

@@ -28,7 +28,7 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
-from specviz.ui.race.race_state import RaceEntry, entry_from_link, link_of_entry, recorded_race
+from specviz.ui.race.race_state import RaceEntry, recorded_race
 from specviz.ui.same_quality.same_quality_state import wanted_from_link
 from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
@@ -143,7 +143,7 @@ PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_s
 START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
 READERS: list[Callable[[Any], list[str]]] = [
     lambda params: request_from_link(params, {"wren-base"}).problems,
-    lambda params: entry_from_link(params, {"wren-base"})[1],
+    lambda params: RaceEntry.read(params, context={"wren-base"})[1],
     lambda params: choice_from_link(params, {"wren-base"})[1],
     lambda params: wanted_from_link(params, {"wren-base"})[1],
     lambda params: start_from_link(params, START)[1],
@@ -177,8 +177,9 @@ def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | N
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
 def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
-    entry = RaceEntry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
-    assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
+    own = own if own.strip() else ""
+    entry = RaceEntry.of(request, presets=("story-1",), own=own, repeats=repeats)
+    assert RaceEntry.read(entry.parameters(), context=linked_names()) == (entry, [])
 
 
 PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,}", text)}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -11,6 +12,7 @@ from specviz.data.texts import join_choices, page_texts
 REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
 MAX_READ_VALUES = 50  # what stands after these is not looked at
+MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
 
 SAYS = page_texts("links")
 Params = Mapping[str, str | Sequence[str]]  # a repeated parameter may come as a list
@@ -28,6 +30,11 @@ def expecting(said: Callable[[], str], **options: Any) -> Any:
 
 def expecting_one_of(names: Sequence[object]) -> Any:
     return expecting(lambda: SAYS["one_of"].format(names=join_choices([*names], "and")))
+
+
+def within(least: float, most: float, text: str = "number") -> Any:
+    """A field with a number between these; `text` names what a link is told that has another one."""
+    return expecting(lambda: SAYS[text].format(least=least, most=most), ge=least, le=most)
 
 
 class PageLink(BaseModel):
@@ -66,8 +73,12 @@ class PageLink(BaseModel):
         return {
             self._parameter(name): [written(item) for item in value] if isinstance(value, tuple) else written(value)
             for name, value in self
-            if value is not None
+            if value is not None and not (isinstance(value, str) and (not value.strip() or explain_left_out(value)))
         }
+
+    def fitted(self) -> Self:
+        """As the page's controls can hold it, where one setting depends on another."""
+        return self
 
     @classmethod
     def _parameter(cls, field: str) -> str:
@@ -117,6 +128,12 @@ class PageLink(BaseModel):
             expected=extra[EXPECTED]() if EXPECTED in extra else "",
             value=written(getattr(default, field)),
         )
+
+
+def explain_left_out(prompt: str) -> str | None:
+    if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
+        return None
+    return SAYS["long_prompt"]
 
 
 def written(value: object) -> str:

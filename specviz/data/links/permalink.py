@@ -6,7 +6,6 @@ impossible falls back to the default, with one line that says so.
 
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
-from urllib.parse import quote
 
 from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo, create_model
 
@@ -18,8 +17,9 @@ from specviz.core.request import (
     SHOWN,
     RunRequest,
     prompt_problem,
+    unlocked,
 )
-from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE, Setting
+from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE, Setting, resize_tree
 from specviz.data.links.page_link import (
     DIGITS,
     REAL_NUMBER,
@@ -27,6 +27,7 @@ from specviz.data.links.page_link import (
     PageLink,
     Params,
     expecting,
+    explain_left_out,
     shown,
     written,
 )
@@ -36,7 +37,6 @@ from specviz.data.texts import page_texts
 SAYS = page_texts("links")
 MAX_SEED = MAX_SEED_OFFERED
 MAX_STEP = 100_000  # of the playhead
-MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
 VARIED = ("draft_length", "temperature", "draft_schedule")  # settings of which a sweep's link has several values
 
 
@@ -111,14 +111,26 @@ class SettingsLink(_AllLink):
         """See `PageLink.read`. A tree that does not go with the other settings is left out, with a line."""
         link, problems = super().read(params, default, context)
         try:
-            link.request("")  # a tree is checked against the other settings when they are made
+            link.request()  # a tree is checked against the other settings when they are made
         except InputError as error:
             problems.append(SAYS["no_tree"].format(problem=str(error).removesuffix(".")))
             link = link.model_copy(update={"tree": NO_TREE})
         return link, problems
 
-    def request(self, prompt: str) -> RunRequest:
+    @classmethod
+    def of(cls, request: RunRequest, **more: Any) -> Self:
+        """What asks for the models and settings of this request; `more` are the other fields."""
+        return cls(target=request.target, draft=request.draft, **request.shown(), **more)
+
+    def request(self, prompt: str = "") -> RunRequest:
         return RunRequest.from_shown(prompt, self.target, self.draft, dict(self))
+
+    def fitted(self) -> Self:
+        held = {name: round(value, 4) if isinstance(value, float) else value for name, value in self}
+        shown = unlocked(held)
+        if shown["tree"] != NO_TREE:
+            shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
+        return self.model_copy(update=shown)
 
 
 class RunLink(SettingsLink):
@@ -174,12 +186,6 @@ def link_of(
     if run is not None:
         link["run"] = run
     return {name: written(value) for name, value in link.items()}
-
-
-def explain_left_out(prompt: str) -> str | None:
-    if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
-        return None
-    return SAYS["long_prompt"]
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:

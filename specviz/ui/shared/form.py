@@ -1,0 +1,79 @@
+"""What a page asks for is one frozen model: its link, what its widgets hold, and what is done with it.
+
+A field of the model says with a `Widget` how it is drawn; the settings of a run are drawn by `RunControls`.
+"""
+
+from typing import Any, Generic, TypeVar
+
+import streamlit as st
+
+from specviz.data.links.page_link import PageLink
+from specviz.data.texts import page_texts
+from specviz.ui.session import session
+from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.shared.persistent_widgets import Widget, bind_default, bind_index, bind_value, held, restore_widgets
+from specviz.ui.shared.run_controls import RunControls
+
+Model = TypeVar("Model", bound=PageLink)
+ONE_OF_MENU, SEVERAL_OF_MENU = ("selectbox", "radio"), ("multiselect", "pills")
+
+
+class Form(Generic[Model]):
+    """Restores, draws and reads the widgets of a page, whose keys begin with its name."""
+
+    def __init__(self, page: str, start: Model) -> None:
+        self.page, self.start, self.controls = page, start, RunControls(f"{page}_")
+
+    @property
+    def asked(self) -> Model:
+        """What this visitor asks for."""
+        found: Model = session().asked.get(self.page, self.start)
+        return found
+
+    @property
+    def came(self) -> Arrival:
+        return session().came.setdefault(self.page, Arrival())
+
+    def open(self) -> Model:
+        """Take what the link asks for, once, and set the widgets where they hold nothing."""
+
+        def read(given: Any) -> tuple[Model, list[str]]:
+            return type(self.start).read(given, context=frozenset(models_in(given)))
+
+        if linked := self.came.read_once(address(), read):
+            session().asked[self.page] = linked.fitted()
+        values = {self.key(name): list(value) if isinstance(value, tuple) else value for name, value in self.asked}
+        restore_widgets(values)
+        return self.asked
+
+    def draw(self, name: str, options: Any = None, **more: Any) -> Any:
+        """The widget of a field. Of numbers the limits are the link's; a menu has these options."""
+        about, says, key = type(self.start).model_fields[name], page_texts(self.page), self.key(name)
+        widget = next(each for each in about.metadata if isinstance(each, Widget))
+        if widget.kind in ONE_OF_MENU:
+            bound = bind_index(key, options)
+        else:
+            bound = (bind_default if widget.kind in SEVERAL_OF_MENU else bind_value)(key)
+        limits = {name: getattr(each, name) for each in about.metadata for name in ("ge", "le") if hasattr(each, name)}
+        shown = [options] if options is not None else [limits["ge"], limits["le"]] if limits else []
+        look = bound | {"help": says.get(f"{name}_help")} | more
+        return getattr(st, widget.kind)(says[widget.label or name], *shown, **look)
+
+    def read(self) -> Model:
+        """What the widgets hold now."""
+        values = {name: held(self.key(name)) for name in type(self.start).model_fields}
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        asked = self.asked.model_copy(update=given).fitted()
+        if asked != self.asked:
+            session().asked[self.page] = asked
+            self.came.change()
+        return asked
+
+    def write(self) -> None:
+        """Say it in the address, once the visitor has chosen something."""
+        if self.came.acted:
+            write_address({**self.asked.parameters(), **hidden_in_link()})
+
+    def key(self, name: str) -> str:
+        return f"{self.page}_{name}"
