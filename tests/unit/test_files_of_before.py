@@ -29,7 +29,7 @@ from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.race.race_state import RaceEntry
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.same_quality.asked import ProofLink
 from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
 
@@ -181,10 +181,8 @@ def helps(params: Params) -> Read:
 
 
 def proof(params: Params) -> Read:
-    wanted, problems = wanted_from_link(params, known_names())
-    request, settings = wanted.request, wanted.request.settings
-    renamed = {"gamma": settings.draft_length, "top_k": settings.top_k or 0, "top_p": settings.top_p or 1.0}
-    return asdict(request) | asdict(settings) | asdict(wanted) | renamed | {"preset": wanted.preset or "own"}, problems
+    wanted, problems = ProofLink.read(params, context=known_names())
+    return wanted.model_dump() | {"pieces": asdict(wanted.pieces)}, problems
 
 
 def worksheet(params: Params) -> Read:

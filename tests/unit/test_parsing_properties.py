@@ -17,7 +17,8 @@ from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
-from specviz.data.links.permalink import explain_left_out, link_of, request_from_link
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.links.permalink import link_of, request_from_link
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_entries import MAX_NAME
@@ -29,7 +30,7 @@ from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
 from specviz.ui.race.race_state import RaceEntry, recorded_race
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.same_quality.asked import ProofLink
 from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
 from tests.support.fake_rows import row_at
@@ -145,7 +146,7 @@ READERS: list[Callable[[Any], list[str]]] = [
     lambda params: request_from_link(params, {"wren-base"}).problems,
     lambda params: RaceEntry.read(params, context={"wren-base"})[1],
     lambda params: choice_from_link(params, {"wren-base"})[1],
-    lambda params: wanted_from_link(params, {"wren-base"})[1],
+    lambda params: ProofLink.read(params, context={"wren-base"})[1],
     lambda params: start_from_link(params, START)[1],
     lambda params: plan_from_link(params)[1],
 ]

@@ -10,10 +10,11 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.links.permalink import LinkedRun, explain_left_out, link_of, request_from_link
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.links.permalink import LinkedRun, link_of, request_from_link
 from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.catalogue import known_names
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.same_quality.asked import ProofLink
 from tests.support.known import known
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
@@ -109,9 +110,9 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
 
 
 def test_a_proof_link_brings_everything_back() -> None:
-    wanted, problems = wanted_from_link({}, known_names())
-    assert (wanted.request, wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
-    link = wanted.link() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
-    again, problems = wanted_from_link(link, known_names())
+    wanted, problems = ProofLink.read({}, context=known_names())
+    assert (wanted.request(), wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
+    link = wanted.parameters() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
+    again, problems = ProofLink.read(link, context=known_names())
     assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
-    assert again.request.settings.draft_length == 7
+    assert again.gamma == 7

@@ -27,11 +27,9 @@ from specviz.data.links.page_link import (
     PageLink,
     Params,
     expecting,
-    explain_left_out,
     shown,
-    written,
 )
-from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
+from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset
 from specviz.data.texts import page_texts
 
 SAYS = page_texts("links")
@@ -120,7 +118,7 @@ class SettingsLink(_AllLink):
     @classmethod
     def of(cls, request: RunRequest, **more: Any) -> Self:
         """What asks for the models and settings of this request; `more` are the other fields."""
-        return cls(target=request.target, draft=request.draft, **request.shown(), **more)
+        return cls.model_construct(target=request.target, draft=request.draft, **request.shown(), **more)
 
     def request(self, prompt: str = "") -> RunRequest:
         return RunRequest.from_shown(prompt, self.target, self.draft, dict(self))
@@ -136,30 +134,45 @@ class SettingsLink(_AllLink):
 class RunLink(SettingsLink):
     INSTEAD: ClassVar[dict[str, str]] = {"step": "refused_step", "run": "refused_run"}
 
-    prompt: SkipValidation[str | None] = None  # any text, half a character too: `chosen_prompt` says what is wrong
-    preset: SkipValidation[str | None] = None
+    prompt: SkipValidation[str] = DEFAULT_PRESET.text  # any text, half a character too
+    preset: SkipValidation[str] = DEFAULT_PRESET.name  # the one that the prompt is; or `OWN_TEXT`
     step: Annotated[int | None, DIGITS, expecting(lambda: SAYS["a_step"].format(most=MAX_STEP), ge=0, le=MAX_STEP)] = (
         None  # the playhead
     )
     run: Annotated[str | None, expecting(lambda: SAYS["a_run"], pattern=r"^([0-9a-f]{16}|[a-z][a-z-]{0,30})$")] = None
 
-    def chosen_prompt(self) -> tuple[str, str | None, list[str]]:
-        """The prompt, its preset's name where it has one, and what was wrong; a prompt's own text goes first."""
-        text, preset = self.prompt, find_preset(self.preset) if self.preset else None
-        problems = []
+    @classmethod
+    def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
+        """See `PageLink.read`. A prompt's own text goes before a preset; what is wrong with it is said."""
+        link, problems = super().read(params, default, context)
+        given = link.model_fields_set
+        text = link.prompt if "prompt" in given else None
+        preset = find_preset(link.preset) if "preset" in given or text is None else None
         if text is not None and preset and preset.text != text:
             problems.append(SAYS["two_prompts"])
-        if text is not None:
-            problem = prompt_problem(text)
-            if problem is None:
-                return text, preset.name if preset and preset.text == text else None, problems
+        if text is not None and (problem := prompt_problem(text)):
             problems.append(SAYS["preset_instead"].format(problem=problem, preset=DEFAULT_PRESET.name))
-        elif preset:
-            return preset.text, preset.name, problems
-        elif self.preset is not None:
-            unknown = {"asked": shown(self.preset), "preset": DEFAULT_PRESET.name}
-            problems.append(SAYS["unknown_preset"].format(**unknown))
-        return DEFAULT_PRESET.text, DEFAULT_PRESET.name, problems
+            text, preset = None, DEFAULT_PRESET
+        elif text is None and preset is None:
+            problems.append(SAYS["unknown_preset"].format(asked=shown(link.preset), preset=DEFAULT_PRESET.name))
+        if text is None:
+            preset = preset or DEFAULT_PRESET
+            text = preset.text
+        name = preset.name if preset and preset.text == text else OWN_TEXT
+        return link.model_copy(update={"prompt": text, "preset": name}), problems
+
+    def request(self, prompt: str = "") -> RunRequest:
+        return super().request(prompt or self.prompt)
+
+    @property
+    def preset_name(self) -> str | None:
+        return None if self.preset == OWN_TEXT else self.preset
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        """See `PageLink.parameters`. The preset stands for the prompt while it holds that text."""
+        named = find_preset(self.preset)
+        left_out = "prompt" if named and named.text == self.prompt else "preset"
+        return {name: value for name, value in super().parameters().items() if name != left_out}
 
 
 class LinkedRun(NamedTuple):
@@ -174,22 +187,11 @@ def link_of(
     request: RunRequest, step: int | None = None, preset: str | None = None, run: str | None = None
 ) -> dict[str, str]:
     """The link's parameters, every setting among them; `preset` stands for the prompt while it holds that text."""
-    chosen = find_preset(preset) if preset else None
-    is_preset = chosen is not None and chosen.text == request.prompt
-    link: dict[str, object] = {"preset": preset} if is_preset else {}
-    if not is_preset and explain_left_out(request.prompt) is None:
-        link["prompt"] = request.prompt
-    link |= {"target": request.target, "draft": request.draft}
-    link |= {row.link: value for row, value in zip(SHOWN.values(), request.shown().values(), strict=True)}
-    if step is not None:
-        link["step"] = step
-    if run is not None:
-        link["run"] = run
-    return {name: written(value) for name, value in link.items()}
+    asked = RunLink.of(request, prompt=request.prompt, preset=preset or OWN_TEXT, step=step, run=run).parameters()
+    return {name: str(value) for name, value in asked.items()}
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:
     """The run a page's address asks for. Prompt lookup is known without being one of the `known_models`."""
     link, problems = RunLink.read(params, context=frozenset(known_models))
-    prompt, preset, more = link.chosen_prompt()
-    return LinkedRun(link.request(prompt), link.step, preset, [*problems, *more], link.run)
+    return LinkedRun(link.request(), link.step, link.preset_name, problems, link.run)

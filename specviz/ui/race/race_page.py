@@ -9,7 +9,7 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
-from specviz.data.links.permalink import explain_left_out
+from specviz.data.links.page_link import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
@@ -84,8 +84,6 @@ def race(racing: RaceState) -> None:
     notices([*FORM.came.notes, entry.problem, explain_left_out(entry.own)])
     if not entry.problem:
         st.caption(size_sentence(entry, pace_here(entry.request()), quiet_pace(entry.request())))
-    if entry.prompts:
-        FORM.write()
 
 
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:

@@ -12,7 +12,17 @@ from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.arrival import Arrival
-from specviz.ui.shared.persistent_widgets import Widget, bind_default, bind_index, bind_value, held, restore_widgets
+from specviz.ui.shared.persistent_widgets import (
+    Widget,
+    bind_default,
+    bind_index,
+    bind_value,
+    fresh_key,
+    held,
+    restore_widgets,
+    set_widgets,
+    store_value,
+)
 from specviz.ui.shared.run_controls import RunControls
 
 Model = TypeVar("Model", bound=PageLink)
@@ -57,23 +67,26 @@ class Form(Generic[Model]):
             bound = (bind_default if widget.kind in SEVERAL_OF_MENU else bind_value)(key)
         limits = {name: getattr(each, name) for each in about.metadata for name in ("ge", "le") if hasattr(each, name)}
         shown = [options] if options is not None else [limits["ge"], limits["le"]] if limits else []
-        look = bound | {"help": says.get(f"{name}_help")} | more
-        return getattr(st, widget.kind)(says[widget.label or name], *shown, **look)
+        look = bound | {"help": says.get(f"{name}_help"), "key": fresh_key(key) if widget.fresh else key} | more
+        value = getattr(st, widget.kind)(says[widget.label or name], *shown, **look)
+        if widget.fresh:
+            store_value(key, value)
+        return value
 
     def read(self) -> Model:
-        """What the widgets hold now."""
+        """What the widgets hold now; the address says it too, once the visitor has chosen something."""
         values = {name: held(self.key(name)) for name in type(self.start).model_fields}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         asked = self.asked.model_copy(update=given).fitted()
         if asked != self.asked:
             session().asked[self.page] = asked
             self.came.change()
+        if self.came.acted:
+            write_address({**asked.parameters(), **hidden_in_link()})
         return asked
 
-    def write(self) -> None:
-        """Say it in the address, once the visitor has chosen something."""
-        if self.came.acted:
-            write_address({**self.asked.parameters(), **hidden_in_link()})
+    def set(self, **values: object) -> None:
+        set_widgets({self.key(name): value for name, value in values.items()})
 
     def key(self, name: str) -> str:
         return f"{self.page}_{name}"

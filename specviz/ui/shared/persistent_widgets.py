@@ -24,6 +24,7 @@ class Widget:
 
     kind: str
     label: str = ""  # the name of its text; by default the field's
+    fresh: bool = False  # see `fresh_key`
 
 
 def set_widgets(values: Mapping[str, object]) -> None:

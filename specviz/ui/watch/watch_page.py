@@ -7,7 +7,8 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import explained
-from specviz.data.links.permalink import explain_left_out, link_of
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.links.permalink import link_of
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.models.catalogue import changed_weights
