@@ -71,7 +71,7 @@ def check_values_and_links() -> None:
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
     from specviz.data.links.permalink import link_of, request_from_link
-    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice, choice_from_link
+    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
 
     made: Any = DecodeSettings
     with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):
@@ -81,7 +81,7 @@ def check_values_and_links() -> None:
     assert patience(request_from_link({"patience": "5"}, []).request.settings) == 5
     refused = ["patience=10 is not a patience from 1 to 9: using 3."]
     assert request_from_link({"patience": "10"}, []).problems == refused
-    assert patience(choice_from_link({"patience": ["6"]}, [])[0].plan().settings) == 6
+    assert patience(SweepChoice.read({"patience": ["6"]}, context=[])[0].plan().settings) == 6
     assert SweepChoice().parameters()["patience"] == "3"
 
 

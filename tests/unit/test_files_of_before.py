@@ -30,7 +30,7 @@ from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.race.race_state import RaceEntry
 from specviz.ui.same_quality.asked import ProofLink
-from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
+from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
 from specviz.ui.worksheet.worksheet_state import start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
@@ -176,7 +176,7 @@ def race(params: Params) -> Read:
 
 
 def helps(params: Params) -> Read:
-    choice, problems = choice_from_link(params, known_names())
+    choice, problems = SweepChoice.read(params, context=known_names())
     return choice.model_dump(), problems
 
 

@@ -31,7 +31,7 @@ from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
 from specviz.ui.race.race_state import RaceEntry, recorded_race
 from specviz.ui.same_quality.asked import ProofLink
-from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
+from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
 from specviz.ui.worksheet.worksheet_state import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -145,7 +145,7 @@ START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0
 READERS: list[Callable[[Any], list[str]]] = [
     lambda params: request_from_link(params, {"wren-base"}).problems,
     lambda params: RaceEntry.read(params, context={"wren-base"})[1],
-    lambda params: choice_from_link(params, {"wren-base"})[1],
+    lambda params: SweepChoice.read(params, context={"wren-base"})[1],
     lambda params: ProofLink.read(params, context={"wren-base"})[1],
     lambda params: start_from_link(params, START)[1],
     lambda params: plan_from_link(params)[1],

@@ -103,7 +103,7 @@ def _enter(walk: Walk) -> None:
         new_game(visitor, visitor.be_the_draft.plan)
     for came in (
         *visitor.came.values(),
-        *(part.came for part in (visitor.when_it_helps, visitor.worksheet, visitor.be_the_draft)),
+        *(part.came for part in (visitor.worksheet, visitor.be_the_draft)),
     ):
         came.read = False
     visitor.learn.seen = {}

@@ -23,7 +23,6 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import Form
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
-from specviz.ui.shared.persistent_widgets import held
 from specviz.ui.shared.run_controls import offered_presets
 
 SAYS = page_texts("race")
@@ -35,12 +34,11 @@ SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 def race_controls(racing: RaceState) -> RaceEntry:
     """Draw the controls; what they say."""
-    controls = FORM.controls
-    FORM.open()
+    controls, asked = FORM.controls, FORM.open()
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
-            names = offered_presets(held("race_target"), held("race_presets"))
+            names = offered_presets(asked.target, asked.presets)
             FORM.draw("presets", names, format_func=preset_label, placeholder=SAYS["presets_empty"])
             FORM.draw("own", height=68, max_chars=MOST_TYPED)
         with models:
@@ -88,7 +86,7 @@ def race(racing: RaceState) -> None:
 
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
-    tokens, pace = entry.tokens, known or recorded
+    tokens, pace = entry.request().settings.max_new_tokens, known or recorded
     seconds = entry.all_tokens * pace.both if pace else None
     figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens}
     return fill(SAYS["size"], {**figures, "took": took(seconds, known is not None), "limit": limit_sentence(seconds)})

@@ -35,9 +35,10 @@ class ProofLink(RunLink):
 
     def fitted(self) -> Self:
         """Drawn tokens, of which the page has its own number, each drafted in one way."""
-        temperature = max(LEAST_TEMPERATURE, round(self.temperature, 1)) if self.temperature else 1.0
-        usual = {SETTINGS[name].on_page: SETTINGS[name].default for name in ("max_new_tokens", "draft_schedule")}
-        return super().fitted().model_copy(update={"temperature": temperature, **usual})
+        fitted, usual = super().fitted(), (SETTINGS["max_new_tokens"], SETTINGS["draft_schedule"])
+        temperature = fitted.request().settings.temperature
+        sampled = {"temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0}
+        return fitted.model_copy(update=sampled | {row.on_page: row.default for row in usual})
 
 
 FORM = Form("same_quality", ProofLink())

@@ -233,7 +233,7 @@ def _greedy_rows(state: SameQualityState) -> None:
             same_in_all = join_choices([f"{COLUMNS[name]} {value}" for name, value in constant.items()], "and")
             st.caption(plain(SAYS["in_every_row"].format(settings=same_in_all)))
     with st.container(horizontal=True, key="same_quality_greedy_buttons"):
-        every = partial(_compare, state, "greedy", ONE_OF_EACH[FORM.asked.prompt_format])
+        every = partial(_compare, state, "greedy", ONE_OF_EACH[FORM.asked.request().settings.prompt_format])
         _button(state, SAYS["compare_kinds"], "same_quality_greedy", every)
         _button(state, SAYS["compare_own"], "same_quality_greedy_own", partial(_compare, state, "greedy"))
     show_status(state, "greedy")

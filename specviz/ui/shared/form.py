@@ -33,7 +33,7 @@ class Form(Generic[Model]):
     """Restores, draws and reads the widgets of a page, whose keys begin with its name."""
 
     def __init__(self, page: str, start: Model) -> None:
-        self.page, self.start, self.controls = page, start, RunControls(f"{page}_")
+        self.page, self.start, self.controls = page, start.fitted(), RunControls(f"{page}_")
 
     @property
     def asked(self) -> Model:
@@ -46,7 +46,7 @@ class Form(Generic[Model]):
         return session().came.setdefault(self.page, Arrival())
 
     def open(self) -> Model:
-        """Take what the link asks for, once, and set the widgets where they hold nothing."""
+        """Take what the link asks for, once, set the widgets where they hold nothing, and read them."""
 
         def read(given: Any) -> tuple[Model, list[str]]:
             return type(self.start).read(given, context=frozenset(models_in(given)))
@@ -55,7 +55,7 @@ class Form(Generic[Model]):
             session().asked[self.page] = linked.fitted()
         values = {self.key(name): list(value) if isinstance(value, tuple) else value for name, value in self.asked}
         restore_widgets(values)
-        return self.asked
+        return self.read()
 
     def draw(self, name: str, options: Any = None, **more: Any) -> Any:
         """The widget of a field. Of numbers the limits are the link's; a menu has these options."""
