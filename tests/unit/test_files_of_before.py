@@ -31,7 +31,7 @@ from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.race.race_state import RaceEntry
 from specviz.ui.same_quality.asked import ProofLink
 from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
-from specviz.ui.worksheet.worksheet_state import start_from_link
+from specviz.ui.worksheet.controls import start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
 FILES: dict[str, Any] = json.loads((BEFORE / "files.json").read_text(encoding="utf-8"))

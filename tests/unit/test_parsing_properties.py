@@ -32,7 +32,7 @@ from specviz.systems import read_counters
 from specviz.ui.race.race_state import RaceEntry, recorded_race
 from specviz.ui.same_quality.asked import ProofLink
 from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
-from specviz.ui.worksheet.worksheet_state import start_from_link
+from specviz.ui.worksheet.controls import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.strategies import (

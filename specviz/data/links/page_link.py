@@ -70,9 +70,10 @@ class PageLink(BaseModel):
 
     def parameters(self) -> dict[str, str | list[str]]:
         """The address: every field that holds something, so that a link outlives a changed default."""
+        held = {name: getattr(self, field) for field, name in self.linked().items()}
         return {
-            self._parameter(name): [written(item) for item in value] if isinstance(value, tuple) else written(value)
-            for name, value in self
+            name: [written(item) for item in value] if isinstance(value, tuple) else written(value)
+            for name, value in held.items()
             if value is not None and not (isinstance(value, str) and (not value.strip() or explain_left_out(value)))
         }
 
@@ -85,16 +86,20 @@ class PageLink(BaseModel):
         return cls.model_fields[field].alias or str(cls.model_fields[field].validation_alias or field)
 
     @classmethod
+    def linked(cls) -> dict[str, str]:
+        """The parameter of each field that links have; a field that is excluded is of the page alone."""
+        return {field: cls._parameter(field) for field, about in cls.model_fields.items() if not about.exclude}
+
+    @classmethod
     def _given(cls, params: Params) -> tuple[dict[str, Any], list[str]]:
         given: dict[str, Any] = {}
         problems = []
-        for field, about in cls.model_fields.items():
-            name = cls._parameter(field)
+        for field, name in cls.linked().items():
             texts = params.get(name, ())
             texts = [texts] if isinstance(texts, str) else list(texts)[:MAX_READ_VALUES]
             if not texts:
                 continue
-            several = isinstance(about.get_default(), tuple)
+            several = isinstance(cls.model_fields[field].get_default(), tuple)
             given[name] = texts if several else texts[-1]
             if len(texts) > 1 and not several:
                 problems.append(SAYS["several"].format(name=name, times=len(texts)))

@@ -3,11 +3,12 @@
 A field of the model says with a `Widget` how it is drawn; the settings of a run are drawn by `RunControls`.
 """
 
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from specviz.data.links.page_link import PageLink
+from specviz.data.links.page_link import PageLink, Params
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
@@ -26,6 +27,7 @@ from specviz.ui.shared.persistent_widgets import (
 from specviz.ui.shared.run_controls import RunControls
 
 Model = TypeVar("Model", bound=PageLink)
+Reading = Callable[[Params], tuple[Model, list[str]]]
 ONE_OF_MENU, SEVERAL_OF_MENU = ("selectbox", "radio"), ("multiselect", "pills")
 
 
@@ -45,17 +47,27 @@ class Form(Generic[Model]):
     def came(self) -> Arrival:
         return session().came.setdefault(self.page, Arrival())
 
-    def open(self) -> Model:
-        """Take what the link asks for, once, set the widgets where they hold nothing, and read them."""
+    def open(self, reading: Reading[Model] | None = None) -> Model:
+        """Take what the link asks for, once, set the widgets where they hold nothing, and read them.
 
-        def read(given: Any) -> tuple[Model, list[str]]:
+        `reading` makes of the link what is asked for, by default the model itself; see `Arrival.read_once`.
+        """
+
+        def read(given: Params) -> tuple[Model, list[str]]:
             return type(self.start).read(given, context=frozenset(models_in(given)))
 
-        if linked := self.came.read_once(address(), read):
+        if linked := self.came.read_once(address(), reading or read):
             session().asked[self.page] = linked.fitted()
-        values = {self.key(name): list(value) if isinstance(value, tuple) else value for name, value in self.asked}
-        restore_widgets(values)
+        restore_widgets(self._values(self.asked))
         return self.read()
+
+    def _values(self, asked: Model) -> dict[str, object]:
+        """What the widgets hold, by their keys."""
+        return {self.key(name): list(value) if isinstance(value, tuple) else value for name, value in asked}
+
+    def take(self, asked: Model) -> None:
+        """Set the widgets to this."""
+        set_widgets(self._values(asked))
 
     def draw(self, name: str, options: Any = None, **more: Any) -> Any:
         """The widget of a field. Of numbers the limits are the link's; a menu has these options."""
@@ -65,13 +77,16 @@ class Form(Generic[Model]):
             bound = bind_index(key, options)
         else:
             bound = (bind_default if widget.kind in SEVERAL_OF_MENU else bind_value)(key)
-        limits = {name: getattr(each, name) for each in about.metadata for name in ("ge", "le") if hasattr(each, name)}
-        shown = [options] if options is not None else [limits["ge"], limits["le"]] if limits else []
+        shown = self.limits(name) if options is None else [options]
         look = bound | {"help": says.get(f"{name}_help"), "key": fresh_key(key) if widget.fresh else key} | more
         value = getattr(st, widget.kind)(says[widget.label or name], *shown, **look)
         if widget.fresh:
             store_value(key, value)
         return value
+
+    def limits(self, name: str) -> list[Any]:
+        about = type(self.start).model_fields[name]
+        return [getattr(each, end) for end in ("ge", "le") for each in about.metadata if hasattr(each, end)]
 
     def read(self) -> Model:
         """What the widgets hold now; the address says it too, once the visitor has chosen something."""
