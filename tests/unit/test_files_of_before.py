@@ -19,7 +19,8 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.links.permalink import request_from_link
+from specviz.data.links.permalink import RunLink
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
@@ -166,8 +167,9 @@ Read = tuple[dict[str, Any] | None, list[str]]
 
 
 def watch(params: Params) -> Read:
-    linked = request_from_link(params, known_names())
-    return {"request": asdict(linked.request), "step": linked.step, "preset": linked.preset}, linked.problems
+    linked, problems = RunLink.read(params, context=known_names())
+    preset = None if linked.preset == OWN_TEXT else linked.preset
+    return {"request": asdict(linked.request()), "step": linked.step, "preset": preset}, problems
 
 
 def race(params: Params) -> Read:

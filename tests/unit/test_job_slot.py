@@ -179,7 +179,7 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
 
 
 def watching() -> WatchState:
-    made = WatchState(asked=(REQUEST, None))
+    made = WatchState(asked=REQUEST)
     made.run.start(lambda job: wire.Run(job, REQUEST))
     return made
 
@@ -205,7 +205,7 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
-    page = WatchState(asked=(REQUEST, None))
+    page = WatchState(asked=REQUEST)
     page.costs.measure(REQUEST)
     service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
@@ -231,7 +231,7 @@ def answered(service: FakeService, page: WatchState, costs: Costs, run: Trace) -
 
 def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(service: FakeService) -> None:
     """Found: a calibration taken under load stayed for ever, whatever the runs after it measured."""
-    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=REQUEST), in_turns()
     page.costs.measure(REQUEST, steady)
     answered(service, page, WILD, steady)
     assert [command.attempt for command in service.commands] == [1, 2]
@@ -242,7 +242,7 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(servic
 
 
 def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
-    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=REQUEST), in_turns()
     page.costs.measure(REQUEST, steady)
     for _ in range(wire.MOST_ATTEMPTS):
         answered(service, page, WILD, steady)

@@ -18,7 +18,7 @@ from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.links.page_link import explain_left_out
-from specviz.data.links.permalink import link_of, request_from_link
+from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_entries import MAX_NAME
@@ -143,7 +143,7 @@ VALUES = (
 PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=60), max_size=8)
 START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
 READERS: list[Callable[[Any], list[str]]] = [
-    lambda params: request_from_link(params, {"wren-base"}).problems,
+    lambda params: RunLink.read(params, context={"wren-base"})[1],
     lambda params: RaceEntry.read(params, context={"wren-base"})[1],
     lambda params: SweepChoice.read(params, context={"wren-base"})[1],
     lambda params: ProofLink.read(params, context={"wren-base"})[1],
@@ -171,9 +171,9 @@ REQUESTS = st.sampled_from(TREES) | st.builds(
 @given(REQUESTS, st.none() | st.integers(0, 100_000), st.sampled_from([None, "first", "0123456789abcdef"]))
 def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | None) -> None:
     request = replace(request, settings=replace(request.settings, stop_at_eos=True))
-    found = request_from_link(link_of(request, step, run=run), linked_names())
-    assert explain_left_out(request.prompt) or found.request == request
-    assert (found.step, found.run, found.problems) == (step, run, [])
+    found, problems = RunLink.read(link_of(request, step, run=run), context=linked_names())
+    assert explain_left_out(request.prompt) or found.request() == request
+    assert (found.step, found.run, problems) == (step, run, [])
 
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))

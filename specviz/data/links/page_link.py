@@ -45,6 +45,7 @@ class PageLink(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
+    UNDRAWN: ClassVar[tuple[str, ...]] = ()  # fields that no control of a page holds
     # the names of the texts that say it
     REFUSED: ClassVar[str] = "refused"
     LEFT_OUT: ClassVar[str] = "left_out"

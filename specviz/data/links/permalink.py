@@ -4,8 +4,8 @@ A link writes every setting, so that it outlives a changed default. Reading one 
 impossible falls back to the default, with one line that says so.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo, create_model
 
@@ -29,7 +29,7 @@ from specviz.data.links.page_link import (
     expecting,
     shown,
 )
-from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset
+from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset, preset_of
 from specviz.data.texts import page_texts
 
 SAYS = page_texts("links")
@@ -133,65 +133,49 @@ class SettingsLink(_AllLink):
 
 class RunLink(SettingsLink):
     INSTEAD: ClassVar[dict[str, str]] = {"step": "refused_step", "run": "refused_run"}
+    UNDRAWN: ClassVar = ("step", "run")
 
-    prompt: SkipValidation[str] = DEFAULT_PRESET.text  # any text, half a character too
     preset: SkipValidation[str] = DEFAULT_PRESET.name  # the one that the prompt is; or `OWN_TEXT`
+    prompt: SkipValidation[str] = DEFAULT_PRESET.text  # any text, half a character too
     step: Annotated[int | None, DIGITS, expecting(lambda: SAYS["a_step"].format(most=MAX_STEP), ge=0, le=MAX_STEP)] = (
         None  # the playhead
     )
+    # the id of a stored run, or the name of a recorded one
     run: Annotated[str | None, expecting(lambda: SAYS["a_run"], pattern=r"^([0-9a-f]{16}|[a-z][a-z-]{0,30})$")] = None
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
         """See `PageLink.read`. A prompt's own text goes before a preset; what is wrong with it is said."""
         link, problems = super().read(params, default, context)
-        given = link.model_fields_set
-        text = link.prompt if "prompt" in given else None
-        preset = find_preset(link.preset) if "preset" in given or text is None else None
-        if text is not None and preset and preset.text != text:
+        given, preset = link.model_fields_set, find_preset(link.preset)
+        if "prompt" in given and "preset" in given and preset and preset.text != link.prompt:
             problems.append(SAYS["two_prompts"])
-        if text is not None and (problem := prompt_problem(text)):
-            problems.append(SAYS["preset_instead"].format(problem=problem, preset=DEFAULT_PRESET.name))
-            text, preset = None, DEFAULT_PRESET
-        elif text is None and preset is None:
+        text = preset.text if preset else DEFAULT_PRESET.text
+        if "prompt" in given:
+            text = link.prompt
+            if problem := prompt_problem(text):
+                problems.append(SAYS["preset_instead"].format(problem=problem, preset=DEFAULT_PRESET.name))
+                text = DEFAULT_PRESET.text
+        elif preset is None:
             problems.append(SAYS["unknown_preset"].format(asked=shown(link.preset), preset=DEFAULT_PRESET.name))
-        if text is None:
-            preset = preset or DEFAULT_PRESET
-            text = preset.text
-        name = preset.name if preset and preset.text == text else OWN_TEXT
-        return link.model_copy(update={"prompt": text, "preset": name}), problems
+        return link.model_copy(update={"prompt": text, "preset": preset_of(text)}), problems
+
+    @classmethod
+    def of(cls, request: RunRequest, **more: Any) -> Self:
+        return super().of(request, **{"prompt": request.prompt, "preset": preset_of(request.prompt)} | more)
 
     def request(self, prompt: str = "") -> RunRequest:
         return super().request(prompt or self.prompt)
 
-    @property
-    def preset_name(self) -> str | None:
-        return None if self.preset == OWN_TEXT else self.preset
-
     def parameters(self) -> dict[str, str | list[str]]:
-        """See `PageLink.parameters`. The preset stands for the prompt while it holds that text."""
-        named = find_preset(self.preset)
-        left_out = "prompt" if named and named.text == self.prompt else "preset"
+        """See `PageLink.parameters`. A preset stands for the prompt while it holds that text."""
+        left_out = "preset" if preset_of(self.prompt) == OWN_TEXT else "prompt"
         return {name: value for name, value in super().parameters().items() if name != left_out}
 
-
-class LinkedRun(NamedTuple):
-    request: RunRequest
-    step: int | None  # the playhead; None where the link names none
-    preset: str | None  # the preset the prompt came from
-    problems: list[str]  # one line for each part that fell back; names and values in it are plain characters
-    run: str | None = None  # the id of a stored run, or the name of a recorded one
+    def fitted(self) -> Self:
+        return super().fitted().model_copy(update={"preset": preset_of(self.prompt)} | dict.fromkeys(self.UNDRAWN))
 
 
-def link_of(
-    request: RunRequest, step: int | None = None, preset: str | None = None, run: str | None = None
-) -> dict[str, str]:
-    """The link's parameters, every setting among them; `preset` stands for the prompt while it holds that text."""
-    asked = RunLink.of(request, prompt=request.prompt, preset=preset or OWN_TEXT, step=step, run=run).parameters()
-    return {name: str(value) for name, value in asked.items()}
-
-
-def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:
-    """The run a page's address asks for. Prompt lookup is known without being one of the `known_models`."""
-    link, problems = RunLink.read(params, context=frozenset(known_models))
-    return LinkedRun(link.request(), link.step, link.preset_name, problems, link.run)
+def link_of(request: RunRequest, step: int | None = None, run: str | None = None) -> dict[str, str]:
+    """The link's parameters, every setting among them."""
+    return {name: str(value) for name, value in RunLink.of(request, step=step, run=run).parameters().items()}

@@ -13,7 +13,7 @@ from specviz.core.rounding import Judged, explain_limits
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.page_link import explain_left_out
-from specviz.data.prompts.workloads import CHAT_WORKLOADS, WORKLOADS
+from specviz.data.prompts.workloads import CHAT_WORKLOADS, OWN_TEXT, WORKLOADS
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM
@@ -51,7 +51,7 @@ def controls() -> None:
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
             FORM.controls.more(MORE, elsewhere, st.columns(4, gap="medium"))
     wanted = FORM.read()
-    own = None if wanted.preset_name else explain_left_out(wanted.prompt)
+    own = explain_left_out(wanted.prompt) if wanted.preset == OWN_TEXT else None
     notices([*FORM.came.notes, prompt_problem(wanted.prompt), own])
 
 

@@ -34,8 +34,11 @@ ONE_OF_MENU, SEVERAL_OF_MENU = ("selectbox", "radio"), ("multiselect", "pills")
 class Form(Generic[Model]):
     """Restores, draws and reads the widgets of a page, whose keys begin with its name."""
 
-    def __init__(self, page: str, start: Model) -> None:
-        self.page, self.start, self.controls = page, start.fitted(), RunControls(f"{page}_")
+    def __init__(self, page: str, start: Model, *, prefix: str | None = None, writes: bool = True) -> None:
+        self.page, self.start, self.writes = page, start.fitted(), writes
+        self.prefix = f"{page}_" if prefix is None else prefix
+        self.controls = RunControls(self.prefix)
+        self.names = [name for name in type(start).model_fields if name not in start.UNDRAWN]
 
     @property
     def asked(self) -> Model:
@@ -63,11 +66,14 @@ class Form(Generic[Model]):
 
     def _values(self, asked: Model) -> dict[str, object]:
         """What the widgets hold, by their keys."""
-        return {self.key(name): list(value) if isinstance(value, tuple) else value for name, value in asked}
+        values = {name: getattr(asked, name) for name in self.names}
+        return {self.key(name): [*value] if isinstance(value, tuple) else value for name, value in values.items()}
 
     def take(self, asked: Model) -> None:
-        """Set the widgets to this."""
-        set_widgets(self._values(asked))
+        """Set the widgets to this. It is no choice of the visitor; what a link could not have is no longer said."""
+        session().asked[self.page] = asked.fitted()
+        self.came.notes = []
+        set_widgets(self._values(self.asked))
 
     def draw(self, name: str, options: Any = None, **more: Any) -> Any:
         """The widget of a field. Of numbers the limits are the link's; a menu has these options."""
@@ -90,13 +96,13 @@ class Form(Generic[Model]):
 
     def read(self) -> Model:
         """What the widgets hold now; the address says it too, once the visitor has chosen something."""
-        values = {name: held(self.key(name)) for name in type(self.start).model_fields}
+        values = {name: held(self.key(name)) for name in self.names}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         asked = self.asked.model_copy(update=given).fitted()
         if asked != self.asked:
             session().asked[self.page] = asked
             self.came.change()
-        if self.came.acted:
+        if self.came.acted and self.writes:
             write_address({**asked.parameters(), **hidden_in_link()})
         return asked
 
@@ -104,4 +110,4 @@ class Form(Generic[Model]):
         set_widgets({self.key(name): value for name, value in values.items()})
 
     def key(self, name: str) -> str:
-        return f"{self.page}_{name}"
+        return f"{self.prefix}{name}"

@@ -168,7 +168,7 @@ def _how_it_ended(slot: JobSlot[Any]) -> str:
 
 @dataclass(slots=True)
 class ByDraft:
-    watched: tuple[RunRequest, str | None] = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)  # Watch's prompt
+    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
     preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the prompt that the prospects are of
