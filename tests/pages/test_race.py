@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.measure.paired import Comparison
 from specviz.ui.race import race_page
-from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
+from specviz.ui.race.race_state import RaceState, recorded_race
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -39,7 +39,7 @@ def plot_of(page: AppTest) -> dict[str, str]:
 
 
 def with_own_race(laps: list[Comparison]) -> AppTest:
-    return opened("pages/race.py", Session(race=RaceState(RaceEntry(), laps=laps)))
+    return opened("pages/race.py", Session(race=RaceState(laps=laps)))
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:

@@ -48,7 +48,7 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
     for _ in range(2):  # both ways, with one more drawing of the short view
         page.button(key="change_view").click().run()
         page.run()
-        assert visit(page).watch.form.current[0].settings.temperature == 0.7
+        assert visit(page).watch.form.current.settings.temperature == 0.7
     assert page.slider(key="temperature").value == 0.7
 
 

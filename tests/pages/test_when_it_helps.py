@@ -16,6 +16,7 @@ from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
+from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.run_controls import OWN_TEXT, offered_presets
 from specviz.ui.when_it_helps.by_draft import (
     Point,
@@ -50,8 +51,10 @@ from tests.support.measured_methods import NAMES, measured
 SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
 
-def opened(**state: Any) -> AppTest:
-    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state)))
+def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
+    page = "when_it_helps"
+    asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
+    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state), **asked))
 
 
 def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
@@ -93,7 +96,7 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
     linked = app_pages.opened("pages/when_it_helps.py", **link)
-    assert visit(linked).when_it_helps.choice == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert visit(linked).asked["when_it_helps"] == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 

@@ -13,7 +13,7 @@ from specviz.game.messages import verdict
 from specviz.game.saved import game_csv
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import Form
+from specviz.ui.watch.watch_state import Changes
 from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_turn
 from tests.support.known import known
@@ -58,7 +58,7 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
     assert said == ["You guess 2 tokens.", "You skip: nothing is drafted.", "You guess 1 token."]
-    assert fill_in_trace(Form(), read) is None, "no draft of the controls is a person"
+    assert fill_in_trace(Changes(), read) is None, "no draft of the controls is a person"
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:

@@ -30,7 +30,7 @@ from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
-GREATEST = RaceEntry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
+GREATEST = RaceEntry.of(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
@@ -127,8 +127,8 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
-    racing = RaceState(RaceEntry(), started=RaceEntry())
-    racing.slot.start(lambda job: wire.Race(job, RaceEntry().request, RaceEntry().prompts))
+    racing = RaceState(started=RaceEntry())
+    racing.slot.start(lambda job: wire.Race(job, RaceEntry().request(), RaceEntry().prompts))
     service.tell(wire.JobProgress(1, "timing", 4), wire.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
     assert not racing.refresh()
     service.expire("ada")
@@ -159,10 +159,10 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
     too_long = "It will end after 300 s: what is found by then is shown."
     assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
-    short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
+    short = size_sentence(GREATEST.model_copy(update={"repeats": 1}), Pace(0.001, 0.002))
     assert short.endswith("A job takes at most 300 s: what is found by then is shown.")
     assert "how long this takes is not known yet" in size_sentence(GREATEST, None)
-    recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
+    recorded = quiet_pace(GREATEST.request())  # a fresh server: found, nothing was said of the time
     assert recorded is not None
     assert "by recorded costs" in size_sentence(GREATEST, None, recorded)
 
@@ -179,7 +179,7 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
 
 
 def watching() -> WatchState:
-    made = WatchState(asked=(REQUEST, None))
+    made = WatchState(asked=REQUEST)
     made.run.start(lambda job: wire.Run(job, REQUEST))
     return made
 
@@ -205,7 +205,7 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
-    page = WatchState(asked=(REQUEST, None))
+    page = WatchState(asked=REQUEST)
     page.costs.measure(REQUEST)
     service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
@@ -231,7 +231,7 @@ def answered(service: FakeService, page: WatchState, costs: Costs, run: Trace) -
 
 def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(service: FakeService) -> None:
     """Found: a calibration taken under load stayed for ever, whatever the runs after it measured."""
-    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=REQUEST), in_turns()
     page.costs.measure(REQUEST, steady)
     answered(service, page, WILD, steady)
     assert [command.attempt for command in service.commands] == [1, 2]
@@ -242,7 +242,7 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(servic
 
 
 def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
-    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=REQUEST), in_turns()
     page.costs.measure(REQUEST, steady)
     for _ in range(wire.MOST_ATTEMPTS):
         answered(service, page, WILD, steady)

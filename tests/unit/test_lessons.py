@@ -18,8 +18,9 @@ from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, StoryStep, request_of, round_at, steps, watch_link
-from specviz.data.links.permalink import request_from_link
+from specviz.data.links.permalink import RunLink
 from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of
@@ -71,9 +72,9 @@ def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_
     for said in (step.title, step.text, *says_of(step.question)):
         assert is_plain(plain := fill(said.plain, facts.facts_of(step.trace))), plain
     assert step_of_link(LearnState(lesson=steps().index(step)).link()) is step
-    linked = request_from_link(watch_link(step.run, 3), linked_names())
-    assert (linked.request, linked.preset, linked.step, linked.problems) == (*request_of(step.run), 3, [])
-    assert linked.preset is not None
+    linked, problems = RunLink.read(watch_link(step.run, 3), context=linked_names())
+    assert (linked.request(), linked.step, problems) == (request_of(step.run), 3, [])
+    assert linked.preset != OWN_TEXT
 
 
 def check_options(question: Question, figures: Facts) -> None:
@@ -96,7 +97,7 @@ def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqE
     assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
-    assert request_from_link(parse_qs(address.query), linked_names()).problems == []
+    assert RunLink.read(parse_qs(address.query), context=linked_names())[1] == []
 
 
 def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_value_is_that_value() -> None:

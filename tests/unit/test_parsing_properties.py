@@ -17,7 +17,8 @@ from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
-from specviz.data.links.permalink import explain_left_out, link_of, request_from_link
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
@@ -27,10 +28,10 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
-from specviz.ui.race.race_state import RaceEntry, entry_from_link, link_of_entry, recorded_race
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
-from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
-from specviz.ui.worksheet.worksheet_state import start_from_link
+from specviz.ui.race.race_state import RaceEntry, recorded_race
+from specviz.ui.same_quality.asked import ProofLink
+from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
+from specviz.ui.worksheet.controls import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.strategies import (
@@ -141,10 +142,10 @@ VALUES = (
 PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=60), max_size=8)
 START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
 READERS: list[Callable[[Any], list[str]]] = [
-    lambda params: request_from_link(params, {"wren-base"}).problems,
-    lambda params: entry_from_link(params, {"wren-base"})[1],
-    lambda params: choice_from_link(params, {"wren-base"})[1],
-    lambda params: wanted_from_link(params, {"wren-base"})[1],
+    lambda params: RunLink.read(params, context={"wren-base"})[1],
+    lambda params: RaceEntry.read(params, context={"wren-base"})[1],
+    lambda params: SweepChoice.read(params, context={"wren-base"})[1],
+    lambda params: ProofLink.read(params, context={"wren-base"})[1],
     lambda params: start_from_link(params, START)[1],
     lambda params: plan_from_link(params)[1],
 ]
@@ -169,15 +170,16 @@ REQUESTS = st.sampled_from(TREES) | st.builds(
 @given(REQUESTS, st.none() | st.integers(0, 100_000), st.sampled_from([None, "first", "0123456789abcdef"]))
 def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | None) -> None:
     request = replace(request, settings=replace(request.settings, stop_at_eos=True))
-    found = request_from_link(link_of(request, step, run=run), linked_names())
-    assert explain_left_out(request.prompt) or found.request == request
-    assert (found.step, found.run, found.problems) == (step, run, [])
+    found, problems = RunLink.read(link_of(request, step, run=run), context=linked_names())
+    assert explain_left_out(request.prompt) or found.request() == request
+    assert (found.step, found.run, problems) == (step, run, [])
 
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
 def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
-    entry = RaceEntry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
-    assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
+    own = own if own.strip() else ""
+    entry = RaceEntry.of(request, presets=("story-1",), own=own, repeats=repeats)
+    assert RaceEntry.read(entry.parameters(), context=linked_names()) == (entry, [])
 
 
 PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,}", text)}

@@ -61,7 +61,7 @@ def watching_of(*requests: RunRequest) -> WatchState:
 
 
 def shown(request: RunRequest, number: int) -> ShownRun:
-    return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+    return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=request)
 
 
 def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
@@ -166,7 +166,7 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
     watching = watching_of(FORMULA)
     tried.restore_list(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
-    assert [run.shown.asked for run in tries(watching)[1:3]] == [(REQUEST, None)] * 2
+    assert [run.shown.asked for run in tries(watching)[1:3]] == [REQUEST] * 2
     assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
 
 

@@ -145,4 +145,4 @@ def href(entry: FaqEntry) -> str:
         return entry.href
     row = proof.near_tie
     request = RunRequest(row.prompt, row.target, row.draft, DecodeSettings(draft_length=row.draft_length))
-    return f"./{entry.page}?{urlencode(link_of(request, preset=row.preset))}"
+    return f"./{entry.page}?{urlencode(link_of(request))}"

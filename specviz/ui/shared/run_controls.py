@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.languages import ENGLISH, current_language
 from specviz.core.names import show_size
-from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
+from specviz.core.request import SHOWN, is_locked, prompt_problem
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.prompts.workloads import (
     CHAT_WORKLOADS,
@@ -200,21 +200,6 @@ class RunControls:
         """Take γ from the stage, which has the only slider for it on its page."""
         set_widgets({self._key("gamma"): length})
         self._fit_tree()
-
-    def values_of(self, request: RunRequest) -> dict[str, Any]:
-        """What the widgets must hold to ask for this request; the prompt menu is the page's business."""
-        values = {"target": request.target, "draft": request.draft, **request.shown()}
-        return {self._key(name): value for name, value in values.items()}
-
-    def request(self, prompt: str, stop_at_eos: bool = True) -> RunRequest:
-        """What the widgets ask for. A setting that the page has no widget for has its default."""
-        default = self.values_of(RunRequest(prompt))
-        held = {key.removeprefix(self.prefix): st.session_state.get(key, value) for key, value in default.items()}
-        shown = unlocked({name: round(value, 4) if isinstance(value, float) else value for name, value in held.items()})
-        if shown["tree"] != NO_TREE:
-            shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
-        request = RunRequest.from_shown(prompt, shown["target"], shown["draft"], shown)
-        return replace(request, settings=replace(request.settings, stop_at_eos=stop_at_eos))
 
     def _model(self, label: str, name: str, names: list[str], explanation: str, first: Sequence[str]) -> None:
         """The models to choose from; where the operator allows it, a Hub id or a folder can be typed in.

@@ -54,7 +54,6 @@ from specviz.ui.shared.parts import (
     show_words,
     texts,
 )
-from specviz.ui.shared.persistent_widgets import bind_value
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, recorded_sweep
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
@@ -228,15 +227,15 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
 
 def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
     inputs, outcome = st.columns([5, 8], gap="large")
-    state = st.session_state
+    asked = sliders.FORM.asked
     with inputs:
         sliders.more_controls()
         if said := _batch(model, start) if model.batch == 1 else "":
             st.caption(said)
         st.caption(plain(terms.batch_shape(model)))
     with outcome:
-        counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        show_words(terms.counts_sentence(*counts), "worksheet-counts")
+        said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
+        show_words(said, "worksheet-counts")
         st.markdown(terms.symbols(model))
 
 
@@ -296,7 +295,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
 
     def changed() -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
-        found, text = None, st.session_state.worksheet_paste
+        found, text = None, sliders.FORM.read().paste
         with suppress(InputError):
             found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
@@ -307,14 +306,13 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
             remove_from_map(worksheet, starts)  # what was read of another text
 
     with box:
-        more = bind_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
-        st.text_area(SAYS["paste_label"], height=200, max_chars=MOST_TYPED, on_change=changed, **more)
+        sliders.FORM.draw("paste", height=200, max_chars=MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
         st.caption(SAYS["read"])
         with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-            for name in ("speedup", "without", "with"):  # empty: None
+            for name, says in (("speedup", "speedup"), ("without", "without"), ("speculative", "with")):
                 # None even if the state holds a number: a field with a default of its own could not be emptied
-                field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
-                st.number_input(SAYS[f"{name}_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
+                field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{says}_field_help"], "on_change": changed}
+                st.number_input(SAYS[f"{says}_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
     with verdict:
         try:
             shown = _pasted(worksheet, starts)
@@ -327,14 +325,13 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
 
 def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.Production | None:
     """What the fields hold; None for no text, an InputError where it cannot be used."""
-    state = st.session_state
-    if not state.worksheet_paste.strip():
+    asked = sliders.FORM.read()
+    if not asked.paste.strip():
         return None
-    counters = worksheet.read(state.worksheet_paste, current_language())
+    counters = worksheet.read(asked.paste, current_language())
     if isinstance(counters, str):
         raise InputError(counters)
-    given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
+    speedup = serving.measured_speedup(asked.speedup, asked.without, asked.speculative, counters.latency)
     return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
