@@ -197,13 +197,13 @@ def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
 
 
 def test_of_several_models_one_must_be_named() -> None:
-    with pytest.raises(InputError, match="has the models a, b: name one with --model"):
+    with pytest.raises(InputError, match="it has the models a, b: name one with --model"):
         meet(FakeServer(models=("a", "b")))
     assert meet(FakeServer(models=("a", "b")), "b").model == "b"
 
 
 def test_a_model_that_it_does_not_have() -> None:
-    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1 has no model 'x': it has wren\."):
+    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1: it has no model 'x', but wren\."):
         meet(FakeServer(), "x")
 
 
