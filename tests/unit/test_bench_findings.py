@@ -104,7 +104,6 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
         ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8, about even at 4."),
         ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency. Higher loads than 8 were not measured."),
         ({1: 0.8, 8: 0.7}, "By concurrency: hurts at 1 and 8."),
-        ({1: 1.5}, "Higher loads than concurrency 1 were not measured."),
         ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8, about even at 1."),
         ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1, about even at 8."),
         ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8, hurts at 1."),
@@ -250,7 +249,6 @@ def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
 def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() -> None:
     result = make_bench({1: 1.5}, counted=False)
     assert find_acceptance(result) is None
-    assert "Neither the answers nor the counters say" in said(result)
     resting = Span("with", 1, "", 0, 0, Accepted(40, 20, 10), 1, asked=False)
     assert find_acceptance(replace(result, spans=[resting])) is None
 
@@ -280,10 +278,10 @@ def test_counts_without_rounds_are_of_all_passes() -> None:
 
 def test_greedy_texts_are_compared_by_ids_where_both_have_them() -> None:
     ours, plain = (make_answer(side, STEP, token_ids=[1, 2, 3], text="a bird sang") for side in ("with", "without"))
-    assert "in all 1 pairs, compared token by token" in said(of_pair(ours, replace(plain, text="other")))
+    assert "in all 1 pairs." in said(of_pair(ours, replace(plain, text="other")))
     other = replace(plain, token_ids=[1, 9, 3], text="a bird\nflew")
     sentence = said(of_pair(ours, other))
-    assert "0 of 1 pairs have the same text, compared token by token; 1 differ" in sentence
+    assert "0 of 1 pairs have the same text; 1 differ" in sentence
     shorter = said(of_pair(ours, replace(plain, token_ids=[1, 2], text="a bird")))
     assert "0 differ before one of the two ends" in shorter
 

@@ -212,8 +212,7 @@ def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
     assert not any(answer.problem for answer in found.answers)
     assert len(found.answers) == 6
     assert found.notes == [
-        "with: 1 request failed and was repeated at the end: "
-        "it answered 503 Service Unavailable: “no memory”."
+        "with: 1 request failed and was repeated at the end: it answered 503 Service Unavailable: “no memory”."
     ]
 
 

@@ -56,7 +56,6 @@ class LoadFindings:
     doubts: list[Doubt]  # why its times are not trusted
     speedup: Gain | None  # of the time per output token
     first: Gain | None  # of the time to the first token
-    latency: Gain | None  # of the whole answer
     throughput: Gain | None  # tokens a second of all users together
     sides: dict[Side, SideFigures]
 
@@ -126,7 +125,6 @@ def _load(found: BenchFindings, concurrency: int) -> LoadFindings:
         doubts,
         _widened(speedup, moments) if concurrency == 1 else speedup,
         Gain.from_ratios((group.first_ratio for group in sample), trusted=trusted),
-        Gain.from_ratios((group.latency_ratio for group in sample), trusted=trusted),
         Gain.from_ratios(rates, trusted=trusted),
         {side: _side(side, answers, sample, blocks) for side in SIDES if result.server(side)},
     )

@@ -87,8 +87,9 @@ def _find_percentile(ordered: Sequence[float], share: int) -> float:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    ends = [each["low"] if each["trusted"] else None for each in results(result)]
-    return None if None in ends else min(ends, default=None)
+    every = results(result)
+    ends = [each["low"] for each in every if each["trusted"] and each["low"] is not None]
+    return min(ends) if ends and len(ends) == len(every) else None
 
 
 def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:

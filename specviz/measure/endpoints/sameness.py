@@ -21,7 +21,6 @@ class Sameness:
     same: int
     different: int
     broken: int  # different only where a server cut characters in two: this proves nothing
-    by_ids: bool  # all were compared by token ids; else as text
     unsteady: list[Side]  # those that write another text when they are asked again
 
     @property
@@ -37,9 +36,8 @@ def find_sameness(result: BenchResult) -> Sameness | None:
     if not pairs or not result.settings.greedy:
         return None
     found = Counter(_compare(*pair) for pair in pairs)
-    by_ids = all(_have_ids(*pair) for pair in pairs)
     unsteady = [side for side in SIDES if _is_unsteady(result, side)]
-    return Sameness(len(pairs), found["same"], found["different"], found["broken"], by_ids, unsteady)
+    return Sameness(len(pairs), found["same"], found["different"], found["broken"], unsteady)
 
 
 def _is_unsteady(result: BenchResult, side: Side) -> bool:

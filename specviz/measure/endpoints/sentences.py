@@ -109,10 +109,8 @@ def limit_in_words(found: BenchFindings) -> str:
     words, loads = found.words, [load.concurrency for load in found.measured]
     at = {word: [load for load, its in words.items() if its == word] for word in (HELPS, HURTS, EVEN, UNTOLD)}
     helps, hurts = at[HELPS], at[HURTS]
-    if not words:
+    if not words or len(loads) == 1:
         return ""
-    if len(loads) == 1:
-        return say("one_load", most=loads[0])
     if helps == loads:
         return say("pays_everywhere", most=loads[-1])
     if helps and hurts and [*helps, *hurts] == list(words):
@@ -144,20 +142,17 @@ def _same(found: BenchFindings) -> str:
     if not result.settings.greedy:
         return say("draws", temperature=result.settings.temperature)
     if its is None:
-        return say("no_texts")
-    how = say("by_ids" if its.by_ids else "as_text")
+        return ""
     if its.same == its.pairs:
-        return say("all_same", found=its, how=how)
+        return say("all_same", found=its)
     again = [say("unsteady", name=NAMES[side]) for side in its.unsteady]
-    return " ".join([say("some_same", found=its, how=how), *[say("broken", its=its)] * bool(its.broken), *again])
+    return " ".join([say("some_same", found=its), *[say("broken", its=its)] * bool(its.broken), *again])
 
 
 def _accepted(found: BenchFindings) -> str:
     its = found.acceptance
-    if its is None:
-        return say("not_counted")
-    if its.whole.rate is None:
-        return say("nothing_drafted")
+    if its is None or its.whole.rate is None:
+        return ""
     tokens = localize(its.whole.tokens_per_call, ".2f") if its.whole.tokens_per_call else "?"
     source = say("answers") if its.source == "answers" else say("counters")
     return say("accepted", tally=its.whole, source=source, tokens=tokens)

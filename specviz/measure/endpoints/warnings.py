@@ -9,7 +9,7 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, Doubt
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS
-from specviz.measure.endpoints.result import SIDES, BenchResult, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, Span
 
 FEW = 16  # tokens: what a server may count more than its answers say, at their ends
 LONGEST = 160  # characters of a server's own sentence
@@ -36,7 +36,8 @@ def _rested(result: BenchResult, side: Side) -> int:
 
 
 def _drafted(result: BenchResult, side: Side) -> int:
-    counted = [each.accepted for each in (*result.answers, *result.spans) if each.side == side]
+    every: list[Answer | Span] = [*result.answers, *result.spans]
+    counted = [each.accepted for each in every if each.side == side]
     return sum(each.drafted for each in counted if each)
 
 
