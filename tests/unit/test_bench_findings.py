@@ -480,3 +480,12 @@ def test_a_first_part_that_holds_most_of_the_tokens_leaves_too_little_to_time(to
     result = change(make_bench({1: 1.33}, counted=False), hidden)
     assert not [load for load in BenchFindings(result).measured if not load.doubts]
     assert not any(word in said(result) for word in ("helps", "hurts"))
+
+
+def test_more_requests_than_a_server_answers_at_once_are_a_queue_and_it_says_so() -> None:
+    def with_slots(slots: int | None) -> str:
+        result = make_bench({1: 1.5, 4: 1.2})
+        return said(replace(result, with_=replace(result.with_, slots=slots)))
+
+    assert "answers 2 requests at once: at concurrency 4 the others wait" in with_slots(2)
+    assert not any("the others wait" in with_slots(slots) for slots in (4, None))
