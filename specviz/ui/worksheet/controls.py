@@ -24,7 +24,7 @@ SAYS = page_texts("worksheet")
 
 # The controls of a model's terms, in the order of its fields.
 TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
-UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
+UNSET = ("worksheet_speedup",)  # empty until a visitor fills it in
 COUNTS = ("drafted", "accepted", "counted_at")
 COST_KEYS = ("worksheet_cost", "worksheet_overhead")
 KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
