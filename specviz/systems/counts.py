@@ -217,7 +217,7 @@ def _limit_to_written(figures: ServingCounters, counts: SystemCounts, limited: i
     excess = accepted - room
     if excess <= 0 or (counts.of_server and (room < 0 or excess <= FIRST_TOKENS * rounds)):
         return figures
-    may_be_cut = limited or (requests if counts.many else 0)  # each may have ended inside a draft
+    may_be_cut = limited or (requests if counts.many or counts.of_server else 0)  # each may have ended inside a draft
     if excess <= may_be_cut * (figures.draft_length or 0):
         kept = room + 1 if requests == 1 else room  # of one answer: its last round wrote no token of the target
         cut = say_count(

@@ -136,7 +136,7 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert UNTOLD in texts(page)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
     assert "**2.89 target steps a round**" in texts(page)
-    assert "Try **2 or 3** instead of 5" in texts(page)
+    assert "Try draft length **2 or 3** instead of 5" in texts(page)
     assert metric(page, "Speedup") == "0.94×"
     assert term(page, "E(γ)") == "2.72"
     assert metric(page, "Best length").startswith(("2 ", "3 "))

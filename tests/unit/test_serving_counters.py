@@ -407,3 +407,12 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 )
 def test_it_is_said_what_was_read(text: str, says: str) -> None:
     assert says in read_counters(text).reading
+
+
+def test_positions_that_a_server_counts_are_used_also_where_the_limits_of_its_answers_cut_rounds() -> None:
+    """Found: four answers were cut in the middle of a round, and no position was said to be counted any more."""
+    page = Path(__file__).parents[1] / "fixtures/records/endpoints/vllm-0.32-draft-metrics-2.txt"
+    counters = read_counters(page.read_text())
+    assert counters.survival == pytest.approx((22 / 37, 15 / 37, 14 / 37, 13 / 37))
+    assert (counters.accepted, counters.tokens_per_target_call) == (64, pytest.approx(1 + 64 / 37))
+    assert "passed the ends of the answers" in " ".join(counters.notes)

@@ -132,9 +132,14 @@ class Span:
     asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
 
     @property
+    def counted(self) -> int:
+        """Tokens that the server wrote, as far as is known."""
+        return self.ours if self.written is None else self.written
+
+    @property
     def others(self) -> int:
         """Tokens that the server wrote for somebody else."""
-        return max(0, (self.written or 0) - self.ours) if self.written is not None else 0
+        return max(0, self.counted - self.ours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class ProofLink(RunLink):
         fitted, usual = super().fitted(), (SETTINGS["max_new_tokens"], SETTINGS["draft_schedule"])
         temperature = fitted.request().settings.temperature
         sampled = {"temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0}
-        return fitted.model_copy(update=sampled | {row.on_page: row.default for row in usual})
+        return fitted.model_copy(update=sampled | {row.link: row.default for row in usual})
 
 
 FORM = Form("same_quality", ProofLink())

@@ -51,8 +51,6 @@ class WorksheetLink(PageLink):
     start: Annotated[str, TYPED, Widget("selectbox", "start_from")] = ""
     paste: Annotated[str, TYPED, Widget("text_area", "paste_label")] = ""
     speedup: Annotated[float | None, TYPED] = None
-    without: Annotated[float | None, TYPED] = None
-    speculative: Annotated[float | None, TYPED] = None
 
     @classmethod
     def of(cls, start: WorksheetStart, counted_at: int) -> Self:

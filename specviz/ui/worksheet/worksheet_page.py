@@ -57,7 +57,7 @@ from specviz.ui.shared.parts import (
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, recorded_sweep
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
-from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
+from specviz.ui.worksheet.figures import gap_figure, positions_figure, speedup_map
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
 SAYS = page_texts("worksheet")
@@ -249,8 +249,6 @@ def show_machines(known: KnownFigures) -> None:
     if not known.costs:
         st.caption(SAYS["no_machine"])
     st.caption(SAYS["machines"])
-    st.markdown(SAYS["published_title"])
-    chart(machines_figure(PUBLISHED), "worksheet_published")
 
 
 FORMATS = {
@@ -308,11 +306,9 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
     with box:
         sliders.FORM.draw("paste", height=200, max_chars=MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
         st.caption(SAYS["read"])
-        with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-            for name, says in (("speedup", "speedup"), ("without", "without"), ("speculative", "with")):
-                # None even if the state holds a number: a field with a default of its own could not be emptied
-                field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{says}_field_help"], "on_change": changed}
-                st.number_input(SAYS[f"{says}_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
+        # None even if the state holds a number: a field with a default of its own could not be emptied
+        field: Options = {"key": "worksheet_speedup", "help": SAYS["speedup_field_help"], "on_change": changed}
+        st.number_input(SAYS["speedup_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
     with verdict:
         try:
             shown = _pasted(worksheet, starts)
@@ -331,27 +327,16 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     counters = worksheet.read(asked.paste, current_language())
     if isinstance(counters, str):
         raise InputError(counters)
-    speedup = serving.measured_speedup(asked.speedup, asked.without, asked.speculative, counters.latency)
-    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    costs = model_now(worksheet, chosen_start(worksheet, starts))
+    return serving.production(counters, costs, asked.speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
     st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    for title, text in advice.advice(found):
-        st.markdown(f"**{title}.** {text}")
-    if found.speedup is not None:
-        every, names = serving.draft_lengths(found), ("draft_length", "tokens", "slowest", "fastest")
-        table = {"γ" if name == names[0] else name: [getattr(each, name) for each in every] for name in names}
-        columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
-        data_table(table, "worksheet_lengths", columns=columns)
-        st.caption(SAYS["lengths"])
-    else:
+    st.markdown(advice.advice(found))
+    if found.speedup is None:
         st.caption(SAYS["chosen"] if costs.are_told else SAYS["not_yours"].format(plain(costs.name)))
-    notes = [
-        found.counters.reading,
-        found.counters.convention,
-        *found.counters.notes,
-    ]
+    notes = [found.counters.reading, found.counters.convention, *found.counters.notes]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
