@@ -1,4 +1,4 @@
-"""`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans and texts, writes sheets."""
+"""`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans, writes sheets."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, languages, set_language
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
-from specviz.data.lessons.text_check import text_problems, texts_missing
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
 from specviz.player.offline import lesson_page, offline_page
@@ -136,30 +135,18 @@ def write_sheet(options: SheetOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    plan: Annotated[
-        Path | None, Argument(metavar="PLAN.yaml", help="the file; without one the texts of the app are checked")
-    ] = None
+    plan: Annotated[Path, Argument(metavar="PLAN.yaml", help="the file")]
 
 
-@add_command(lesson_group, "lesson check my-plan.yaml", "lesson check")
+@add_command(lesson_group, "lesson check my-plan.yaml")
 def check(options: PlanOptions) -> None:
     """Say what is in a plan, or each of its problems."""
-    if options.plan is None:
-        if problems := text_problems():
-            raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
-        for line in texts_missing():
-            print_line(line)
-        print_line("The texts of the app can be used.")
-        return
     try:
         plan = read_plan_file(options.plan, linked_names())
     except PlanError as error:
-        raise InputError(f"{options.plan.name} is no lesson plan yet: {_listed(error.problems)}, see above.") from error
+        for problem in error.problems:
+            print(safe(problem), file=sys.stderr)
+        count = "1 problem" if len(error.problems) == 1 else f"{len(error.problems)} problems"
+        raise InputError(f"{options.plan.name} is no lesson plan yet: {count}, see above.") from error
     moments = "1 moment" if len(plan.moments) == 1 else f"{len(plan.moments)} moments"
     print_line(f"{plan.title}: {moments}, {plan.minutes} minutes. The plan can be used.")
-
-
-def _listed(problems: list[str]) -> str:
-    for problem in problems:
-        print(safe(problem), file=sys.stderr)
-    return "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
