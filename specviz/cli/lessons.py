@@ -11,6 +11,7 @@ from specviz.cli.options import add_command, new_group, one_of
 from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, languages, set_language
+from specviz.core.texts import join_choices
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
 from specviz.models.draft_menu import linked_names
@@ -108,7 +109,7 @@ def plan_called(name: str) -> LessonPlan:
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():
-        known = ", ".join(plan.name for plan in all_plans())
+        known = join_choices([plan.name for plan in all_plans()], "and")
         raise InputError(f"There is no plan and no file named {name}. The plans here are {known}.")
     return read_plan_file(Path(name))
 

@@ -255,8 +255,8 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
         for name, each in found.items()
         for seconds in [each.number("avg_latency", 1e7) or 0.0]
     ]
-    totals = [add_up(each.number(name) for each in found.values()) for name in ("draft_n", "draft_n_accepted")]
-    counts = SystemCounts("llama.cpp", None, *totals) if totals[0] and totals[1] is not None else None
+    drafted, accepted = (add_up(each.number(name) for each in found.values()) for name in (ROW.drafted + ROW.accepted))
+    counts = SystemCounts("llama.cpp", None, drafted, accepted) if drafted and accepted is not None else None
     note = "The file has means of categories: each stands for one request, and its tokens are rounded."
     concurrency = values[0].inner("config").whole("concurrency")
     return [ToolRun("llama.cpp's speed_bench", answers, concurrency=concurrency, counts=counts, notes=(note,))]

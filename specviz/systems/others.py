@@ -4,6 +4,7 @@ A system that needs code of its own to be read is not here: who has one writes i
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 
 from specviz.core.errors import InputError
@@ -70,8 +71,9 @@ def _read_aiperf(values: Sequence[Fields]) -> ToolRun:
     if not records:
         raise InputError("it has no request of the phase “profiling”")
     began = list[int]()
-    for metadata in (each.inner("metadata") for each in records):
-        began.append(metadata.need(lambda name, each=metadata: each.whole(name, 10**20), "request_start_ns"))
+    for each in records:
+        metadata = each.inner("metadata")
+        began.append(metadata.need(partial(metadata.whole, most=10**20), "request_start_ns"))
     start = min(began)
     timed = sorted(zip(began, records, strict=True), key=lambda pair: pair[0])
     return ToolRun("AIPerf", [_aiperf_answer(each, (at - start) / 1e9) for at, each in timed], began_known=True)

@@ -120,11 +120,11 @@ def limit_in_words(found: BenchFindings) -> str:
         for word, numbers in words.items()
         if numbers
     ]
-    return say("by_load", each=", ".join(each))
+    return say("by_load", each=join_choices(each, "and"))
 
 
 def _list_gains(gains: Sequence[tuple[LoadFindings, Gain | None]]) -> str:
-    return ", ".join(say("gain_at", gain=_gain(gain), load=load) for load, gain in gains if gain)
+    return join_choices([say("gain_at", gain=_gain(gain), load=load) for load, gain in gains if gain], "and")
 
 
 def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
@@ -132,7 +132,7 @@ def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
     if len(gains) < 2:
         return ""
     each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    return say("by_kind", concurrency=load.concurrency, each=", ".join(each))
+    return say("by_kind", concurrency=load.concurrency, each=join_choices(each, "and"))
 
 
 def _gain(gain: Gain | None) -> str:

@@ -69,7 +69,7 @@ def notes_on(found: object) -> list[str]:
     content = found.get(key := _content_key(found))
     unused = [name for name in found if name != key and name not in KEYS]
     names = [f'"{plain(key)}"' for key in unused]
-    notes = [say("unused", names=", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN))] if names else []
+    notes = [say("unused", names=join_choices([*names[:SHOWN], *["…"] * (len(names) > SHOWN)], "and"))] if names else []
     several = isinstance(content, list) and len(content) > 1
     if is_conversation(content):
         messages = _messages(content)

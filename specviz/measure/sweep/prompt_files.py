@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.outside import JsonShape, check_density
 from specviz.core.request import MAX_PROMPT_CHARACTERS
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import SweepPrompt
 from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
@@ -249,5 +249,5 @@ def _check_no_table(text: str, first: str) -> None:
         except csv.Error:
             continue
         if lengths.keys() == {len(columns)} and lengths.total() > 1:
-            named = ", ".join(f'"{plain(name)}"' for name in columns[:SHOWN] if name)
+            named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
             raise InputError(say("other_columns", columns=named))

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.metrics import Costs
+from specviz.core.texts import join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
@@ -40,7 +41,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
 
 
 def _workload_row(point: Any) -> SpeedupRow:
-    lengths = ", ".join(map(str, point.lengths)) if len(point.lengths) < 4 else describe_range(point.lengths)
+    lengths = join_choices(point.lengths, "and") if len(point.lengths) < 4 else describe_range(point.lengths)
     interval = None if pd.isna(point.low) else (point.low, point.high)
     return SpeedupRow(workload_title(point.workload), point.speedup, interval, point.outcome, f", γ = {lengths}")
 
