@@ -31,7 +31,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     found = {"messages": found} if is_conversation(found) else found
     if not isinstance(found, dict):
         raise wrong_entry(f"{found!r}")
-    key = _content_key(found)
+    key = _content_key(found)  # a table saved as JSON lines has null where a column is empty
     if not key:
         raise wrong_entry(join_choices([*found], "and"))
     content = found[key]
@@ -53,7 +53,7 @@ def wrong_entry(what: str) -> InputError:
 
 
 def _content_key(found: dict[str, Any]) -> str:
-    return next((key for key in CONTENTS if key in found), "")
+    return next((key for key in CONTENTS if found.get(key) is not None), "")
 
 
 def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
@@ -67,7 +67,7 @@ def notes_on(found: object) -> list[str]:
     if not isinstance(found, dict):
         return []
     content = found.get(key := _content_key(found))
-    unused = [name for name in found if name != key and name not in KEYS]
+    unused = [name for name, value in found.items() if value is not None and name != key and name not in KEYS]
     names = [f'"{plain(key)}"' for key in unused]
     notes = [say("unused", names=join_choices([*names[:SHOWN], *["…"] * (len(names) > SHOWN)], "and"))] if names else []
     several = isinstance(content, list) and len(content) > 1

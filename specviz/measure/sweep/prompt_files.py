@@ -134,7 +134,7 @@ def _text(content: bytes) -> str:
     except UnicodeDecodeError:
         raise InputError(say("no_utf8")) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
-    return re.sub(r"^sep=.\n", "\n", text)  # Excel's
+    return re.sub(r'^("?)sep=.\1\n', "\n", text, flags=re.IGNORECASE)  # Excel's
 
 
 def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
