@@ -159,19 +159,27 @@ def shapes_in_folder(folder: Path, name: str) -> Shapes:
             if problem := _foreign_content(name, folder / file):
                 raise InputError(problem) from error
             raise broken(name, file) from error
+    _check_numbers(name, kinds)
+    return shapes
+
+
+def _check_numbers(name: str, kinds: Mapping[str, str]) -> None:
+    """Refuse whole numbers and float8 without scales."""
     packed = next((key for key, kind in kinds.items() if key.endswith(".weight") and kind not in FLOATS), None)
     if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in kinds):  # else its scales are named
         raise InputError(say("no_floats", name=name, tensor=packed, kind=kinds[packed]))
-    return shapes
 
 
 def _shapes_on_hub(model: HubModel) -> Shapes:
     """From the first bytes of the weight files."""
     shapes: Shapes = {}
+    kinds: dict[str, str] = {}
     with hub_errors(model.name):
         for file in model.weights:
             header = HfApi().parse_safetensors_file_metadata(model.name, file.name, revision=model.commit, timeout=30)
             shapes |= {key: tuple(tensor.shape) for key, tensor in header.tensors.items()}
+            kinds |= {key: tensor.dtype for key, tensor in header.tensors.items()}
+    _check_numbers(model.name, kinds)
     return shapes
 
 

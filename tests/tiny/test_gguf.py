@@ -123,6 +123,18 @@ def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> 
     assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
 
 
+@pytest.mark.parametrize("begin", ["{{ bos_token }}", "<s>", ""])
+def test_a_conversation_begins_with_the_files_own_mark_once(begin: str, tmp_path: Path) -> None:
+    model = random_weights("llama", {"vocab_size": 300})
+    words = [*byte_alphabet(), "<s>", *(f"[unused{place}]" for place in range(42)), "<end>"]
+    kinds = [1] * 256 + [3] + [5] * 42 + [3]
+    more = {"tokens": words, "token_type": kinds, "bos_token_id": 256, "add_bos_token": True}
+    fields = {f"tokenizer__ggml__{key}": value for key, value in more.items()}
+    template = begin + "{% for m in messages %}{{ m.content }}{% endfor %}"
+    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template, **fields)))
+    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "<s>Hi"
+
+
 @pytest.mark.parametrize("mark", CHAT_ENDS)
 def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path) -> None:
     model = random_weights("llama", {"vocab_size": 300})

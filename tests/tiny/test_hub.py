@@ -14,7 +14,9 @@ from types import SimpleNamespace
 from unittest.mock import create_autospec
 
 import pytest
+import torch
 from huggingface_hub import HfApi, constants, hf_hub_download
+from safetensors.torch import load_file, save_file
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.drafters import PROMPT_LOOKUP
@@ -81,6 +83,13 @@ def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> 
     assert report.sizes == {NAME: tiny_model(seed=1).info.parameters}
     assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
     assert find_cached(NAME) is None
+
+
+def test_weights_of_whole_numbers_without_scales_are_refused_by_the_header(hub: HubServer) -> None:
+    file = hub.models[NAME] / "model.safetensors"
+    save_file({name: weight.to(torch.int8) for name, weight in load_file(file).items()}, file)
+    assert "is stored as I8, without scales" in check_pair(NAME, NAME).problems[0]
+    assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
 
 
 # What breaks off

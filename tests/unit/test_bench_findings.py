@@ -101,12 +101,12 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
     ("speedups", "sentence"),
     [
         ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on."),
-        ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8, about even at 4."),
+        ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8 and about even at 4."),
         ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency. Higher loads than 8 were not measured."),
         ({1: 0.8, 8: 0.7}, "By concurrency: hurts at 1 and 8."),
-        ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8, about even at 1."),
-        ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1, about even at 8."),
-        ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8, hurts at 1."),
+        ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8 and about even at 1."),
+        ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1 and about even at 8."),
+        ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8 and hurts at 1."),
     ],
 )
 def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(

@@ -10,6 +10,8 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
+from scripts.check_texts import all_texts, text_problems
+from scripts.translating import texts_to_translate
 from scripts.write_translations import write
 from specviz.cli.main import main
 from specviz.core.files import TEXTS
@@ -24,9 +26,7 @@ from specviz.core.languages import (
 from specviz.core.numbers import percent
 from specviz.core.texts import AppTexts, Parts, fill, join_choices
 from specviz.data.lessons import plans
-from specviz.data.lessons.text_check import all_texts, text_problems
 from specviz.data.texts import pages
-from specviz.data.translating import texts_to_translate
 from specviz.measure.proof.rows import rule_texts
 
 ROOT = Path(__file__).parents[2]

@@ -194,7 +194,7 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
     found = value_or_sentence(lambda: read_counters(text))
     if found is not None:
         assert found.tokens_per_target_call is None or found.tokens_per_target_call >= 1
-        assert 0 <= found.assuming(4).alpha(4) <= 1
+        assert 0 <= found.assuming(4).alike_alpha(4) <= 1
     numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
     assert all(map(math.isfinite, numbers))
 

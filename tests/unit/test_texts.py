@@ -10,11 +10,11 @@ from typing import get_args
 
 import pytest
 
+from scripts.check_texts import CHECKS, text_problems
 from specviz.core.files import TEXTS
 from specviz.core.texts import Sentences, figures_in
 from specviz.data.lessons.facts import figure_texts
 from specviz.data.lessons.story import tour_of
-from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.measured.first_run import first_trace
 from specviz.data.texts import pages
 from specviz.measure.endpoints.findings import Doubt

@@ -158,7 +158,7 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
 
     assert columns(fair_of(ROWS), "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
     assert said(ROWS) == (
-        "Looks like it helps on story (1.90×), code (1.50×); looks like it hurts on random words (0.80×)."
+        "Looks like it helps on story (1.90×) and code (1.50×); looks like it hurts on random words (0.80×)."
     )
     assert said([]) == sentences.length_sentence(points_of([])) == "Nothing is measured yet."
     near, above = prompts_at("prose", 1, 1.01, 0.99, 1.005), prompts_at("prose", 1, 1.03, 1.031, 1.029)

@@ -178,7 +178,3 @@ def test_counts_of_drafts_that_vary_and_gpu_costs_say_what_they_are() -> None:
     assert starts[0].model.cost_ratio == pytest.approx(0.062, abs=0.001)
     assert starts[-1].verification_at(4) == pytest.approx(1.28, abs=0.01)  # 5 × 34.67 / 135.18
     assert GPU_ROUNDS[0].cost == pytest.approx(1.5, abs=0.01)
-
-
-def test_alpha_is_of_the_judged_guesses() -> None:
-    assert measured(None).counters.alpha(5) == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection

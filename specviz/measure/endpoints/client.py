@@ -11,6 +11,7 @@ from typing import Any, Literal
 import httpx2
 
 from specviz.core.errors import InputError
+from specviz.core.texts import join_choices
 from specviz.measure.endpoints.address import Address
 from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, quote
 from specviz.measure.endpoints.result import Server
@@ -237,7 +238,7 @@ def _choose(models: list[dict[str, Any]], model: str | None) -> str:
 
 def _list(names: Iterable[str]) -> str:
     every = sorted(names)
-    return ", ".join(name[:60] for name in every[:5]) + (" and others" if len(every) > 5 else "")
+    return join_choices([*(name[:60] for name in every[:5]), *["others"] * (len(every) > 5)], "and")
 
 
 async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False) -> bytes:

@@ -120,13 +120,13 @@ def limit_in_words(found: BenchFindings) -> str:
         for word, numbers in at.items()
         if numbers
     ]
-    return say("by_load", each=", ".join(each))
+    return say("by_load", each=join_choices(each, "and"))
 
 
 def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
     gains = found.gains_by_kind(load)
     each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    return say("by_kind", concurrency=load.concurrency, each=", ".join(each)) if len(gains) > 1 else ""
+    return say("by_kind", concurrency=load.concurrency, each=join_choices(each, "and")) if len(gains) > 1 else ""
 
 
 def _gain(gain: Gain) -> str:

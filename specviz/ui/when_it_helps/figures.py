@@ -7,6 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import Judgement
 from specviz.core.metrics import Costs
+from specviz.core.texts import join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import best_points, break_even_line, round_steps
@@ -53,7 +54,7 @@ def _summary_row(point: Any, more: str) -> SpeedupRow:
 
 
 def _lengths_of(lengths: Sequence[int]) -> str:
-    return f", γ = {', '.join(map(str, lengths)) if len(lengths) < 4 else describe_range(lengths)}"
+    return f", γ = {join_choices(lengths, 'and') if len(lengths) < 4 else describe_range(lengths)}"
 
 
 def describe_range(lengths: Sequence[int]) -> str:
