@@ -7,14 +7,7 @@ import pytest
 
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model
 from specviz.core.metrics import Costs, count, speedup_at
-from specviz.core.replay import (
-    DraftGuesses,
-    dump_draft_guesses,
-    ends_of,
-    parse_draft_guesses,
-    replay,
-    replay_lengths,
-)
+from specviz.core.replay import DraftGuesses, dump_draft_guesses, ends_of, parse_draft_guesses, replay, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.steps import result_of
 from specviz.core.theory import realistic_speedup

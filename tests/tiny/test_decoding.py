@@ -313,12 +313,7 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
 
 @pytest.mark.parametrize(
     ("prompt", "tokens", "sentence"),
-    [
-        ("", 5, "prompt is empty"),
-        ([], 5, "prompt is empty"),
-        ([99], 5, "outside 0 to 6"),
-        ([1] * 60, 5, "do not fit"),
-    ],
+    [("", 5, "prompt is empty"), ([], 5, "prompt is empty"), ([99], 5, "outside 0 to 6"), ([1] * 60, 5, "do not fit")],
 )
 def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentence: str) -> None:
     settings = DecodeSettings(max_new_tokens=tokens)

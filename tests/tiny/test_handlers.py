@@ -57,9 +57,7 @@ def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.M
     assert found == [first, first, second, second, second]
 
 
-def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: the runs of both were in memory at once, 260 MB more with 135 million parameters."""
     made: list[ReferenceType[set[int]]] = []
 

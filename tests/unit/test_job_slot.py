@@ -50,11 +50,7 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     job = slot.start(lambda job: wire.Sweep(job, PLAN))
     assert service.started
     assert slot.state == "waiting"
-    events = (
-        wire.Loading(job, "wren-base"),
-        wire.JobProgress(job, "measuring", 2),
-        wire.JobItem(job, "sweep", "a"),
-    )
+    events = (wire.Loading(job, "wren-base"), wire.JobProgress(job, "measuring", 2), wire.JobItem(job, "sweep", "a"))
     for event, state in zip(events, ("loading", "running", "running"), strict=True):
         service.tell(event)
         assert not slot.refresh()

@@ -13,14 +13,7 @@ from babel.messages.pofile import write_po
 from scripts.write_translations import write
 from specviz.cli.main import main
 from specviz.core.files import TEXTS
-from specviz.core.languages import (
-    Entry,
-    current_language,
-    find_language,
-    languages,
-    set_language,
-    translation,
-)
+from specviz.core.languages import Entry, current_language, find_language, languages, set_language, translation
 from specviz.core.numbers import percent
 from specviz.core.texts import AppTexts, Parts, fill, join_choices
 from specviz.data.lessons import plans
@@ -72,12 +65,7 @@ def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(fo
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
-    [
-        (["xx", "en-GB"], "en"),
-        (["EN_us"], "en"),
-        ([], "en"),
-        (["", "../../etc", "x" * 5000, "\0"], "en"),
-    ],
+    [(["xx", "en-GB"], "en"), (["EN_us"], "en"), ([], "en"), (["", "../../etc", "x" * 5000, "\0"], "en")],
 )
 def test_a_browser_or_a_link_names_a_language_loosely(wanted: list[str], found: str) -> None:
     assert (find_language(wanted) or "en") == found

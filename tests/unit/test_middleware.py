@@ -96,11 +96,7 @@ def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
 
 @pytest.mark.parametrize(
     ("path", "method", "kind"),
-    [
-        ("/static/js/index.js", "GET", "text/html"),
-        ("/race", "HEAD", "text/html"),
-        ("/race", "GET", "application/json"),
-    ],
+    [("/static/js/index.js", "GET", "text/html"), ("/race", "HEAD", "text/html"), ("/race", "GET", "application/json")],
 )
 def test_everything_else_passes_as_it_is(path: str, method: str, kind: str) -> None:
     body, headers, _ = asked(path, method, kind)
@@ -152,11 +148,7 @@ def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_ask
 
 def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytest.MonkeyPatch) -> None:
     two = "https://a.example b.example:8443"
-    for text, header in (
-        ("", None),
-        ("none", "frame-ancestors 'none'"),
-        (two, f"frame-ancestors 'self' {two}"),
-    ):
+    for text, header in (("", None), ("none", "frame-ancestors 'none'"), (two, f"frame-ancestors 'self' {two}")):
         monkeypatch.setenv("SPECVIZ_FRAMES", text)
         assert answered("/")[1].get("content-security-policy") == header
     monkeypatch.setenv("SPECVIZ_FRAMES", "a; script-src *")

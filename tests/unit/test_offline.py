@@ -15,13 +15,7 @@ from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_p
 from specviz.data.measured.first_run import first_trace
 from specviz.player.html_file import Scheme, page_that_says, program
 from specviz.player.offline import lesson_page, offline_page
-from specviz.player.sheet import (
-    key_html,
-    lesson_address,
-    result_picture,
-    round_picture,
-    sheet_html,
-)
+from specviz.player.sheet import key_html, lesson_address, result_picture, round_picture, sheet_html
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import fake_trace
 from tests.support.html import Html
