@@ -27,19 +27,8 @@ def english_again() -> Iterator[None]:
 def test_figures_are_written_as_the_language_has_them(code: str, written: str) -> None:
     set_language(code)
     text = "{a:.2f}× {b:.2f} {c:+.2f} {d:,} {e:,} {f:.0%} {f!p} {g:.0e} {h} {i} {j:,.1f}"
-    figures = {
-        "a": 1.41,
-        "b": 0.5,
-        "c": 0.25,
-        "d": 1024,
-        "e": 12345,
-        "f": 0.81,
-        "g": 1e-5,
-        "h": 0.7,
-        "i": 4096,
-        "j": -1024.5,
-    }
-    assert fill(text, figures) == written
+    figures = (1.41, 0.5, 0.25, 1024, 12345, 0.81, 1e-5, 0.7, 4096, -1024.5)
+    assert fill(text, dict(zip("abcdefghij", figures, strict=True))) == written
 
 
 def test_every_language_shows_the_digits_that_english_shows() -> None:

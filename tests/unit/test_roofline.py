@@ -1,5 +1,7 @@
 """The lesson about latency and throughput: its published figures, its texts, and what the browser gets of them."""
 
+import re
+
 from specviz.core.judge import NEUTRAL
 from specviz.core.languages import set_language
 from specviz.core.texts import figures_in
@@ -9,13 +11,12 @@ from specviz.ui.learn.roofline import roofline_payload
 
 def test_a_published_figure_names_its_source_and_is_the_one_that_is_computed_with() -> None:
     peaks = published_peaks()
-    for each in (*peaks.machines, *peaks.models):
-        assert each.url.startswith("https://"), each.name
-        assert "2026" in each.checked, each.name
+    assert all(each.url.startswith("https://") and "2026" in each.checked for each in (*peaks.machines, *peaks.models))
     for machine in peaks.machines:
         assert f"{machine.teraflops:,g} teraflops" in machine.says
-        bandwidths = (f"{machine.terabytes:g} TB/s", f"{1000 * machine.terabytes:,.0f} GB/s")
-        assert any(said in machine.says for said in bandwidths), machine.name
+        assert {f"{machine.terabytes:g} TB/s", f"{1000 * machine.terabytes:,.0f} GB/s"} & set(
+            re.findall(r"[\d.,]+ [TG]B/s", machine.says)
+        )
 
 
 def test_the_three_questions_are_answered_with_the_speedup_of_each_setting() -> None:
@@ -25,19 +26,9 @@ def test_the_three_questions_are_answered_with_the_speedup_of_each_setting() -> 
         assert speedups <= figures_in(asked.answer)
 
 
-def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge() -> None:
-    payload = roofline_payload()
-    assert [machine.terabytes for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
-    assert payload["models"][1].experts == 8
-    assert payload["questions"] == roofline().questions
-    assert payload["judged"] == {"neutral": NEUTRAL, "helps": "Helps", "even": "About even", "hurts": "Hurts"}
-    assert "modelled" in payload["limits"].lower()
-
-
-def test_the_verdict_is_in_the_language_of_the_page() -> None:
-    set_language("es")
-    try:
+def test_the_browser_judges_with_the_same_limit_and_in_the_language_of_the_page() -> None:
+    for code in ("es", "en"):
+        set_language(code)
         judged = roofline_payload()["judged"]
-    finally:
-        set_language("en")
-    assert not {judged["helps"], judged["even"], judged["hurts"]} & {"Helps", "About even", "Hurts"}
+        assert judged["neutral"] == NEUTRAL
+        assert ({*judged.values()} >= {"Helps", "About even", "Hurts"}) == (code == "en")

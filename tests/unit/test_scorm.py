@@ -31,9 +31,10 @@ def test_the_name_of_a_teachers_plan_makes_an_xml_name(name: str, identifier: st
 
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
-def test_the_manifest_names_one_page_which_is_there(plan: LessonPlan) -> None:
+def test_the_manifest_names_one_page_with_every_moment_and_question(plan: LessonPlan) -> None:
     """The order of elements, the required attributes and the values are those of ADL's schema for SCORM 1.2."""
-    files = unpacked(scorm_package(plan))
+    files = unpacked(package := scorm_package(plan))
+    assert package == scorm_package(plan), "the same bytes each time"
     root = ElementTree.fromstring(files["imsmanifest.xml"])
     assert root.tag == f"{{{CP}}}manifest"
     assert root.get("identifier") == f"specviz-{plan.name}"
@@ -47,21 +48,17 @@ def test_the_manifest_names_one_page_which_is_there(plan: LessonPlan) -> None:
     assert item.get("identifierref") == resource.get("identifier")
     assert resource.get(f"{{{ADL}}}scormtype") == "sco"
     assert resource.get("type") == "webcontent"
-    assert {each.get("href") for each in resource} == {resource.get("href")} == set(files) - {"imsmanifest.xml"}
-
-
-@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
-def test_the_page_has_every_moment_and_every_question(plan: LessonPlan) -> None:
-    page = unpacked(scorm_package(plan))["index.html"].decode()
+    assert (
+        {each.get("href") for each in resource}
+        == {resource.get("href")}
+        == {"index.html"}
+        == set(files) - {"imsmanifest.xml"}
+    )
+    page = files["index.html"].decode()
     assert page.count('<fieldset class="asked"') == len(quiz())
     assert page.count('class="meaning"') == sum(len(question.options) for question in quiz())
     assert page.count("data-moment=") == len(plan.moments)
-    assert '<fieldset class="asked"' not in lesson_page(plan)  # a lesson for a file has no questions
-
-
-def test_the_same_lesson_gives_the_same_bytes() -> None:
-    plan = all_plans()[0]
-    assert scorm_package(plan) == scorm_package(plan)
+    assert '<fieldset class="asked"' not in lesson_page(plan), "a lesson for a file has no questions"
 
 
 def test_the_command_writes_a_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
