@@ -34,27 +34,26 @@ def a_round(number: int = 1, place: int = 0, *, word: str = "Lily", mine: int = 
     return SharedRound(0, number, place, "x" * place, *said, counts(mine), counts(2), "Lily")
 
 
-def a_student(number: int, rounds: list[SharedRound], answers: dict[int, int] | None = None, name: str = "") -> Student:
-    return Student(number, name, {one.key: one for one in rounds}, answers or {})
+def a_class(*rounds: list[SharedRound], name: str = "s{}") -> ClassNow:
+    """Each student with these rounds, who has answered with the rest of its number divided by three."""
+    students = [
+        Student(number, name.format(number), {one.key: one for one in own}, {0: number % 3})
+        for number, own in enumerate(rounds, start=1)
+    ]
+    return ClassNow("ACDEFGHJKM", PLAN, tuple(students), changes=1)
 
 
-def a_class(*students: Student) -> ClassNow:
-    return ClassNow("ACDEFGHJKM", PLAN, students, changes=1)
+def of_kind(kind: int) -> list[SharedRound]:
+    word = ("Lily", "Tom", "Anna")[kind]
+    return [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
 
 
-def thirty() -> ClassNow:
-    """Thirty with five rounds each; every third is better than wren-nano, every third worse, the rest even."""
-    students = []
-    for number in range(1, 31):
-        kind = number % 3
-        word = ("Lily", "Tom", "Anna")[kind]
-        rounds = [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
-        students.append(a_student(number, rounds, {0: kind}, f"s{number}"))
-    return a_class(*students)
+# Every third is better than wren-nano, every third worse, the rest even.
+THIRTY = a_class(*(of_kind(number % 3) for number in range(1, 31)))
 
 
 def test_classes_are_counted_once_each_at_their_places() -> None:
-    board = board_of(thirty())
+    board = board_of(THIRTY)
     assert board.played == len(board.scores) == 30
     assert (board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (10, 10, 10)
     assert sum(each.students for each in board.bins) == 30
@@ -67,41 +66,33 @@ def test_classes_are_counted_once_each_at_their_places() -> None:
     assert {each.students for each in guesses} == {10}
     assert board.questions[0].chosen == (10, 10, 10)
     same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
-    board = board_of(a_class(a_student(1, [same]), a_student(2, [other]), a_student(3, [replace(same, number=3)])))
+    board = board_of(a_class([same], [other], [replace(same, number=3)]))
     assert sorted(place.students for place in board.places) == [1, 2]
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, *ALL_NAMES])
 def test_what_students_write_stays_text_on_the_board(text: str) -> None:
     one = replace(a_round(), word=text, before=text, place=len(text), written=text, model_word=text)
-    board = board_of(a_class(a_student(1, [one], name=text), a_student(2, [one], name=text)))
+    board = board_of(a_class([one], [one], name=text.replace("{", "(")))
     for html in (guesses_html(PLAN, board.places[0], rare=True), students_html(board)):
         page = Html(html)
         assert page.tags <= OURS
         assert "\u202e" not in page.text
-        visible = "".join(c for c in text if c.isprintable())[:20].strip()
-        assert visible in page.text.replace("↵", "")
+        assert "".join(c for c in text if c.isprintable())[:20].strip() in page.text.replace("↵", "")
 
 
-def test_the_board_says_who_is_there_and_hides_rare_words() -> None:
+def test_the_board_hides_rare_words_and_the_right_answer_until_they_are_asked_for() -> None:
     words = ["Lily", "Lily", "rude", "other", *(f"word{number}" for number in range(20))]
-    board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
+    board = board_of(a_class(*([a_round(word=word)] for word in words)))
     hidden, shown = (Html(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
-    assert ("rude" in hidden, "rude" in shown, "Lily" in hidden) == (False, True, True)
-    assert "22 words not shown" in hidden
-    html = guesses_html(PLAN, board.places[0], rare=False) + scores_html(board)
-    assert max(float(width) for width in re.findall(r"width:([0-9.]+)%", html)) == 100.0
-    for now, said in (
-        (a_class(), "Nobody has joined yet."),
-        (a_class(a_student(1, [])), "1 student has joined, 0 have played."),
-        (thirty(), "30 students have joined, 30 have played."),
-        (thirty(), "10 better, 10 about even, 10 worse. 150 rounds so far."),
-    ):
-        assert said in Html(scores_html(board_of(now))).text
-    question = board_of(thirty()).questions[0]
-    assert "right" not in Html(question_html(question, show_right=False)).text
-    assert "✓ right answer" in Html(question_html(question, show_right=True)).text
-    assert "30 answers" in Html(question_html(question, show_right=False)).text
+    assert ("rude" in hidden, "rude" in shown, "Lily" in hidden, "22 " in hidden) == (False, True, True, True)
+    widths = re.findall(r"width:([0-9.]+)%", guesses_html(PLAN, board.places[0], rare=False) + scores_html(board))
+    assert max(map(float, widths)) == 100.0
+    assert Html(scores_html(board_of(THIRTY))).text.count("10 ") >= 3  # better, about even, worse
+    hidden, shown = (
+        Html(question_html(board_of(THIRTY).questions[0], show_right=right)).text for right in (False, True)
+    )
+    assert ("✓" in hidden, "✓" in shown, "30" in hidden) == (False, True, True)
 
 
 def test_a_qr_code_holds_a_link_as_squares_only() -> None:
@@ -114,14 +105,14 @@ def test_a_qr_code_holds_a_link_as_squares_only() -> None:
 
 
 def test_the_tables_hold_every_round_and_every_answer() -> None:
-    rounds = list(csv.DictReader(io.StringIO(rounds_csv(thirty()))))
+    rounds = list(csv.DictReader(io.StringIO(rounds_csv(THIRTY))))
     assert len(rounds) == 30 * ROUNDS
     assert rounds[0] == {
         "student": "1", "name": "s1", "seed": "5", "set": "story", "mode": "type", "prompt": PLAN.prompts[0].name,
         "round": "1", "guess": "Tom ran", "written": "Lily. She", "you_drafted": "3", "you_accepted": "1",
         "you_emitted": "2", "model_drafted": "3", "model_accepted": "1", "model_emitted": "2",
     }  # fmt: skip
-    answers = list(csv.DictReader(io.StringIO(answers_csv(thirty()))))
+    answers = list(csv.DictReader(io.StringIO(answers_csv(THIRTY))))
     assert len(answers) == 30
     assert answers[0]["option"] == "2"
     assert [int(row["right"]) for row in answers[:3]] == [int(n % 3 == quiz()[0].right) for n in (1, 2, 3)]
@@ -129,10 +120,12 @@ def test_the_tables_hold_every_round_and_every_answer() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://evil.test","x")'])
 def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
-    student = a_student(1, [replace(a_round(), guess=text, written=text)], {0: 0}, name=text)
-    for table in (rounds_csv(a_class(student)), answers_csv(a_class(student))):
-        for row in csv.reader(io.StringIO(table)):
-            assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
+    now = a_class([replace(a_round(), guess=text, written=text)], name=text)
+    cells = [
+        cell for table in (rounds_csv(now), answers_csv(now)) for row in csv.reader(io.StringIO(table)) for cell in row
+    ]
+    assert len(cells) > 30
+    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in cells)
 
 
 @given(st.text())

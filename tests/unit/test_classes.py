@@ -46,15 +46,10 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
 
 
 def test_a_code_is_read_as_people_type_it() -> None:
-    for typed, code in (
-        ("ACDEF-GHJKM", "ACDEFGHJKM"),
-        ("a c-d_e.f–g h j k m", "ACDEFGHJKM"),
-        ("ACDEF-GHJK", None),
-        ("ACDEF-GHJK0", None),
-        ("ACDEF-GHJKЯ", None),
-        ("A" * 1_000_000, None),
-    ):
-        assert registry.read_code(typed) == code
+    for typed in ("ACDEF-GHJKM", "a c-d_e.f–g h j k m"):
+        assert registry.read_code(typed) == "ACDEFGHJKM"
+    for typed in ("ACDEF-GHJK", "ACDEF-GHJK0", "ACDEF-GHJKЯ", "A" * 1_000_000):
+        assert registry.read_code(typed) is None
 
 
 def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> None:
@@ -69,15 +64,12 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
 
 
 def test_a_name_is_short_and_only_text() -> None:
+    """`test_class_board.py` has any name."""
     for typed, name in (
         ("  Ada \t Lovelace \n", "Ada Lovelace"),
-        ("   ", ""),
         ("\x00\x07\x1b[31mAda", "[31mAda"),
-        ("\u202eadA\u2066", "adA"),
-        ("Zo\u0308e", "Zöe"),
-        ("李雷", "李雷"),
+        ("\u202eZo\u0308e\u2066", "Zöe"),
         ("A" + "\u0301" * 50, "Á" + "\u0301" * 2),
-        ("x" * 1_000_000, "x" * registry.MAX_NAME),
         ("<script>alert(1)</script>", "<script>alert(1)</script"),
     ):
         assert registry.tidy_name(typed) == name

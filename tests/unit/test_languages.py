@@ -1,5 +1,6 @@
 """Languages: gettext files beside the English texts, what falls back to English, and what the check says."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -63,12 +64,10 @@ def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(fo
     assert titles(folder)["watch"] == "Ver"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [(["xx", "en-GB"], "en"), (["EN_us"], "en"), ([], "en"), (["", "../../etc", "x" * 5000, "\0"], "en")],
-)
-def test_a_browser_or_a_link_names_a_language_loosely(wanted: list[str], found: str) -> None:
-    assert (find_language(wanted) or "en") == found
+def test_a_browser_or_a_link_names_a_language_loosely() -> None:
+    for wanted in (["xx", "en-GB"], ["EN_us"]):
+        assert find_language(wanted) == "en"
+    assert find_language(["", "../../etc", "x" * 5000, "\0"]) is None
 
 
 AT_IMPORT = """
@@ -89,15 +88,16 @@ def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
 
 
 def test_words_are_counted_as_the_language_counts() -> None:
-    assert [fill("{n:word|words}", {"n": n}) for n in (0, 1, 2)] == ["words", "word", "words"]
-    set_language("zh-Hans")
-    assert [fill("{n:词|词}", {"n": n}) for n in (0, 1, 2)] == ["词"] * 3
+    for code, words, said in (
+        ("en", "word|words", ["words", "word", "words", "words"]),
+        ("zh-Hans", "词|词", ["词"] * 4),
+        ("fr", "mot|mots", ["mot", "mot", "mots", "mots"]),  # none is one
+        ("pl", "słowo|słowa|słów", ["słów", "słowo", "słowa", "słów"]),  # one, few, many
+    ):
+        set_language(code)
+        assert [fill(f"{{n:{words}}}", {"n": n}) for n in (0, 1, 2, 5)] == said
+    assert fill("{n:word|words}", {"n": 5}) == "words", "an English text in Polish"
     assert fill("{n:词|词}", {"n": "1,024"}) == "词", "a figure that is a text"
-    set_language("fr")  # in French, none is one
-    assert [fill("{n:mot|mots}", {"n": n}) for n in (0, 1, 2)] == ["mot", "mot", "mots"]
-    set_language("pl")  # one, few, many
-    assert [fill("{n:słowo|słowa|słów}", {"n": n}) for n in (1, 2, 5, 22)] == ["słowo", "słowa", "słów", "słowa"]
-    assert fill("{n:word|words}", {"n": 5}) == "words"
 
 
 def test_a_list_and_a_share_are_written_as_the_language_writes_them() -> None:
@@ -112,10 +112,8 @@ def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) ->
     (folder / "pages.yaml").write_text('a:\n  b: "{share!p} of {count} {count:token|tokens}"\n')
     translate(folder, "pages", ("a/b", "{share!p} of {count} {count:token|tokens}", "{share} de {count:x|y}"))
     languages.cache_clear()
-    assert sorted(each for each in text_problems(folder) if each.startswith("pt/")) == [
-        "pt/pages.po, a/b: {share!p} is missing.",
-        "pt/pages.po, a/b: {share} is not in the English text.",
-    ]
+    wrong = [each for each in text_problems(folder) if each.startswith("pt/pages.po, a/b: ")]
+    assert sorted(re.findall(r"\{.*?\}", " ".join(wrong))) == ["{share!p}", "{share}"], "one missing, one too many"
     languages.cache_clear()
 
 
