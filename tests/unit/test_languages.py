@@ -1,4 +1,4 @@
-"""Languages: gettext files beside the English texts, what falls back to English, and what the check says."""
+"""Languages: gettext files beside the English texts, what falls back to English, figures, and what the check says."""
 
 import re
 import shutil
@@ -11,16 +11,14 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
-from scripts.write_translations import write
 from specviz.cli.main import main
 from specviz.core.files import TEXTS
-from specviz.core.languages import Entry, current_language, find_language, languages, set_language, translation
-from specviz.core.numbers import percent
-from specviz.core.texts import AppTexts, Parts, fill, join_choices
+from specviz.core.languages import current_language, find_language, languages, set_language
+from specviz.core.numbers import localize, percent
+from specviz.core.texts import fill, join_choices
 from specviz.data.lessons import plans
-from specviz.data.lessons.text_check import all_texts, text_problems
+from specviz.data.lessons.text_check import text_problems
 from specviz.data.texts import pages
-from specviz.data.translating import texts_to_translate
 from specviz.measure.proof.rows import rule_texts
 
 ROOT = Path(__file__).parents[2]
@@ -117,26 +115,6 @@ def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) ->
     languages.cache_clear()
 
 
-def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdated(folder: Path) -> None:
-    made = AppTexts("made", Parts)
-    long = "Old " * 60 + "text"
-    (folder / "made.yaml").write_text(f"titles:\n  watch: Watch\n  old: {long}\n  name: as-it-is\n  figure: '{{x}}'\n")
-    write(made, CODE, folder)
-    translate(folder, "made", ("titles/watch", "Watch", "Ver"), ("titles/old", long, "Velho"))
-    (folder / "made.yaml").write_text("titles:\n  watch: Watch\n  old: Older\n  fresh: New\n")
-    write(made, CODE, folder)
-    once = (folder / CODE / "made.po").read_bytes()
-    found = translation(folder, "made", CODE)
-    assert [*found.values()] == [
-        Entry("titles/watch", "Watch", "Ver"),
-        Entry("titles/old", "Older", "Velho", outdated=True, previous=long),
-        Entry("titles/fresh", "New"),
-    ]
-    assert f'#| msgid "{long}"\n'.encode() in once
-    write(made, CODE, folder)
-    assert (folder / CODE / "made.po").read_bytes() == once
-
-
 def test_a_page_is_exported_in_a_language_and_the_next_command_is_english_again(tmp_path: Path) -> None:
     page = tmp_path / "run.html"
     run = str(ROOT / "assets" / "traces" / "first.json")
@@ -161,9 +139,32 @@ def test_tables_and_ready_lesson_plans_are_in_the_language_of_who_reads_them(
     assert (ready.title, ready.moments[0].title) == ("Dez minutos", "The draft guesses")
 
 
-def test_the_programs_own_names_in_a_table_are_not_translated() -> None:
-    tables = {texts.name: texts_to_translate(texts.read(), texts.name) for texts in all_texts()}
-    assert {place.rpartition("/")[2] for place, _ in tables["tables/pairs"]} == {"text", "source"}
-    assert {place.partition("/")[2] for place, _ in tables["tables/rules"]} == {"title", "does", "why"}
-    assert not any("link" in place for place, _ in tables["lessons/fifty-minutes"])
-    assert {place.rpartition("/")[0] for place, _ in tables["lab"]} == {"judge/kinds"}
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("en", "1.41× 0.50 +0.25 1,024 12,345 81% 81 % 1e-05 0.7 4096 -1,024.5"),
+        ("es", "1,41× 0,50 +0,25 1024 12.345 81\xa0% 81\xa0% 1e-05 0,7 4096 -1024,5"),
+        ("zh-Hans", "1.41× 0.50 +0.25 1024 12,345 81% 81% 1e-05 0.7 4096 -1024.5"),
+        ("fr", "1,41× 0,50 +0,25 1024 12\u202f345 81\xa0% 81\xa0% 1e-05 0,7 4096 -1024,5"),
+    ],
+)
+def test_figures_are_written_as_the_language_has_them(code: str, written: str) -> None:
+    set_language(code)
+    text = "{a:.2f}× {b:.2f} {c:+.2f} {d:,} {e:,} {f:.0%} {f!p} {g:.0e} {h} {i} {j:,.1f}"
+    figures = (1.41, 0.5, 0.25, 1024, 12345, 0.81, 1e-5, 0.7, 4096, -1024.5)
+    assert fill(text, dict(zip("abcdefghij", figures, strict=True))) == written
+
+
+def test_every_language_shows_the_digits_that_english_shows() -> None:
+    """Half to even, or as a binary fraction: a library would round each in its own way."""
+    for value in (0.125, 2.675, 1.005, 0.545):
+        set_language("en")
+        english = localize(value, ".2f")
+        set_language("es")
+        assert localize(value, ".2f") == english.replace(".", ",")
+
+
+def test_a_figure_that_is_a_text_stays_as_it_is_and_choices_are_figures() -> None:
+    set_language("es")
+    assert fill("{version} {name}", {"version": "2.13.0", "name": "a.b"}) == "2.13.0 a.b"
+    assert join_choices([0, 0.7, "x.y"], "and").startswith("0, 0,7")
