@@ -15,17 +15,8 @@ from typing import Any
 ROW = """
     patience: Annotated[
         int,
-        Setting(
-            least=1,
-            most=9,
-            label="Patience",
-            help="A toy.",
-            words="patience {}",
-            later=True,
-            expected="a patience from 1 to 9",
-            metavar="P",
-            option_help="a toy",
-        ),
+        Setting(least=1, most=9, label="Patience", help="A toy.", words="patience {}", later=True,
+                expected="a patience from 1 to 9", metavar="P", option_help="a toy"),
     ] = 3
 
     def __post_init__"""
