@@ -6,14 +6,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.data.lessons.story import steps
-from tests.conftest import AppServer, Visit
+from tests.conftest import Visit
 from tests.support.grids import grid
 from tests.support.layout import placed
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
 STAGE = ".stage .round .chip"
-STATE_GOES_BACK = [("technical", "hidden state goes back"), ("plain", "notes go back")]
-BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
@@ -77,33 +75,6 @@ def test_the_picture_follows_the_playhead(visit: Visit) -> None:
     assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
     page.keyboard.press("Home")
     expect(picture(page)).to_have_attribute("data-phase", "propose")
-
-
-@pytest.mark.parametrize(("words", "said"), grid(STATE_GOES_BACK, STATE_GOES_BACK[:1]))
-def test_a_heads_picture_shows_the_state_that_it_reads(
-    visit: Visit, app_server: AppServer, words: str, said: str
-) -> None:
-    page = visit(f"learn?lesson=head&words={words}", STAGE)
-    expect(picture(page)).to_have_attribute("aria-label", re.compile(said))
-    back, draft, target = placed(*(page.locator(f".diagram {part}") for part in (".arrow.state", *BOXES)))
-    edges = 4  # pixels: lines have a width, and it is counted
-    assert draft["x"] + draft["width"] - edges < back["x"]
-    assert back["x"] + back["width"] < target["x"] + edges
-    page.goto(f"{app_server.url}/learn?lesson=tree&words={words}")
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("draft model|intern"))
-    expect(page.locator(".diagram .arrow")).to_have_count(2)
-
-
-def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
-    page = visit("learn?lesson=sampled", STAGE)
-    expect(picture(page)).to_have_attribute("data-phase", "check")
-    expect(page.locator(".diagram .roll")).to_be_hidden()
-    expect(page.locator(".diagram .odds.left").first).to_be_visible()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".diagram .roll")).to_be_visible()
-    expect(picture(page)).to_have_attribute("aria-label", re.compile(r"target model 22 %.*dice roll u"))
-    page.keyboard.press("Home")
-    expect(page.locator(".diagram .odds.left").first).to_be_hidden()
 
 
 @pytest.mark.visitor(viewport=PHONE)

@@ -87,24 +87,6 @@ def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     shot(notes, "lesson-notes-phone")
 
 
-def test_before_the_check_no_guess_shows_whether_it_fails(visit: Visit) -> None:
-    page = visit("?lesson=ten-minutes&moment=2")
-    expect_moment(page, 2)
-    page.keyboard.press("PageUp")
-    look = """chips => chips.map((chip) => {
-      const { borderColor, color, backgroundImage, textDecorationLine, opacity } = getComputedStyle(chip);
-      return [borderColor, color, backgroundImage, textDecorationLine, opacity, chip.title].join(" ");
-    })"""
-    for _ in ("guesses", "check"):
-        wait_until_still(page)
-        looks = page.locator(".strip .round.current .drafted").evaluate_all(look)
-        assert len(looks) == 4
-        assert len(set(looks)) == 1
-        page.keyboard.press("PageDown")
-    wait_until_still(page)
-    assert len(set(page.locator(".strip .round.current .drafted").evaluate_all(look))) == 3
-
-
 def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
     names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
     page = visit(f"?run=first&step=8&view=full&hide={names}", ".strip .round.current .chip")

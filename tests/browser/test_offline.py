@@ -36,17 +36,6 @@ def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_pa
     assert heard == []
 
 
-def test_other_draft_lengths_are_replayed_and_stay_shown(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, offline_page(RECORDED, guesses=known(first_draft_guesses())))
-    page.get_by_role("slider", name="Draft length").fill("8")
-    expect(page.locator(".badge")).to_contain_text("MODELLED")
-    page.locator(".speed").focus()
-    expect(page.locator(".stage.modelled")).to_be_visible()
-    page.get_by_role("slider", name="Draft length").fill("4")
-    expect(page.locator(".stage:not(.modelled)")).to_be_visible()
-    assert heard == []
-
-
 def test_a_length_that_nothing_here_can_run_is_never_asked_for(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, offline_page(RECORDED, guesses=known(first_draft_guesses())))
     page.get_by_role("button", name="One token more").click()

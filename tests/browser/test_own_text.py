@@ -12,15 +12,6 @@ from tests.support.visitor import DESK, PHONE, TWO_FRAMES, wait_until_drawn, wai
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 SCREENS = {"desk": DESK, "phone": PHONE}
-ON_TOP = """(it) => {
-  const { left, top, width, height } = it.getBoundingClientRect();
-  return it.contains(document.elementFromPoint(left + width / 2, top + height / 2));
-}"""
-WRONG = {
-    "": "The prompt is empty",
-    "\u200b \u200b": "control characters only",
-    "word " * 5000: "The prompt is too long",
-}
 
 
 class LateAnswers:
@@ -62,19 +53,6 @@ def open_field(page: Page) -> Locator:
     expect(field).to_be_visible()
     wait_until_still(page)
     return field
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_what_is_wrong_with_an_own_text_is_seen_where_it_is_written(visit: Visit, screen: str) -> None:
-    page = visit("", ".stage .round .chip", viewport=SCREENS[screen])
-    field = open_field(page)
-    for text, says in WRONG.items():
-        field.get_by_role("textbox").fill(text)
-        field.get_by_role("button", name="Run this text").click()
-        problem = field.get_by_text(says)
-        expect(problem).to_be_visible()
-        wait_until_still(page)
-        assert problem.evaluate(ON_TOP)
 
 
 @pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))

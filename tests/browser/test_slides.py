@@ -67,14 +67,6 @@ def test_a_step_is_a_picture_whose_text_is_text(context: BrowserContext, tmp_pat
     assert [said for said in heard if not said.startswith(("data:", "blob:"))] == []
 
 
-def test_the_menu_closes_at_a_press_elsewhere(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path)
-    page.get_by_text("Save…").click()
-    expect(page.locator(".save ul")).to_be_visible()
-    page.locator(".stage .sentence").click()
-    expect(page.locator(".save ul")).to_be_hidden()
-
-
 def test_a_run_is_a_film(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, offline_page(fake_trace(tokens=2)))
     page.locator(".speed").select_option("4")

@@ -9,10 +9,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
 from tests.support.visitor import (
-    expect_no_sideways_scroll,
     wait_for_what_an_event_starts,
     wait_until_drawn,
-    wait_until_still,
 )
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
@@ -36,24 +34,6 @@ def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserConte
         expect(page.locator(".legend").get_by_text(word, exact=True)).to_be_visible()
     expect(page.get_by_label("Pause")).to_be_visible()
     assert page.get_by_text("reported None").is_visible()  # playing never reruns the script
-
-
-def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: BrowserContext) -> None:
-    page = visit_stage(context, "step=11&sharpness=6&greedy&translated")
-    current = page.locator(".stage .round.current")
-    expect(current.locator(".own-tokens")).to_have_attribute(
-        "aria-label", re.compile("In the draft’s own tokens: ␣th, e␣p")
-    )
-    expect(current.locator(".own-tokens bdi").first).to_have_text("␣th")
-    chip, line, strip = placed(
-        current.locator(".chip").first, current.locator(".own-tokens"), page.locator(".stage .strip")
-    )
-    assert chip["y"] + chip["height"] <= line["y"] + 3
-    assert line["y"] + line["height"] <= strip["y"] + strip["height"]
-    expect(page.locator(".inspector")).to_contain_text("so there is no q")
-    plain = visit_stage(context, "step=11&sharpness=6&greedy")
-    expect(plain.locator(".own-tokens")).to_have_count(0)
-    assert placed(plain.locator(".stage")) == placed(page.locator(".stage"))  # nothing else moved
 
 
 def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported_and_found_again(
@@ -103,16 +83,6 @@ def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported
     page.get_by_text("elsewhere").click()
     expect(round_number(page)).to_have_text("Round 12 of 21")
     expect(page.get_by_label("Play", exact=True)).to_be_visible()
-
-
-def test_space_plays_and_pauses_and_the_place_is_reported(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    page.keyboard.press("Space")
-    expect(page.get_by_label("Pause")).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 5 of 21")
-    page.keyboard.press("Space")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-    expect(page.get_by_text("reported 1")).to_be_visible()
 
 
 def test_the_draft_lengths_keys_are_its_own_and_dragging_without_a_foresight_says_why_nothing_is_replayed(
@@ -220,17 +190,6 @@ def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
     expect(round_number(page)).to_have_text("Round 4 of 21")
 
 
-def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: BrowserContext) -> None:
-    page = visit_stage(context, "step=0")
-    assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("guessed, round 1")  # type: ignore[union-attr]
-    page.locator(".strip .chip").first.click()
-    expect(page.locator(".inspector")).to_contain_text("is a guess")
-    page = visit_stage(context, "greedy&step=99")
-    expect(page.locator(".inspector")).to_contain_text("Greedy: the target’s top token is “")
-    page = visit_stage(context, "unrecorded&step=99")
-    expect(page.locator(".inspector")).to_contain_text("Its probabilities were not recorded.")
-
-
 def test_hostile_tokens_are_only_text(context: BrowserContext) -> None:
     page = visit_stage(context, "hostile&step=999")
     expect(page.locator(".stage figure svg").first).to_be_attached()
@@ -261,11 +220,6 @@ def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: Brows
     expect(page.locator(".waits")).to_be_visible()
     page.get_by_role("button", name="more rounds").click()
     expect(round_number(page)).to_have_text("Round 6 of …")
-
-
-def test_rounds_that_keep_arriving_do_not_hold_up_the_playhead(context: BrowserContext) -> None:
-    page = visit_stage(context, "every=0.2")
-    expect(round_number(page)).to_contain_text("Round 2")
 
 
 def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_at_the_end(
@@ -314,54 +268,6 @@ def test_figures_follow_the_playhead_the_theme_and_the_width_and_need_no_plotly(
     assert not [url for url in asked if "plotly" in url]
 
 
-@pytest.mark.visitor(reduced_motion="reduce")
-def test_with_reduced_motion_nothing_plays_by_itself(context: BrowserContext) -> None:
-    page = visit_stage(context, "sharpness=6")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 21 of 21")
-
-
-ODD_MARKS = """() => {
-  const styles = document.createElement("style");
-  styles.textContent = `.chip::before { content: "W" !important; }`;
-  document.querySelector("#host").shadowRoot.append(styles);
-}"""
-ODD_FONT = """
-  @font-face {
-    font-family: Odd; unicode-range: U+57, U+2423; src: url("/SourceCodeVF-Upright");
-    size-adjust: 300%; ascent-override: 300%; descent-override: 300%;
-  }
-  :root { --st-code-font: Odd, "Source Code Pro", monospace; --st-font: Odd, "Source Sans", sans-serif; }
-"""
-
-
-@pytest.mark.parametrize("odd", [False, True], ids=["", "wide and tall symbols"])
-def test_the_stage_fits_a_projector_and_a_phone(context: BrowserContext, odd: bool) -> None:
-    """Also where the symbols come from another font: on one machine they were so wide that the legend got a line."""
-    page = visit_stage(context, f"{PAUSED}&simple")
-    if odd:
-        page.evaluate(ODD_MARKS)
-        page.add_style_tag(content=ODD_FONT)
-    expect(page.locator(".stage figure svg")).to_have_count(3)
-    for width, tallest in ((1280, 530), (390, 1400)):  # with the controls above and the buttons below it: 720
-        page.set_viewport_size({"width": width, "height": 720})
-        wait_until_still(page)
-        [box] = placed(page.locator(".stage"))
-        assert box["height"] <= tallest
-        expect_no_sideways_scroll(page)
-    if odd:
-        assert page.evaluate("[...document.fonts].find((font) => font.family === 'Odd').status") == "loaded"
-
-
-def test_a_character_that_is_cut_between_two_rounds_is_whole_once_both_are_there(context: BrowserContext) -> None:
-    page = visit_stage(context, "rounds=2&cut&step=5")
-    chip = page.locator(".strip .round").nth(1).locator(".chip.emitted")
-    expect(chip).to_have_text("⟨C3⟩")
-    page.get_by_role("button", name="more rounds").click()
-    expect(chip).to_have_text("ö(1/2)")
-    expect(chip).to_have_attribute("aria-label", re.compile(r"^ö\(1/2\), "))
-
-
 SPEAKS = """(stage) => {
   const live = "output:not([aria-live=off]), [role=status], [aria-live=polite]";
   window.spoken = [];
@@ -393,11 +299,3 @@ def test_a_tip_stays_under_the_pointer_and_escape_takes_it_away(context: Browser
     expect(tip).to_be_hidden()
     figure.locator(".term").hover()
     expect(tip).to_be_visible()
-
-
-def test_the_token_that_is_explained_is_pressed(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    chip = page.locator(".strip .chip.accepted").first
-    chip.click()
-    expect(chip).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)

@@ -12,7 +12,7 @@ from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from tests.conftest import Visit
 from tests.support.known import known
 from tests.support.layout import bottom, placed
-from tests.support.visitor import PHONE, expect_all_in_sight, expect_no_sideways_scroll, shot
+from tests.support.visitor import PHONE, expect_all_in_sight, shot
 
 CHIP = ".stage .round .chip"
 TRACE = known(first_trace())
@@ -95,35 +95,6 @@ def test_the_whole_tour_by_keyboard(visit: Visit) -> None:
     expect(page).not_to_have_url(re.compile("tour="))
 
 
-@pytest.mark.full
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True)
-def test_the_whole_tour_by_touch_on_a_phone(visit: Visit) -> None:
-    page = visit("", CHIP)
-    page.get_by_role("button", name="New here?").tap()
-    expect_step(page, 1)
-    expect(card(page)).to_be_in_viewport(ratio=0.99)  # its edge may lie between two pixels
-    expect(card(page).locator(".tour-keys")).to_be_hidden()  # a phone has no keys
-    page.get_by_role("button", name="Forward one step").tap()
-    expect_step(page, 2)
-    chip(page, 1).tap()
-    expect_step(page, 3)
-    expect(card(page)).to_contain_text("You chose “ball”, but “and” fails first.")
-    chip(page, 2).tap()
-    expect_step(page, 4)
-    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
-        page.get_by_role("button", name="Forward one round").tap()
-    expect_step(page, 5)
-    page.get_by_role("slider", name="Draft length").fill("8")
-    page.get_by_role("button", name="Next", exact=True).tap()
-    expect_step(page, 6)
-    page.get_by_role("button", name="Play", exact=True).tap()
-    expect(card(page)).to_contain_text(TOUR.end)
-    expect_no_sideways_scroll(page)
-    page.get_by_role("button", name="Close the tour").tap()
-    expect(card(page)).to_be_hidden()
-    expect(page.locator(".stage[data-run=first]")).to_be_visible()
-
-
 def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> None:
     page = visit("?tour=2", CHIP)
     expect_step(page, 2)
@@ -174,17 +145,6 @@ def test_the_whole_tour_is_seen_in_one_window(visit: Visit) -> None:
     expect(page.locator(".says")).to_be_visible()  # the end names it
     assert bottom(page.locator(".says")) <= placed(card(page))[0]["y"]
     expect_all_in_sight(page)
-
-
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-def test_on_a_phone_a_link_to_the_step_with_the_slider_shows_both(visit: Visit) -> None:
-    """Found: the card was scrolled to the top, and the slider that it asks for was above the window."""
-    page = visit("?tour=5", CHIP)
-    expect_step(page, 5)
-    expect(page.get_by_role("slider", name="Draft length")).to_be_in_viewport(ratio=1)
-    expect(card(page)).to_be_in_viewport(ratio=0.99)
-    header, slider = bottom(page.get_by_test_id("stHeader")), placed(page.locator(".draft-length"))[0]
-    assert header - 1 <= slider["y"]
 
 
 @pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")

@@ -9,9 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer, Visit
-from tests.support.layout import bottom
 from tests.support.visitor import (
-    expect_no_sideways_scroll,
     wait_until_still,
 )
 
@@ -32,16 +30,6 @@ def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
     but = f":not([data-run='{other_than}'])" if other_than else ""
     page.wait_for_selector(f".stage[data-run^='live']{but}[data-done]")
     return str(stage(page).get_attribute("data-run"))
-
-
-def test_everything_of_the_recorded_run_is_there_before_any_model_is_asked(visit: Visit) -> None:
-    page = visit("?view=full", CHIP)
-    expect(stage(page).locator(".badge")).to_have_text("recorded run")
-    for status in ("accepted", "rejected"):
-        expect(stage(page).locator(f".legend .{status}")).to_be_visible()
-        expect(stage(page).locator(f".round .chip.{status}").first).to_be_visible()
-    expect_no_sideways_scroll(page)
-    assert bottom(stage(page).locator(".lanes")) <= 720, "the stage is cut off on a projector"
 
 
 def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_server: AppServer) -> None:

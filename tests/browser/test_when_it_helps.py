@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from specviz.measure.endpoints.result import dump_result
 from specviz.measure.sweep.table import read_frame
 from tests.conftest import AppServer, Visit
 from tests.support.bench_results import make_bench
 from tests.support.grids import grid
-from tests.support.layout import measured, outside, overlapping, upright
+from tests.support.layout import outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 SMALL = (
@@ -18,14 +18,6 @@ SMALL = (
 )
 KINDS = "workload=story&workload=code&workload=prose&workload=structured"
 LARGE = f"when_it_helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
-TABS = {  # with the group that each is in
-    "By workload": "Texts and settings",
-    "Draft length": "Texts and settings",
-    "Break-even": "Texts and settings",
-    "Constrained output": "Texts and settings",
-    "Adaptive": "Texts and settings",
-    "By method": "Drafts",
-}
 
 
 def test_a_small_sweep_is_measured_here_and_downloaded(
@@ -75,54 +67,9 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Vis
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
 
 
-def open_tab(page: Page, tab: str) -> None:
-    for name in dict.fromkeys([TABS[tab], tab]):
-        page.get_by_role("tab", name=name).click()
-        expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
-
-
-def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_chooses_opens_it(visit: Visit) -> None:
-    """Found: the controls beside the figures looked like a filter of them."""
-    page = visit("when_it_helps", CHART)
-    fold, start = page.get_by_text("The next measurement"), page.get_by_role("button", name="Measure here")
-    expect(start).to_be_hidden()
-    of_a_sweep = [tab for tab, group in TABS.items() if group == "Texts and settings"]
-    expect(page.get_by_role("tab")).to_have_text(["Texts and settings", "Drafts", "Your server", *of_a_sweep])
-    fold.click()
-    expect(start).to_be_visible()
-    page.get_by_text("Boilerplate", exact=True).first.click()
-    expect(page.get_by_text("84 runs")).to_be_visible()
-    expect(start).to_be_visible()
-    page = visit("when_it_helps?gamma=2", CHART)
-    expect(page.get_by_role("button", name="Measure here")).to_be_visible()
-
-
 CHART = ".chart .main-svg"
 WORDS = ".annotation-text, .xtick text, .ytick text, .xtitle, .ytitle, .legendtext"
 SCREENS = {"desk": DESK, "phone": PHONE}
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(visit: Visit, screen: str) -> None:
-    page = visit("when_it_helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
-    looked_at = 0
-    for tab in TABS:
-        open_tab(page, tab)
-        expect_no_sideways_scroll(page)
-        for chart in page.locator(".chart").filter(visible=True).all():
-            chart.scroll_into_view_if_needed()
-            expect(chart.locator(".main-svg").first).to_be_visible()
-            wait_until_still(page)
-            assert overlapping(upright(chart.locator(WORDS))) == [], tab
-            assert outside(chart.locator(WORDS), chart) == [], tab
-            _, [words, button] = measured(chart, chart.locator(WORDS), chart.locator(".save summary"))
-            assert [word for word in words if overlapping([word, *button])] == [], tab
-            looked_at += 1
-    assert looked_at > len(TABS)
-    open_tab(page, "By method")
-    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="What each draft gives and costs"))
-    expect(costs.locator(".points path")).to_have_count(12)
-    assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
 
 
 @pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
