@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
-from tests.support.visitor import expect_no_sideways_scroll, shot, wait_until_drawn
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 SO_FAR = ".play .so-far"
 INPUT = "input[aria-label='What are the next few words?']"
@@ -43,7 +43,6 @@ def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server:
     expect(so_far(page).locator("mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.locator(INPUT)).to_have_value("")
-    shot(page, "be_the_draft")
 
 
 def test_picking_by_number_and_enter(visit: Visit) -> None:

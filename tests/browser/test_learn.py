@@ -12,7 +12,6 @@ from tests.support.layout import placed
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
 STAGE = ".stage .round .chip"
-ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
 pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
@@ -56,25 +55,6 @@ def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit:
     wait_until_still(page)
     page.go_back()
     expect_title(page, f"3. {steps()[2].title.technical}")
-
-
-def test_the_picture_follows_the_playhead(visit: Visit) -> None:
-    page = visit("learn?lesson=3", STAGE)
-    expect(picture(page)).to_have_attribute("data-phase", "propose")
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("Now: draft model"))
-    for phase in ("check", "judge"):
-        page.keyboard.press("ArrowRight")
-        expect(picture(page)).to_have_attribute("data-phase", phase)
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("1 rejected.*then one correction"))
-    picture(page).evaluate(ARRIVED)
-    accepted, failed, own = placed(
-        *(page.locator(f".diagram .guess.{kind}").first for kind in ("accepted", "rejected", "correction"))
-    )
-    assert failed["x"] < accepted["x"]  # an accepted token moves on to the text, a rejected one does not
-    assert abs(own["x"] - accepted["x"]) < 3
-    assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
-    page.keyboard.press("Home")
-    expect(picture(page)).to_have_attribute("data-phase", "propose")
 
 
 @pytest.mark.visitor(viewport=PHONE)

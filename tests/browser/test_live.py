@@ -156,26 +156,6 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
-def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says_so(
-    offline_page: Page, one_file: Path
-) -> None:
-    page = offline_page
-    open_file(page, one_file)
-    for name, typed, used, says in (
-        ("seed", "1.5", "2", "seed 2 in place of 1.5"),
-        ("seed", "-1", "0", "seed 0 in place of -1"),
-        ("top_k", "", "0", "top-k 0 in place of nothing"),
-    ):
-        control(page, name).fill(typed)
-        control(page, name).press("Control+Enter")
-        page.wait_for_selector(LIVE)
-        expect(control(page, name)).to_have_value(used)
-        expect(page.locator(".instead")).to_have_text(f"New runs on this page use {says}.")
-        assert f"{name}={used}" in page.url.split("#")[1]
-    control(page, "draft").select_option("prompt-lookup")
-    expect(page.locator(".instead")).to_be_hidden()
-
-
 IMPOSSIBLE = {
     "tokens=999": "new tokens 64 in place of 999",
     "temperature=warm": "temperature 0 in place of warm",
@@ -245,22 +225,3 @@ def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Pa
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
     expect(told(page)).to_contain_text("The run below is a recorded one.")
     expect(undo).to_be_disabled()
-
-
-def test_the_tour_is_there_and_ends_without_pages_that_are_not(offline_page: Page, one_file: Path) -> None:
-    page, tour = offline_page, offline_page.get_by_role("region", name="Tour")
-    open_file(page, one_file, "#draft=prompt-lookup&gamma=2")
-    page.wait_for_selector(LIVE)
-    page.get_by_role("button", name="Three-minute tour").click()
-    expect(tour).to_contain_text("Step 1 of ")
-    expect(control(page, "draft")).to_have_value("wren-nano")
-    page.get_by_role("button", name="Forward one step").click()
-    expect(tour).to_contain_text("You stepped to the check.")
-    assert violations_now(page) == []
-    skip = tour.get_by_role("button", name="Skip this step")
-    while skip.is_visible():
-        skip.click()
-    expect(tour).to_contain_text("End of the tour")
-    expect(tour.get_by_role("link")).to_have_count(0)
-    tour.get_by_role("button", name="Close the tour").click()
-    expect(tour).to_be_hidden()

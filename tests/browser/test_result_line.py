@@ -7,7 +7,6 @@ from itertools import product
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import Visit
 from tests.support.known import known
 from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
@@ -65,27 +64,6 @@ def test_a_tap_on_a_part_of_the_equation_does_the_same(context: BrowserContext) 
         part(page, name).tap()
         expect(page.locator(f"#tip-{name}")).to_be_visible()
         assert max(opacities(page, LIT[name][1])) < 0.5
-
-
-BUSY = "prompt=busy&dtype=fast"  # no other test has the costs of such a pair measured, so they are not known
-LIVE = ".stage[data-run^=live][data-done]"
-
-
-def test_a_line_that_compares_says_only_figures_that_the_screens_of_both_runs_said(visit: Visit) -> None:
-    """Found: "it takes longer (2.40 steps, was 2.02)" of a run whose screen said 2.09 steps."""
-    page = visit(f"?{BUSY}&draft=wren-small&gamma=4&tokens=64&view=full", LIVE)
-    figures = re.compile(r"\d+\.\d\d")
-    screen = "it => { it = it.cloneNode(true); it.querySelector('.change')?.remove(); return it.textContent; }"
-    said = set(figures.findall(known(page.locator(".stage").evaluate(screen))))
-    run = page.locator(".stage").get_attribute("data-run")
-    page.get_by_role("slider", name="Draft length γ").fill("8")
-    page.wait_for_selector(f"{LIVE}:not([data-run='{run}'])")
-    change = page.locator(".change")
-    expect(change).to_contain_text("Busy machine: time cannot rank them")
-    said |= set(figures.findall(known(page.locator(".stage").evaluate(screen))))
-    compares = figures.findall(known(change.text_content()))
-    assert compares
-    assert set(compares) <= said
 
 
 def sizes(page: Page) -> Iterator[None]:

@@ -8,10 +8,6 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
-from tests.support.visitor import (
-    wait_for_what_an_event_starts,
-    wait_until_drawn,
-)
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
 LATE_ASKING = """() => {
@@ -25,15 +21,6 @@ pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 
 def round_number(page: Page) -> Locator:
     return page.locator(".stage .round-number")
-
-
-def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserContext) -> None:
-    page = visit_stage(context, "sharpness=6")
-    expect(round_number(page)).to_have_text("Round 2 of 21")
-    for word in ("accepted", "rejected"):
-        expect(page.locator(".legend").get_by_text(word, exact=True)).to_be_visible()
-    expect(page.get_by_label("Pause")).to_be_visible()
-    assert page.get_by_text("reported None").is_visible()  # playing never reruns the script
 
 
 def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported_and_found_again(
@@ -128,28 +115,6 @@ def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(cont
     expect(slider).to_have_value("4")
 
 
-@pytest.mark.parametrize("result", ["", "&bare"], ids=["", "without a result"])
-def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, result: str) -> None:
-    page = visit_stage(context, f"greedy&step=11&sharpness=6&foresight{result}")
-    slider = page.get_by_role("slider", name="Draft length")
-    before = placed(page.locator(".stage"))
-    number = round_number(page).text_content() or ""
-    move = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
-    slider.evaluate(move, 12)
-    expect(round_number(page)).to_contain_text("γ = 12:")
-    expect(page.locator(".stage .badge")).to_contain_text("MODELLED")
-    expect(page.locator(".replayed .chip", has_text="?").first).to_be_attached()
-    expect(page.locator(".strip")).to_be_hidden()
-    assert placed(page.locator(".stage")) == before  # nothing moves
-    slider.evaluate(move, 4)
-    expect(round_number(page)).to_have_text(number)
-    expect(page.locator(".strip")).to_be_visible()
-    expect(page.locator(".replayed .chip")).to_have_count(0)
-    wait_for_what_an_event_starts(page)
-    wait_until_drawn(page)
-    expect(page.get_by_text("asked None")).to_be_visible()
-
-
 def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserContext) -> None:
     page = visit_stage(context, PAUSED)
     for drawing in page.locator(".stage .plot > svg").all():
@@ -208,64 +173,6 @@ def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> 
     assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
     page.keyboard.press("ArrowRight")  # no longer the place that was copied
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-
-
-def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: BrowserContext) -> None:
-    page = visit_stage(context, "rounds=2&step=4")
-    page.get_by_role("button", name="more rounds").click()
-    expect(page.locator(".strip .round")).to_have_count(4)
-    expect(round_number(page)).to_have_text("Round 2 of …")
-    page.select_option(".speed", "4")
-    page.locator(".play").click()
-    expect(page.locator(".waits")).to_be_visible()
-    page.get_by_role("button", name="more rounds").click()
-    expect(round_number(page)).to_have_text("Round 6 of …")
-
-
-def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_at_the_end(
-    context: BrowserContext,
-) -> None:
-    page = visit_stage(context, PAUSED)
-    page.get_by_role("button", name="new run").click()
-    expect(page.locator(".stage[data-run='run 1']")).to_be_attached()
-    wait_until_drawn(page)
-    expect(round_number(page)).to_have_text("Round 4 of 21")
-    page.get_by_label("Last step").click()
-    expect(page.get_by_text("reported 62")).to_be_visible()
-    page.get_by_role("button", name="new run").click()
-    expect(round_number(page)).to_have_text("Round 1 of 21")
-    expect(page.get_by_label("Pause")).to_be_visible()
-
-
-def test_figures_follow_the_playhead_the_theme_and_the_width_and_need_no_plotly(context: BrowserContext) -> None:
-    """Plotly alone is 5 MB: charts and timeline stood empty for seconds."""
-    asked: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
-    page = visit_stage(context, PAUSED)
-    expect(page.locator(".stage figure svg")).to_have_count(4)
-    expect(page.locator("figure .curve").first).to_be_attached()
-    assert page.locator(".lanes .block").count() == 5
-    dots = page.locator("[data-figure=acceptance] .dot")
-    expect(dots).to_have_count(1)
-    before = placed(dots)
-    values = page.locator("figure .value")
-    assert all("–" not in text for text in values.all_text_contents())
-    page.keyboard.press("Home")
-    expect(dots).to_have_count(0)
-    expect(values.first).to_have_text("–")
-    page.locator(".lane-area").click(position={"x": 400, "y": 40})
-    expect(dots).to_have_count(1)
-    assert placed(dots) != before or round_number(page).text_content() == "Round 4 of 21"
-    expect(page.locator(".caption")).to_contain_text("the target alone has written")
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
-        expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-    chart = page.locator("[data-figure=speedup] svg")
-    narrow = chart.get_attribute("width")
-    page.set_viewport_size({"width": 1700, "height": 900})
-    expect(chart).not_to_have_attribute("width", narrow or "")
-    assert asked
-    assert not [url for url in asked if "plotly" in url]
 
 
 SPEAKS = """(stage) => {

@@ -5,14 +5,12 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.support.grids import grid
 from tests.support.stage_page import visit_stage
 from tests.support.visitor import (
     wait_until_still,
 )
 
 SHAPE = "tree=4,2,1"  # 20 guesses in 8 rows
-WIDE = "tree=4,4"  # 20 guesses in 16 rows
 PROPOSED, CHECKED, JUDGED = 6, 7, 8  # of round 3
 BOXES = "all => all.map(one => { const {x, y, width} = one.getBoundingClientRect(); return [x, y, width]; })"
 
@@ -96,48 +94,6 @@ def test_it_has_one_tab_stop_its_arrow_keys_follow_the_branches_and_enter_explai
     expect(page.locator(".spoken")).to_contain_text("in the order tried")
     page.keyboard.press("Escape")
     expect(page.locator(".unpin")).to_have_count(0)
-
-
-@pytest.mark.parametrize("more", grid(["", "&greedy"], ("",)))
-def test_the_inspector_works_on_every_guess(context: BrowserContext, more: str) -> None:
-    page = open_tree(context, 300, f"{SHAPE}{more}")  # at the end of the run
-    inspector = page.locator(".inspector")
-    seen: set[str] = set()
-    while seen < {"accepted", "rejected", "not taken"}:
-        page.get_by_label("Back one round").click()
-        page.get_by_label("Back one step").click()  # the round before, judged
-        for node in nodes(page).all():
-            status = next(
-                s for s in ("accepted", "rejected", "not taken") if s in (node.get_attribute("aria-label") or "")
-            )
-            node.click()
-            expect(inspector.locator(".title")).to_contain_text(status if status == "not taken" else f"was {status}")
-            expect(inspector.get_by_text("target p")).to_be_visible()
-            expect(inspector.get_by_text("draft q")).to_be_visible()
-            if status == "not taken":
-                expect(inspector).to_contain_text("Not taken: ")
-            elif "greedy" in more:
-                expect(inspector).to_contain_text(re.compile("Greedy: .*the target’s top token"))
-            else:
-                expect(inspector).to_contain_text(re.compile(f"drew .*: {status}"))
-            seen.add(status)
-
-
-def test_a_dynamic_tree_has_a_slider_and_no_replay(context: BrowserContext) -> None:
-    page = open_tree(context, JUDGED, f"{WIDE}&setting=dynamic:20&greedy")
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.evaluate("it => { it.value = 5; it.dispatchEvent(new Event('input')); }")
-    expect(page.locator(".notice")).to_have_text(re.compile("What a tree would draft at another depth is not known"))
-    expect(page.locator(".badge")).not_to_contain_text("MODELLED")
-
-
-def test_a_block_is_explained_as_a_block(context: BrowserContext) -> None:
-    page = visit_stage(context, "step=11&sharpness=6&block")
-    page.locator(".strip .chip.accepted").first.click()
-    expect(page.locator(".inspector")).to_contain_text(re.compile("The block up to here"))
-    page.locator(".strip .chip.discarded").first.click()
-    expect(page.locator(".inspector")).to_contain_text("no block with this token passed")
-    expect(page.locator(".inspector")).not_to_contain_text("ever judged")
 
 
 def test_hostile_guesses_are_only_text(context: BrowserContext) -> None:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer, Visit
@@ -128,17 +128,6 @@ def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppSer
     wait_for_live_run(page, other_than=first)  # nobody has to ask again
 
 
-def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_server: AppServer) -> None:
-    page = context.new_page()
-    with app_server.at_most(run=0) as allow:
-        page.goto(f"{app_server.url}/?preset=prose-1&tokens=256&gamma=2&seed=5&temperature=1")
-        for rounds in (1, 3, 8):
-            allow(run=rounds)
-            expect(stage(page)).to_have_attribute("data-rounds", str(rounds))  # they arrive while it runs
-    wait_for_live_run(page)
-    expect(stage(page).locator(".strip .round")).to_have_count(int(stage(page).get_attribute("data-rounds") or 0))
-
-
 def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page = visit("", CHIP)
     expect(page.locator(".stage[data-view=simple]")).to_be_visible()
@@ -150,26 +139,3 @@ def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page.wait_for_function("document.cookie.includes('specviz_view=full')")
     again = visit("", CHIP)
     expect(again.locator(".stage[data-view=full]")).to_be_visible()
-
-
-@pytest.mark.parametrize("view", ["simple", "full"])
-def test_a_link_shows_what_its_sender_sees(visit: Visit, view: str) -> None:
-    """Whatever the one who opens it has chosen: the copied link, and the page's address after a change and a choice."""
-    page = visit(f"?view={'full' if view == 'simple' else 'simple'}", CHIP)
-    page.get_by_role("button", name="Show less" if view == "simple" else "Show everything").click()
-    expect(page.locator(f".stage[data-view={view}]")).to_be_visible()
-    page.get_by_role("button", name="Copy link").click()
-    links = [page.evaluate("navigator.clipboard.readText()"), page.url]
-    page.get_by_role("button", name="Run again").click()
-    wait_for_live_run(page)
-    links.append(page.url)
-    for link in links:
-        assert f"view={view}" in link
-    stranger = visit("", CHIP, once=True)
-    name = "Show everything" if view == "simple" else "Show less"
-    if view == "simple":
-        stranger.get_by_role("button", name=name).click()
-        stranger.wait_for_function("document.cookie.includes('specviz_view=full')")
-    for link in links:
-        stranger.goto(link)
-        expect(stranger.locator(f".stage[data-view={view}]")).to_be_visible()
