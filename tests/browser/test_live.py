@@ -15,10 +15,7 @@ from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.conftest import NewContext
 from tests.support.known import known
 from tests.support.live_page import EVERYTHING, LIVE, READY, control, open_file, told
-from tests.support.visitor import (
-    expect_no_sideways_scroll,
-    violations_now,
-)
+from tests.support.visitor import expect_no_sideways_scroll, violations_now
 
 
 def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(

@@ -8,10 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
-from tests.support.visitor import (
-    wait_until_drawn,
-    wait_until_still,
-)
+from tests.support.visitor import wait_until_drawn, wait_until_still
 
 SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
 

@@ -6,9 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.support.stage_page import visit_stage
-from tests.support.visitor import (
-    wait_until_still,
-)
+from tests.support.visitor import wait_until_still
 
 SHAPE = "tree=4,2,1"  # 20 guesses in 8 rows
 PROPOSED, CHECKED, JUDGED = 6, 7, 8  # of round 3

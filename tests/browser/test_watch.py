@@ -9,9 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer, Visit
-from tests.support.visitor import (
-    wait_until_still,
-)
+from tests.support.visitor import wait_until_still
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
 CHIP = ".stage .round .chip"
