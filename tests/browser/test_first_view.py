@@ -149,26 +149,3 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, 
     drag(page, 4)
     expect(page.locator(".says strong")).not_to_contain_text("estimated")
     assert placed(dots) == [at]
-
-
-def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new_one(page: Page) -> None:
-    expect(page.locator(".curve.pale")).to_have_count(0)
-    drag(page, 9)
-    release(page)
-    for name, lines in zip(PLOTS, (1, 1, 2), strict=True):
-        expect(page.locator(f"[data-figure={name}] .curve.pale")).to_have_count(lines)
-    rings = page.locator("figure:visible .dot.ahead")
-    page.locator(".scrubber").fill("0")
-    expect(rings).to_have_count(2)  # before anything is played, both plots of what is so far show the new run
-    page.locator(".scrubber").fill(known(page.locator(".scrubber").get_attribute("max")))
-    expect(rings).to_have_count(0)
-    change = page.locator(".change")
-    expect(change).to_contain_text("(wren-nano, 4")
-    expect(change).to_contain_text("→ now")
-    drag(page, 2)
-    release(page)
-    expect(change).to_contain_text("(wren-nano, 9)")
-    expect(page.locator(".dot.beyond")).to_have_count(0)
-    page.get_by_role("button", name="What you tried").click()
-    expect(page.get_by_text("Bars: 95 % intervals")).to_be_visible()
-    assert violations_of(page) == []

@@ -1,4 +1,4 @@
-"""The engine for tests: the real one's lines, turns and stops. It starts at once, and makes up runs and costs.
+"""The engine for tests: the real one's lines, turns and stops. It starts at once, and makes up runs, costs and guesses.
 
 A run is made up by models that are dice and a script, with true bookkeeping: the greedy output is the target's own. A
 step takes as long as one of the real target, asleep. A run of the chat model fetches that first, where it is not there.
@@ -17,12 +17,14 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
+from specviz.core.replay import Prospect
 from specviz.core.rounds import EmittedToken, Round
 from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, Prompt, Trace
 from specviz.models.gguf_folder import SMOLLM2, is_missing
@@ -149,7 +151,21 @@ def calibrate(command: wire.Calibrate) -> Steps:
     yield wire.JobFinished(command.job)
 
 
-HANDLERS: dict[type, Callable[[Any], Steps]] = {wire.Run: run, wire.Calibrate: calibrate}
+def guess_along(command: wire.GuessAlong) -> Steps:
+    trace = fake_run(command.request)
+    for draft in command.drafts[command.done :]:
+        yield wire.JobProgress(command.job, "guessing", len(command.drafts), draft=draft)
+        guesses = draft_guesses_of(trace)
+        found = replace(guesses, drafter=replace(guesses.drafter, name=draft))
+        yield wire.JobItem(command.job, "guess along", Prospect(draft, found, COSTS, len(trace.output.token_ids), []))
+    yield wire.JobFinished(command.job)
+
+
+HANDLERS: dict[type, Callable[[Any], Steps]] = {
+    wire.Run: run,
+    wire.Calibrate: calibrate,
+    wire.GuessAlong: guess_along,
+}
 
 
 def do_job(command: Any) -> Any:
