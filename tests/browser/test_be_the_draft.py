@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.conftest import AppServer, Visit
+from tests.conftest import Visit
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 SO_FAR = ".play .so-far"
@@ -23,8 +23,8 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.get_by_text(f"round {number} of 5")).to_be_visible()
 
 
-def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server: AppServer) -> None:
-    page = visit("be_the_draft?seed=3", SO_FAR, real_app_server)
+def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit) -> None:
+    page = visit("be_the_draft?seed=3", SO_FAR)
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")

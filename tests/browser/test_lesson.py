@@ -1,7 +1,5 @@
 """A lesson in a real Chromium: all moments of "Ten minutes" on the projector, and the notes in their own window."""
 
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,8 +7,7 @@ from specviz.data.lessons.plans import find_plan
 from tests.browser.test_views import step_of
 from tests.conftest import Visit
 from tests.support.known import known
-from tests.support.layout import placed
-from tests.support.visitor import PHONE, expect_all_in_sight, violations_of, wait_until_still
+from tests.support.visitor import PHONE, violations_of, wait_until_still
 
 PLAN = known(find_plan("ten-minutes"))
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
@@ -22,29 +19,6 @@ def expect_moment(page: Page, at: int) -> None:
     wait_until_still(page)  # until then the stage of the moment before may be there too
     expect(step_of(page)).to_have_value(str(PLAN.moments[at - 1].screen.step))
     page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
-
-
-def test_the_ten_minute_lesson_on_the_projector(visit: Visit) -> None:
-    page = visit("?lesson=ten-minutes&moment=1")
-    for at, moment in enumerate(PLAN.moments, start=1):
-        expect_moment(page, at)
-        expect(page.locator(".stage[data-view=projector]")).to_be_visible()
-        wait_until_still(page)
-        shown = page.content() + str(page.locator(".stage").evaluate("stage => stage.innerText"))
-        assert [text for text in (moment.answer, moment.mistakes, moment.do) if text[:30] in shown] == []
-        expect_all_in_sight(page)
-        assert violations_of(page) == []
-        if at < len(PLAN.moments):
-            page.get_by_role("button", name="Next", exact=True).click()
-    page.get_by_role("button", name="Show what is hidden").click()
-    expect(page.locator(".says")).to_be_visible()
-    wait_until_still(page)
-    expect_all_in_sight(page)
-    stage, bar = placed(page.locator(".stage"), page.locator(".st-key-lesson_bar"))
-    assert stage["y"] + stage["height"] <= bar["y"]  # the bar covers nothing of the run
-    page.get_by_role("button", name="Leave the lesson").click()
-    expect(page.locator(".stage[data-view=full]")).to_be_visible()
-    assert not {"lesson", "moment"} & parse_qs(urlsplit(page.url).query).keys()
 
 
 def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:

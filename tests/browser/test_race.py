@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import AppServer, Visit
+from tests.conftest import Visit
 from tests.support.visitor import wait_until_drawn, wait_until_still
 
 SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
@@ -56,10 +56,8 @@ def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_s
     page.wait_for_selector(".race[data-done]")
 
 
-def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
-    visit: Visit, real_app_server: AppServer
-) -> None:
-    page = visit(f"race{SMALL}", ".race .lane", real_app_server)
+def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(visit: Visit) -> None:
+    page = visit(f"race{SMALL}", ".race .lane")
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     start(page)
     run = wait_for_race(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from specviz.measure.sweep.table import read_frame
-from tests.conftest import AppServer, Visit
+from tests.conftest import Visit
 from tests.support.visitor import wait_until_drawn, wait_until_still
 
 SMALL = (
@@ -16,10 +16,8 @@ KINDS = "workload=story&workload=code&workload=prose&workload=structured"
 LARGE = f"when_it_helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
 
 
-def test_a_small_sweep_is_measured_here_and_downloaded(
-    visit: Visit, real_app_server: AppServer, tmp_path: Path
-) -> None:
-    page = visit(SMALL, CHART, real_app_server)
+def test_a_small_sweep_is_measured_here_and_downloaded(visit: Visit, tmp_path: Path) -> None:
+    page = visit(SMALL, CHART)
     expect(page.get_by_text("4 runs")).to_be_visible()
     page.get_by_role("tab", name="Draft length").click()
     page.get_by_role("button", name="Measure here").click()
