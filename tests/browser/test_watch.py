@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer, Visit
+from tests.support.records import RECORDS
 from tests.support.visitor import wait_until_still
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
@@ -109,6 +110,10 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(vis
     expect(page.get_by_text("That file cannot be shown.")).to_be_visible()
     expect(stage(page).locator(".strip")).to_contain_text("<script>")
     assert page.title() != "hacked"
+    upload.set_input_files(RECORDS / "vllm-0.29-chat.json")
+    expect(stage(page).locator(".badge")).to_contain_text("imported from vLLM")
+    for part in (".lanes", "[data-figure=speedup]", "[data-figure=lengths]", ".draft-length", ".copy-link"):
+        expect(stage(page).locator(part)).to_be_hidden()  # what it does not report
 
 
 def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppServer) -> None:
