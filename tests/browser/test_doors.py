@@ -17,7 +17,7 @@ import pytest
 
 from specviz.ui.shared.guard import SAYS
 from specviz.ui.watch.watch_state import MAX_RUNS
-from tests.load.hostile import MESSAGES, TEXTS, all_files
+from tests.load.hostile import BOXES, HELD, MESSAGES, TEXTS, UPLOADS, all_files
 from tests.load.visitors import Visitor, visiting
 from tests.support.app_server import AppServer, serving
 from tests.support.door_contents import STORED, fill_store, stored_ids
@@ -26,6 +26,7 @@ from tests.support.grids import grid
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 10**6
+LARGEST = 4 * MEGABYTE  # message
 PATIENCE = 300  # seconds; a server that forgets does so within 40, and one that does not never does
 
 
@@ -104,17 +105,18 @@ def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entr
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 
-async def forge(port: int, key: str, value: str) -> list[str]:
-    """Send a list of texts as the value of a widget; what the page says."""
+async def forge(port: int, value: str) -> list[str] | int | None:
+    """Send a text as the value of a menu: what the page says, or how the server ends the connection."""
     async with visiting(port) as visitor:
-        await visitor.open(page="race")
-        await visitor.first_script()
+        await on_page(visitor, "race", "", "race_presets")
         message = visitor._request()
-        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets[key][0])
+        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
         forged.string_array_value.data.append(value)
-        ended = visitor.scripts
-        await visitor.socket.send(message.SerializeToString())
-        await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE)
+        if len(value) > LARGEST:
+            await visitor.socket.send(message.SerializeToString())
+            await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
+            return visitor.socket.close_code
+        await drawn(visitor, visitor.socket.send(message.SerializeToString()))
         assert visitor.errors == []
         return visitor.messages
 
@@ -122,7 +124,8 @@ async def forge(port: int, key: str, value: str) -> list[str]:
 def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: AppServer) -> None:
     """Before: each printed all of it into the log, 24 MB and more."""
     size = server.log.stat().st_size
-    said = run(forge(port_of(server), "race_presets", "A" * 3_000_000))
+    said = run(forge(port_of(server), "A" * 3_000_000))
+    assert isinstance(said, list)
     assert said
     assert not any(SAYS["failed"].split(",")[0] in line for line in said)
     grown = server.log.read_text(encoding="utf-8")[size:]
@@ -130,22 +133,9 @@ def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: 
     assert "A" * 50 not in grown
 
 
-async def send_too_much(port: int) -> bool:
-    """Whether the server ends the connection of somebody who sends more than all fields of a page may hold."""
-    async with visiting(port) as visitor:
-        await visitor.open(page="race")
-        await visitor.first_script()
-        message = visitor._request()
-        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
-        forged.string_array_value.data.append("A" * 5_000_000)
-        await visitor.socket.send(message.SerializeToString())
-        await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
-        return visitor.socket.close_code == 1009
-
-
 def test_fields_that_hold_too_much_are_not_read(server: AppServer) -> None:
     before = megabytes(server)
-    assert run(send_too_much(port_of(server)))
+    assert run(forge(port_of(server), "A" * 5_000_000)) == 1009
     assert megabytes(server) < before + 100
 
 
@@ -178,25 +168,6 @@ def highest(server: AppServer) -> float:
     """The most memory that the server has held, in MB."""
     status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1000
-
-
-PLACES = (("", "view=full", "trace_file", "run.json"), ("when_it_helps", "view=full", "when_it_helps_csv", "sweep.csv"))
-PLACES += (
-    ("when_it_helps", "view=full", "when_it_helps_file", "prompts.txt"),
-    ("learn", "part=teach", "lesson_file", "plan.yaml"),
-)
-BOXES = (
-    ("race", "race_own"),
-    ("worksheet", "worksheet_paste"),
-    ("be_the_draft", "be_the_draft_guess"),
-    ("class", "class_name"),
-)
-HELD = (
-    ("be_the_draft", "", "kept-game"),
-    ("learn", "part=quiz", "kept-answers"),
-    ("class", "", "kept-class"),
-    ("", "", "kept-tried"),
-)
 
 
 async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
@@ -238,7 +209,7 @@ def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path
 async def everything(port: int, first: int) -> list[str]:
     """One visitor tries every door: its files for each place, every text, every message; the page's errors."""
     errors = []
-    for at, (page, query, widget, name) in enumerate(PLACES):
+    for at, (page, query, widget, name) in enumerate(UPLOADS):
         for content in list(all_files().values())[4 * first + at :: 16]:
             async with visiting(port) as visitor:
                 await on_page(visitor, page, query, widget)
@@ -246,8 +217,8 @@ async def everything(port: int, first: int) -> list[str]:
                 errors += visitor.errors
     for make in (lambda: " ".join(stored_ids(STORED)[:MAX_RUNS]), *TEXTS):
         async with visiting(port) as visitor:
-            for page, widget in BOXES:
-                await on_page(visitor, page, "", widget)
+            for page, query, widget in BOXES:
+                await on_page(visitor, page, query, widget)
                 await drawn(visitor, visitor.write(widget, make()))
             for page, query, widget in HELD:
                 await on_page(visitor, page, query, widget)

@@ -46,7 +46,7 @@ from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
 from tests.load.attacks import ATTACKS, once
 from tests.load.crowds import Part, rounded, waits
-from tests.load.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
+from tests.load.hostile import BOXES, FULL, HELD, HOSTILE, MESSAGES, UPLOADS, any_file, any_text, rubbish_link
 from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
@@ -57,12 +57,6 @@ LONG_WORK = {
     "same_quality": "same_quality_draw",
     "be_the_draft": "be_the_draft_skip",
 }
-FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
-UPLOADS = [("", FULL, "trace_file", "run.json"), ("when_it_helps", FULL, "when_it_helps_csv", "sweep.csv")]
-UPLOADS += [("when_it_helps", FULL, "when_it_helps_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
-BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("same_quality", "", "same_quality_prompt")]
-BOXES += [("be_the_draft", "", "be_the_draft_guess"), ("class", "", "class_name")]
-HELD = (("be_the_draft", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
 GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
 MOST_MB = 1_000  # of the app server, resident
 MEMORY_EVERY = 5.0  # seconds between two looks
