@@ -50,23 +50,6 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     return page.run()
 
 
-def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(page: AppTest) -> None:
-    data = lanes_of(page)
-    assert data["badge"].startswith("recorded on")
-    assert len(data["laps"]) == 4
-    assert "The recorded race: wren-base" in texts(page)
-    table = page.dataframe[0].value
-    assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
-    (run,) = (block for block in page.main.children.values() if getattr(block, "key", None) == "run")
-    verdict, *_, lanes = run.children.values()
-    assert verdict.value.startswith("The recorded race: **it depends on the kind of prompt.** ")
-    gains = {lap.name: f"{lap.speedup:.2f}×" for lap in recorded_race()}
-    assert f":green[**Helps**] on story ({gains['story-1']}) and code ({gains['code-2']}). " in verdict.value
-    assert lanes.key == "race_lanes-recorded"
-    said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.said}" for lap in recorded_race()}
-    assert plot_of(page) == said, "no mean of kinds that differ"
-
-
 @pytest.mark.usefixtures("through_the_app")
 def test_a_press_counts_where_another_message_begins_the_script_again(
     page: AppTest, service: FakeService, monkeypatch: pytest.MonkeyPatch

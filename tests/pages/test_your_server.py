@@ -46,13 +46,6 @@ def tab(page: AppTest) -> str:
     return "\n".join(map(str, said)).replace("\\", "").replace("\u2060", "")
 
 
-def test_with_nothing_opened_it_says_what_it_is_and_that_no_server_is_asked() -> None:
-    said = tab(opened(None))
-    assert "Does speculation help on your own server?" in said
-    assert "This page asks no server" in said
-    assert "python -m specviz bench --with http://localhost:8000" in said
-
-
 def test_an_opened_bench_says_first_whether_it_helps_and_from_which_load_not() -> None:
     page = opened(make_bench())
     said = tab(page)
