@@ -8,5 +8,5 @@ from specviz.ui.shared.theme import inside_app
 inside_app()
 lead("same_quality")
 state = session().same_quality
-controls(state)
+controls()
 show_proof(state)

@@ -19,7 +19,7 @@ from specviz.data.measured.chat_head import FILE as CHAT_FILE
 from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
-from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names
+from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names, head_folder
 from specviz.models.loading import load_model
 
 TARGET = "wren-base"
@@ -33,7 +33,7 @@ HELD_OUT = (
 
 
 def main() -> None:
-    for name in [*bundled_names(), *(head.name for head in bundled_heads() if head.is_stored)]:
+    for name in [*bundled_names(), *(name for name in bundled_heads() if name == head_folder(name).name)]:
         path = MODELS_FOLDER / name / "README.md"
         card = path.read_text(encoding="utf-8")
         sections = measured_sections(name)

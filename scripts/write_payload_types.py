@@ -1,53 +1,32 @@
-"""Writes assets/browser/dist/payloads.d.ts: the types of what Python hands to the JavaScript, from the Python types.
+"""Write assets/browser/dist/payloads.d.ts, the types of what Python hands to the JavaScript, from the Python types.
 
-    python scripts/write_payload_types.py
+    python -m scripts.write_payload_types
 
 Run it after a change of a payload type; a test compares the file with what this script makes.
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from specviz.core import rounds
+from specviz.core.files import BROWSER
+from specviz.core.replay import DraftGuesses
+from specviz.core.trace import Trace
+from specviz.data.lessons.story import Phase
+from specviz.figures.parts import Figure
+from specviz.game.words import Fate
+from specviz.player import payload
+from specviz.player.offline import OfflineLesson
+from specviz.ui.be_the_draft.board import PlayPayload
+from specviz.ui.learn.roofline import RooflinePayload
+from specviz.ui.learn.vocabulary import VocabularyPayload
+from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload
+from specviz.ui.shared.figures import ChartPayload
 
-from specviz.core.replay import DraftGuesses  # noqa: E402
-from specviz.core.rounds import (  # noqa: E402
-    Candidate,
-    DraftedToken,
-    EmittedToken,
-    ResidualCandidate,
-    Round,
-    Status,
-    TargetStatus,
-)
-from specviz.core.trace import Trace  # noqa: E402
-from specviz.data.lessons.story import Phase  # noqa: E402
-from specviz.game.words import Fate  # noqa: E402
-from specviz.player.offline import OfflineLesson  # noqa: E402
-from specviz.player.payload import (  # noqa: E402
-    ChipStatus,
-    DraftGuessesJson,
-    FeedPayload,
-    HeldRun,
-    RoundJson,
-    SentStage,
-    ShareRow,
-    StageMount,
-    TraceJson,
-)
-from specviz.ui.be_the_draft.board import PlayPayload  # noqa: E402
-from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
-from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
-from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
-from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
-
-FILE = ROOT / "assets/browser/dist/payloads.d.ts"
+FILE = BROWSER / "dist/payloads.d.ts"
 HEAD = """// Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
 export * from "../trace/drawn.js";
@@ -61,28 +40,24 @@ SIMPLE: dict[object, str] = {
     Figure: "{ data: object[]; layout: Record<string, unknown> }",  # what is in them is plotly.js's business
 }
 NAMED: dict[str, Any] = {  # types that are no class: the name they have in Python
-    "Added": TargetStatus,
-    "ChipStatus": ChipStatus,
+    "Added": rounds.TargetStatus,
+    "ChipStatus": payload.ChipStatus,
     "Fate": Fate,
     "LaneStatus": LaneStatus,
     "Phase": Phase,
     "PlayPayload": PlayPayload,
-    "ShareRow": ShareRow,
-    "Status": Status,
+    "ShareRow": payload.ShareRow,
+    "Status": rounds.Status,
     "LaneStep": LaneStep,
 }
-AS_JSON: dict[object, type] = {TraceJson: Trace, RoundJson: Round, DraftGuessesJson: DraftGuesses}
+AS_JSON: dict[object, type] = {
+    payload.TraceJson: Trace,
+    payload.RoundJson: rounds.Round,
+    payload.DraftGuessesJson: DraftGuesses,
+}
 ROOTS = (
-    SentStage,
-    StageMount,
-    HeldRun,
-    FeedPayload,
-    RacePayload,
-    PlayPayload,
-    VocabularyPayload,
-    RooflinePayload,
-    ChartPayload,
-    OfflineLesson,
+    *(payload.SentStage, payload.StageMount, payload.HeldRun, payload.FeedPayload, RacePayload, PlayPayload),
+    *(VocabularyPayload, RooflinePayload, ChartPayload, OfflineLesson),
 )
 
 
@@ -104,7 +79,7 @@ def payload_types() -> str:
 
 
 def _has_fields(kind: Any) -> bool:
-    return is_typeddict(kind) or is_dataclass(kind) or kind in (Candidate, ResidualCandidate)
+    return is_typeddict(kind) or is_dataclass(kind) or kind in (rounds.Candidate, rounds.ResidualCandidate)
 
 
 def _declared(kind: Any) -> str:
@@ -125,7 +100,7 @@ def _is_optional(kind: Any, name: str) -> bool:
     """
     if is_typeddict(kind):
         return name in kind.__optional_keys__
-    if kind in (DraftedToken, EmittedToken):
+    if kind in (rounds.DraftedToken, rounds.EmittedToken):
         return name not in {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
     hint = get_type_hints(kind, include_extras=True)[name]
     return any(getattr(each, "exclude_if", None) for each in getattr(hint, "__metadata__", ()))
@@ -163,4 +138,3 @@ def _union_or_other(kind: Any) -> str:
 
 if __name__ == "__main__":
     FILE.write_text(payload_types(), encoding="utf-8")
-    print(f"Wrote {FILE.relative_to(ROOT)}.")

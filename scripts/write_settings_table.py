@@ -1,14 +1,13 @@
 """Write docs/settings.md, which a test compares with the table of settings: python -m scripts.write_settings_table"""
 
 from specviz.core.files import APP_FOLDER
-from specviz.core.request import SHOWN
 from specviz.core.settings import SETTINGS, Setting
 
 PAGE = APP_FOLDER / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
 Written by `python -m scripts.write_settings_table`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how
-to add one. The name is that of `DecodeSettings`, trace files and a sweep's columns, but for `precision`: `--dtype`.
+to add one. The name is that of `DecodeSettings`, trace files and a sweep's columns.
 
 | name | values | default | in a link | option | what it does |
 | --- | --- | --- | --- | --- | --- |
@@ -16,7 +15,7 @@ to add one. The name is that of `DecodeSettings`, trace files and a sweep's colu
 
 
 def page() -> str:
-    return HEAD + "".join(map(_line, (SETTINGS | SHOWN).values()))
+    return HEAD + "".join(map(_line, SETTINGS.values()))
 
 
 def _line(row: Setting) -> str:

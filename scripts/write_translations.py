@@ -2,7 +2,7 @@
 
 Adds to assets/texts/CODE each English text that is new, keeps what is translated, and marks what was translated from
 another English text (fuzzy), with that text (#|). Translate in any editor for gettext files, then check: python -m
-specviz lesson check
+scripts.check_texts
 """
 
 import sys
@@ -12,11 +12,11 @@ from typing import Any
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+from scripts.check_texts import all_texts
+from scripts.translating import explain_figures, texts_to_translate
 from specviz.core.files import TEXTS
 from specviz.core.languages import Entry, locale, translation
 from specviz.core.texts import AppTexts
-from specviz.data.lessons.text_check import all_texts
-from specviz.data.translating import explain_figures, texts_to_translate
 
 LINE = 100_000  # characters: Babel cuts a long comment into lines, and a previous text is none
 HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."

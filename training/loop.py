@@ -12,8 +12,7 @@ from transformers import LlamaForCausalLM
 
 from training.data import Mixture
 from training.lessons import Lessons, states
-from training.losses import WORK, distillation_loss, next_token_loss
-from training.muon import Muon
+from training.losses import distillation_loss, next_token_loss
 
 Model = TypeVar("Model", bound=nn.Module)
 Objective = Callable[[Model, int], Tensor]  # (model, step) -> loss
@@ -48,8 +47,7 @@ class Optimizers:
         named = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
         matrices = [weight for name, weight in named if weight.ndim == 2 and "embed" not in name]
         rest = [weight for name, weight in named if weight.ndim != 2 or "embed" in name]
-        made = torch.optim.Muon if torch.bfloat16 == WORK else Muon
-        self._muon: torch.optim.Optimizer = made(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
+        self._muon = torch.optim.Muon(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
         self._adam = torch.optim.AdamW(rest, lr=rates.adam, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def step(self, step: int, progress: float) -> None:

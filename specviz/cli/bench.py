@@ -297,17 +297,18 @@ def _explain_resume(path: str | None) -> str:
 
 def show(result: BenchResult, options: BenchOptions) -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
-    from specviz.measure.endpoints import sentences
-    from specviz.measure.endpoints.report import dump_report
+    from specviz.measure.endpoints.findings import BenchFindings
+    from specviz.measure.endpoints.report import dump_csv, dump_report, table
+    from specviz.measure.endpoints.sentences import conclusion
 
+    found = BenchFindings(result)
     if options.csv:
-        write_file(options.csv, sentences.dump_csv(result))
+        write_file(options.csv, dump_csv(found))
     if write_json(options.json, dump_report(result)):
-        columns, rows = sentences.table(result)
-        shown = [place for place, _ in enumerate(columns) if any(row[place] is not None for row in rows)]
-        print_table([columns[place] for place in shown], ([row[place] for place in shown] for row in rows))
+        if rows := table(found):
+            print_table(list(rows[0]), (list(row.values()) for row in rows))
         print_line()
-        for sentence in sentences.conclusion(result):
+        for sentence in conclusion(result):
             print_line(sentence)
     if options.plots:
         from specviz.cli.plots import write_bench_plots

@@ -1,4 +1,4 @@
-"""`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans and texts, writes sheets."""
+"""`export` writes a trace or a lesson as a page that plays offline; `lesson` checks plans, writes sheets."""
 
 import sys
 from pathlib import Path
@@ -10,9 +10,9 @@ from specviz.cli.options import add_command, new_group, one_of
 from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
 from specviz.core.languages import ENGLISH, languages, set_language
+from specviz.core.texts import join_choices
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
-from specviz.data.lessons.text_check import text_problems, texts_missing
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
 from specviz.player.offline import lesson_page, offline_page
@@ -85,7 +85,7 @@ def plan_called(name: str) -> LessonPlan:
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():
-        known = ", ".join(plan.name for plan in all_plans())
+        known = join_choices([plan.name for plan in all_plans()], "and")
         raise InputError(f"There is no plan and no file named {name}. The plans here are {known}.")
     return read_plan_file(Path(name))
 
@@ -108,29 +108,15 @@ def write_sheet(
     print_line(f"wrote {out}{'' if key or link else ', without a link: --address gives it one'}")
 
 
-@add_command(lesson_group, "lesson check my-plan.yaml", "lesson check")
-def check(
-    plan: Annotated[
-        Path | None, Argument(metavar="PLAN.yaml", help="the file; without one the texts of the app are checked")
-    ] = None,
-) -> None:
+@add_command(lesson_group, "lesson check my-plan.yaml")
+def check(plan: Annotated[Path, Argument(metavar="PLAN.yaml", help="the file")]) -> None:
     """Say what is in a plan, or each of its problems."""
-    if plan is None:
-        if problems := text_problems():
-            raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
-        for line in texts_missing():
-            print_line(line)
-        print_line("The texts of the app can be used.")
-        return
     try:
         found = read_plan_file(plan, linked_names())
     except PlanError as error:
-        raise InputError(f"{plan.name} is no lesson plan yet: {_listed(error.problems)}, see above.") from error
+        for problem in error.problems:
+            print(safe(problem), file=sys.stderr)
+        count = "1 problem" if len(error.problems) == 1 else f"{len(error.problems)} problems"
+        raise InputError(f"{plan.name} is no lesson plan yet: {count}, see above.") from error
     moments = "1 moment" if len(found.moments) == 1 else f"{len(found.moments)} moments"
     print_line(f"{found.title}: {moments}, {found.minutes} minutes. The plan can be used.")
-
-
-def _listed(problems: list[str]) -> str:
-    for problem in problems:
-        print(safe(problem), file=sys.stderr)
-    return "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

@@ -12,7 +12,7 @@ from specviz.core.judge import Interval
 from specviz.core.names import show_size
 from specviz.core.settings import DecodeSettings
 from specviz.models import catalogue
-from specviz.models.catalogue import KnownModel, Pair, weight_bytes
+from specviz.models.catalogue import ModelEntry, Pair, weight_bytes
 from specviz.models.gguf_folder import PACKAGE_BYTES, gguf_folder
 
 group = new_group()
@@ -36,7 +36,7 @@ def list_models(
         return
     result = {
         "bundled": [asdict(model) for model in catalogue.bundled_models()],
-        "heads": [asdict(head) for head in catalogue.bundled_heads()],
+        "heads": [asdict(head) for head in catalogue.bundled_heads().values()],
         "catalogue": [_add_memory(model) for model in catalogue.HUB_MODELS],
         "pairs": [_add_memory(pair) for pair in catalogue.PAIRS],
     }
@@ -53,17 +53,17 @@ def list_models(
             for statement in pair.statements:
                 print_line(f"    {statement.text} [{statement.source}]")
         print_line("\nheads, each for one target")
-        for head in catalogue.bundled_heads():
+        for head in catalogue.bundled_heads().values():
             most = f", at most {head.longest} guesses in a round" if head.longest else ""
             print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
-def _add_memory(what: KnownModel | Pair) -> dict[str, Any]:
+def _add_memory(what: ModelEntry | Pair) -> dict[str, Any]:
     memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
 
-def _sizes(what: KnownModel | Pair) -> list[str]:
+def _sizes(what: ModelEntry | Pair) -> list[str]:
     """Of the weights, in each number format."""
     counts = [weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF]
     return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]

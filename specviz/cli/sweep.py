@@ -23,6 +23,7 @@ from specviz.core.drafters import canonical
 from specviz.core.errors import InputError, NoNodeLeft
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
+from specviz.core.texts import join_choices
 from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
@@ -199,7 +200,10 @@ def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
         draft_lengths=draft_lengths(options.draft_lengths),
         temperatures=temperatures,
         schedules=listed(
-            "--schedules", ", ".join(SCHEDULES), options.schedules or settings.draft_schedule, SCHEDULES.__getitem__
+            "--schedules",
+            join_choices(SCHEDULES, "and"),
+            options.schedules or settings.draft_schedule,
+            SCHEDULES.__getitem__,
         ),
         constrain=options.constrained,
         settings=settings,

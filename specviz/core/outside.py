@@ -7,15 +7,14 @@ keys, and the first wrong item ends the reading: an error about each of a millio
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
-from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter
+from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.problems import WHOLE, Problem, join_problems
+from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, join_problems, problems_of
 from specviz.core.texts import Sentences
 
 say = Sentences("problems")
@@ -73,20 +72,44 @@ class JsonShape:
     field: int  # with each name of a field
     bracket: int  # with each list or object
     braces: int  # with each object
-    fields: int  # most of one object
     free: int = 10_000  # bytes: what is smaller may be as dense as it likes
 
 
-def values_in(raw: bytes, shape: JsonShape) -> Any:
+def read_outside(reader: TypeAdapter[Any], raw: bytes, shape: JsonShape) -> Any:
+    """The value that a file holds; else an InputError with the first wrong places.
+
+    pydantic finds missing fields too, but makes an object of all that stands beside one: 60 bytes for one of a value.
+    """
     check_density(raw, shape)
     try:
-        return json.loads(raw.decode(), object_pairs_hook=shape_hook(shape))  # bytes alone may be UTF-16 too
-    except InputError:
-        raise
-    except UnicodeDecodeError:
-        raise _refused(shape, say("no_utf8")) from None
+        missing = [*islice(_missing(json.loads(raw.decode()), reader.core_schema, {}), MOST_PROBLEMS + 1)]
     except (ValueError, RecursionError):  # a number of too many digits is a ValueError too
-        raise _refused(shape, say("no_json")) from None
+        raise InputError(join_problems(shape.kind, [Problem(WHOLE, "Invalid JSON")])) from None
+    if missing:
+        raise InputError(join_problems(shape.kind, [Problem(path, "Field required") for path in missing]))
+    try:
+        return reader.validate_json(raw, strict=True)
+    except ValidationError as error:
+        raise InputError(join_problems(shape.kind, problems_of(error))) from None
+
+
+def _missing(value: object, schema: Any, shared: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of the fields that a value lacks, like "rounds.0.drafted", by a schema of pydantic."""
+    if schema["type"] == "definitions":
+        shared = {each["ref"]: each for each in schema["definitions"]}
+    schema = shared.get(schema.get("schema_ref"), schema)
+    if schema["type"] == "list" and isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from (f"{index}.{path}" for path in _missing(each, schema["items_schema"], shared))
+    elif schema["type"] == "dataclass-args" and isinstance(value, Mapping):
+        for field in schema["fields"]:
+            name = field.get("validation_alias", field["name"])
+            if name in value:
+                yield from (f"{name}.{path}" for path in _missing(value[name], field["schema"], shared))
+            elif field["schema"]["type"] != "default":
+                yield name
+    elif "schema" in schema:
+        yield from _missing(value, schema["schema"], shared)
 
 
 MARKS = (b",", b'":', b"[", b"{")
@@ -96,7 +119,7 @@ TEXT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?')  # ends with its line at the 
 def check_density(raw: bytes, shape: JsonShape) -> None:
     """Refuse many values for the size, before any of them is made."""
     if _is_dense(raw, [raw.count(mark) for mark in MARKS], shape) and _is_dense(raw, _outside_of_texts(raw), shape):
-        raise _refused(shape, say("too_dense"))
+        raise InputError(join_problems(shape.kind, [Problem(WHOLE, say("too_dense"))]))
 
 
 def _is_dense(raw: bytes, counts: Sequence[int], shape: JsonShape) -> bool:
@@ -113,52 +136,3 @@ def _outside_of_texts(raw: bytes) -> list[int]:
         if end - start > 2:
             counts = [count - raw.count(mark, start + 1, end - 1) for count, mark in zip(counts, MARKS, strict=True)]
     return counts
-
-
-def shape_hook(shape: JsonShape) -> Any:
-    """For `json.loads`: makes each object, unless it has too many fields."""
-
-    def small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(pairs) > shape.fields:
-            raise _refused(shape, say("many_fields", count=len(pairs)))
-        return dict(pairs)
-
-    return small_object
-
-
-def _refused(shape: JsonShape, why: str) -> InputError:
-    return InputError(join_problems(shape.kind, [Problem(WHOLE, why)]))
-
-
-def missing_fields(value: object, kind: type) -> Iterator[str]:
-    """The paths of the fields of a dataclass that the JSON value does not have, like "rounds.0.drafted".
-
-    pydantic finds them too, but makes an object of all that stands beside a missing field: 60 bytes for one.
-    """
-    if isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from (f"{index}.{path}" for path in missing_fields(each, kind))
-    elif isinstance(value, Mapping):  # else pydantic says what it should be
-        for name, (required, part) in _parts(kind).items():
-            if required and name not in value:
-                yield name
-            elif part:
-                yield from (f"{name}.{path}" for path in missing_fields(value.get(name), part))
-
-
-@cache
-def _parts(kind: type) -> dict[str, tuple[bool, type | None]]:
-    """Each field's name, whether it must be there, and the dataclass that it holds, alone or in a list."""
-    hints = get_type_hints(kind, include_extras=True)
-    return {
-        each.name: (each.default is MISSING and each.default_factory is MISSING, _dataclass_in(hints[each.name]))
-        for each in fields(kind)
-    }
-
-
-def _dataclass_in(hint: Any) -> type | None:
-    if is_dataclass(hint):
-        return hint if isinstance(hint, type) else None
-    if get_origin(hint) in (Annotated, Union, UnionType, list):
-        return next((found for part in get_args(hint) if (found := _dataclass_in(part))), None)
-    return None

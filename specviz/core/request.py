@@ -3,9 +3,9 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from specviz.core.settings import SETTINGS, DecodeSettings, Setting, table_of
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting
 from specviz.core.texts import Sentences
 
 say = Sentences("request")
@@ -13,44 +13,38 @@ say = Sentences("request")
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
 
-Precision = Literal["exact", "fast"]  # exact: both models in float32; fast: each in the dtype that is faster here
-
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     prompt: str
     target: str = DEFAULT_TARGET
     draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
-    precision: Annotated[Precision, Setting(link="dtype", control="precision", flag="")] = "exact"
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
     @classmethod
     def from_shown(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
-        values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
-        return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
+        """The request of what links and controls hold, by `Setting.link`."""
+        values = {row.name: row.taken(shown[row.link]) for row in SHOWN.values()}
+        return cls(prompt, target, draft, DecodeSettings(**values))
 
     def shown(self) -> dict[str, Any]:
-        """What links and controls hold of this request's settings, by `Setting.on_page`."""
-        return {
-            row.on_page: row.shown(getattr(self if row.name == "precision" else self.settings, row.name))
-            for row in SHOWN.values()
-        }
+        """What links and controls hold of this request's settings, by `Setting.link`."""
+        return {row.link: row.shown(getattr(self.settings, row.name)) for row in SHOWN.values()}
 
 
-# What links and controls hold, in their order: the settings that have a name in links, and the number format.
-SHOWN = {name: row for name, row in (SETTINGS | table_of(RunRequest)).items() if row.link}
+# What links and controls hold, in their order: the settings that have a name in links.
+SHOWN = {name: row for name, row in SETTINGS.items() if row.link}
 
 
 def is_locked(row: Setting, shown: Mapping[str, Any]) -> bool:
     """Whether another setting of what a link or a page's controls hold keeps this one at its default."""
     lock = SHOWN.get(row.locked_by)
-    return lock is not None and lock.taken(shown[lock.on_page]) != lock.default
+    return lock is not None and lock.taken(shown[lock.link]) != lock.default
 
 
 def unlocked(shown: Mapping[str, Any]) -> dict[str, Any]:
     """What links and controls hold, with each locked setting at its default."""
-    defaults = {row.on_page: row.shown(row.default) for row in SHOWN.values() if is_locked(row, shown)}
+    defaults = {row.link: row.shown(row.default) for row in SHOWN.values() if is_locked(row, shown)}
     return {**shown, **defaults}
 
 

@@ -1,6 +1,6 @@
 """The settings of one decode run: a table with a row for each, from which everything that shows them is made.
 
-`DecodeSettings` and `RunRequest` declare their fields with rows, and assets/texts/tables/settings.yaml has their words.
+`DecodeSettings` declares its fields with rows, and assets/texts/tables/settings.yaml has their words.
 `table_of` reads both, and whatever shows or reads settings goes through the rows.
 """
 
@@ -56,8 +56,7 @@ class Setting:
     if_sampled: bool = False  # changes nothing in greedy runs
 
     # links
-    link: str = OWN_NAME  # its name there; none: links do not have it
-    control: str = ""  # its name in pages and in Python's links, where another one
+    link: str = OWN_NAME  # its name there and among controls; none: neither has it
     expected: str = ""  # what a link's value must be; by default one of the choices
 
     # the command line and files of sweeps
@@ -106,10 +105,6 @@ class Setting:
     def limits(self) -> tuple[Any, Any]:
         """The least and the most that controls and links offer."""
         return (self.offered[0], self.offered[1]) if self.offered else (self.least, self.most)
-
-    @property
-    def on_page(self) -> str:
-        return self.control or self.link
 
     def describe(self, value: Any) -> str:
         """The value for a list of what is not usual; empty where the list leaves it out."""

@@ -4,7 +4,6 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 `read_trace` checks everything: types, ranges, size, schema version and the bookkeeping.
 """
 
-import json
 import operator
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -12,15 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import JsonShape, MostItems, check_density, missing_fields, outside, values_in
-from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, join_problems, problems_of
+from specviz.core.outside import JsonShape, MostItems, check_density, outside, read_outside
+from specviz.core.problems import MOST_PROBLEMS, join_problems, problems_of
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -37,15 +36,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
-# 39 an object, and 13 fields in one object.
+# and 39 an object.
 # A prompt of short tokens has 3 or 4 bytes a value; the longest that is taken, of 20,000 characters, 40,000 values.
-SHAPE = JsonShape("trace", value=7, field=14, bracket=14, braces=32, fields=64, free=300_000)
+SHAPE = JsonShape("trace", value=7, field=14, bracket=14, braces=32, free=300_000)
 # A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
 FILE_SHAPE = replace(SHAPE, free=10**6)
 
 
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
-SCHEMAS = (1, 2)  # what is read
 MAX_TOKENS = 65_536  # in a prompt or an output
 
 Name = Annotated[str, Field(max_length=300)]
@@ -205,13 +203,10 @@ class TraceLimits:
 
 FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
 UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
-SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger one that would take much memory
 
 
 _TRACE: TypeAdapter[Trace] = outside(Trace)
 _MADE = outside(Trace | None, ConfigDict(revalidate_instances="always"))  # a union, as only that takes a configuration
-_ROUND: TypeAdapter[Round] = outside(Round)
-_FIELDS = get_type_hints(Trace, include_extras=True)
 
 
 def dump_trace(trace: Trace) -> str:
@@ -226,25 +221,12 @@ def read_trace(path: str | PathLike[str]) -> Trace:
 def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
-    Reading takes about 7 times the size in memory; a hostile upload at most 10 times. The InputError is one sentence
-    that says what is wrong and where: every wrong field of a small file.
+    The InputError is one sentence that says what is wrong and where.
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     _check_size(raw, limits)
-    outline = values_in(raw, limits.shape)
-    small = len(raw) <= SMALL_FILE
-    _check_outline(outline, small=small)
-    if not small:
-        outline = None  # its memory is needed for the trace
-    try:
-        trace = _TRACE.validate_json(raw, strict=True)
-    except ValidationError as error:
-        found = problems_of(error)
-        if isinstance(outline, dict) and found[0].where != WHOLE:
-            found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
-        raise InputError(join_problems("trace", found)) from None
-    return _check_consistency(trace, limits)
+    return _check_consistency(read_outside(_TRACE, raw, limits.shape), limits)
 
 
 def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
@@ -270,35 +252,6 @@ def _check_consistency(trace: Trace, limits: TraceLimits) -> Trace:
     if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):
         raise InputError(say("contradicts", problems="; ".join(contradictions)))
     return trace
-
-
-def _check_outline(outline: object, *, small: bool) -> None:
-    """The version first: the rest of another version's file may be anything."""
-    schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
-    if schema not in SCHEMAS:
-        raise InputError(say("other_schema", schema=repr(str(schema)[:40]), newest=SCHEMA))
-    if isinstance(outline, dict) and (missing := list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))):
-        absent = [Problem(path, "Field required") for path in missing if not small or "." not in path]
-        others = islice(_every_problem(outline), MOST_PROBLEMS + 1) if small else ()
-        raise InputError(join_problems("trace", [*absent, *others]))
-
-
-def _every_problem(outline: dict[str, Any]) -> Iterator[Problem]:
-    """What is wrong in each field and in each round; pydantic alone would stop at the first wrong round of a file."""
-    for name, value in outline.items():
-        if name == "rounds" and isinstance(value, list):
-            for index, each in enumerate(value):
-                yield from _problems_in(_ROUND, each, f"rounds.{index}")
-        elif name in _FIELDS:
-            yield from _problems_in(outside(_FIELDS[name]), value, name)
-
-
-def _problems_in(shape: TypeAdapter[Any], value: object, where: str) -> list[Problem]:
-    try:
-        shape.validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        return problems_of(error, where)
-    return []
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:

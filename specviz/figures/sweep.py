@@ -8,6 +8,7 @@ import pandas as pd
 
 from specviz.core.judge import Interval, Judgement
 from specviz.core.metrics import Costs
+from specviz.core.texts import join_choices
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
@@ -58,7 +59,7 @@ def interval_of(point: Any) -> Interval | None:
 
 
 def _lengths_of(lengths: Sequence[int]) -> str:
-    return f", γ = {', '.join(map(str, lengths)) if len(lengths) < 4 else describe_range(lengths)}"
+    return f", γ = {join_choices(lengths, 'and') if len(lengths) < 4 else describe_range(lengths)}"
 
 
 def describe_range(lengths: Sequence[int]) -> str:

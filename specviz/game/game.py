@@ -23,7 +23,7 @@ from specviz.data.links.page_link import PageLink, Params, expecting, expecting_
 from specviz.data.links.permalink import MAX_SEED, Seed
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, Preset, Workload, find_workload
 from specviz.data.texts import page_texts
-from specviz.models.catalogue import head_names
+from specviz.models.catalogue import bundled_heads
 from specviz.models.draft_menu import HUB_NAMES, draft_for, offered_names, reads_chats
 from specviz.models.gguf_folder import SMOLLM2
 
@@ -39,7 +39,7 @@ CHAT_SETS = tuple(workload.name for workload in CHAT_WORKLOADS)  # what chat mod
 
 YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
 PLAYERS = (YOU, MODEL, LOOKUP)  # on the default target; on others another draft may have the model's place
-Player = Annotated[str, one_of(lambda: (*PLAYERS, *head_names()))]
+Player = Annotated[str, one_of(lambda: (*PLAYERS, *bundled_heads()))]
 
 LINKS = page_texts("links")
 Mode = Literal["type", "pick"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
+from specviz.core.texts import join_choices
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.exercise import LabExercise, LabFinding, StudentFunction
 from specviz.lab.formulas import FORMULAS
@@ -56,7 +57,9 @@ def check_file(path: Path, names: Sequence[str] = ()) -> list[Mark]:
     """The marks of the exercises with these names, or of all. InputError: the file cannot be read or run."""
     found = functions_in(path)
     if unknown := sorted(set(names) - {each.name for each in EXERCISES}):
-        raise InputError(f"There is no exercise {unknown[0][:60]!r}: use {', '.join(each.name for each in EXERCISES)}.")
+        raise InputError(
+            f"There is no exercise {unknown[0][:60]!r}: use {join_choices([each.name for each in EXERCISES])}."
+        )
     return [mark(each, found.get(each.name)) for each in EXERCISES if not names or each.name in names]
 
 

@@ -48,15 +48,51 @@ VOCABULARY = "vocabulary"  # in a head's weights: the ids of the words that it c
 
 
 @dataclass(frozen=True, slots=True)
-class KnownModel:
+class ModelEntry:
+    """A model or a head, and what is known of it without the network."""
+
     name: str  # bundled name or Hub id
-    parameters: int  # tied embeddings counted once
-    layers: int
-    context: int  # most tokens it can read, prompt and output together
-    vocabulary: int  # rows of its embedding, padding included
+    parameters: int  # tied embeddings counted once; of a head its own: the output embedding is the target's
     source: str  # where these numbers come from
+    layers: int = 0
+    context: int = 0  # most tokens it can read, prompt and output together
+    vocabulary: int = 0  # rows of its embedding, padding included
     commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
     width: int | None = None  # numbers in a hidden state, of a bundled model
+    kind: str = "model"  # of drafter, as in traces
+    target: str = ""  # of a head: the only model that it can draft for
+    longest: int | None = None  # of a head: most tokens that it drafts in a round; None: any number
+
+
+@cache
+def bundled() -> tuple[ModelEntry, ...]:
+    """The models, the largest first; the heads; and those heads that guess one by one, behind prompt lookup."""
+    found = []
+    for file in sorted([*MODELS_FOLDER.glob("*/config.json"), *MODELS_FOLDER.glob(f"*/{HEAD_FILE}")]):
+        config = json.loads(file.read_text(encoding="utf-8"))
+        entry = ModelEntry(
+            name=file.parent.name,
+            parameters=count_parameters(file.with_name("model.safetensors")),
+            source="its files",
+            layers=config.get("num_hidden_layers", 0),
+            context=config.get("max_position_embeddings", 0),
+            vocabulary=config.get("vocab_size", 0),
+            width=config.get("hidden_size"),
+            kind=config.get("kind", "model"),
+            target=config.get("target", ""),
+            longest=config.get("depths"),
+        )
+        found.append(entry)
+    heads = [entry for entry in found if entry.target]
+    behind = [head for head in heads if not method_of(head.kind).at_once]
+    models = sorted((entry for entry in found if not entry.target), key=lambda model: -model.parameters)
+    behind = [replace(head, name=LOOKUP_FIRST + head.name, kind=f"lookup-{head.kind}") for head in behind]
+    return (*models, *heads, *behind)
+
+
+@cache
+def bundled_models() -> tuple[ModelEntry, ...]:
+    return tuple(entry for entry in bundled() if not entry.target)
 
 
 def bundled_names() -> list[str]:
@@ -64,75 +100,23 @@ def bundled_names() -> list[str]:
 
 
 @cache
-def bundled_models() -> tuple[KnownModel, ...]:
-    """The largest first."""
-    found = []
-    for file in MODELS_FOLDER.glob("*/config.json"):
-        config = json.loads(file.read_text(encoding="utf-8"))
-        model = KnownModel(
-            name=file.parent.name,
-            parameters=count_parameters(file.with_name("model.safetensors")),
-            layers=config["num_hidden_layers"],
-            context=config["max_position_embeddings"],
-            vocabulary=config["vocab_size"],
-            source="its files",
-            width=config["hidden_size"],
-        )
-        found.append(model)
-    return tuple(sorted(found, key=lambda model: -model.parameters))
-
-
-@dataclass(frozen=True, slots=True)
-class BundledHead:
-    name: str
-    kind: str  # as in traces: of a method that loads a head
-    target: str  # the only model that it can draft for
-    parameters: int  # its own: the output embedding is the target's
-    longest: int | None  # most tokens that it drafts in a round; None: any number
-
-    @property
-    def own_name(self) -> str:
-        """Its folder's."""
-        return self.name.removeprefix(LOOKUP_FIRST)
-
-    @property
-    def is_stored(self) -> bool:
-        """Not the same head once more, behind prompt lookup."""
-        return self.name == self.own_name
+def bundled_heads() -> dict[str, ModelEntry]:
+    return {entry.name: entry for entry in bundled() if entry.target}
 
 
 def head_folder(name: str) -> Path:
     return MODELS_FOLDER / name.removeprefix(LOOKUP_FIRST)
 
 
-@cache
-def bundled_heads() -> tuple[BundledHead, ...]:
-    """Each as it is, and those that guess one by one also behind prompt lookup."""
-    found = []
-    for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")):
-        config = json.loads(file.read_text(encoding="utf-8"))
-        parameters = count_parameters(file.with_name("model.safetensors"))
-        head = BundledHead(file.parent.name, config["kind"], config["target"], parameters, config.get("depths"))
-        found.append(head)
-    behind = [head for head in found if not method_of(head.kind).at_once]
-    found += [replace(head, name=LOOKUP_FIRST + head.name, kind=f"lookup-{head.kind}") for head in behind]
-    return tuple(found)
-
-
-def head_names() -> list[str]:
-    return [head.name for head in bundled_heads()]
-
-
 def stepping_heads(target: str) -> list[str]:
     """The heads on a target whose guesses cost one step each: not all at once, and never prompt lookup's."""
-    methods = {head.name: method_of(head.kind) for head in bundled_heads() if head.target == target}
+    methods = {name: method_of(head.kind) for name, head in bundled_heads().items() if head.target == target}
     return [name for name, method in methods.items() if method.fills and not method.at_once]
 
 
 def method_named(draft: str) -> Method:
     """The way to draft that a name asks for; a name that nothing here has is a model's."""
-    heads = {head.name: head.kind for head in bundled_heads()}
-    return named(draft) or (method_of(heads[draft]) if draft in heads else MODEL)
+    return named(draft) or (method_of(bundled_heads()[draft].kind) if draft in bundled_heads() else MODEL)
 
 
 def check_heads(target: str, draft: str) -> None:
@@ -140,7 +124,7 @@ def check_heads(target: str, draft: str) -> None:
 
     A folder may hold the head's own target, which shows when it is loaded. Names of models pass.
     """
-    heads = {head.name: head for head in bundled_heads()}
+    heads = bundled_heads()
     if target in heads:
         raise InputError(say("is_head", head=target, target=heads[target].target))
     if draft in heads and target != heads[draft].target and not find_local(target):
@@ -187,7 +171,7 @@ def changed_weights(trace: Trace) -> list[str]:
     return [
         say("weights_differ", name=name)
         for name, digest in recorded
-        if name in (*bundled_names(), *head_names()) and weights_hash(head_folder(name)) != digest
+        if name in (*bundled_names(), *bundled_heads()) and weights_hash(head_folder(name)) != digest
     ]
 
 
@@ -221,7 +205,7 @@ class Pair:
         return say("modelled") if LEVIATHAN in sources else say("expected")
 
     @property
-    def models(self) -> tuple[KnownModel, KnownModel]:
+    def models(self) -> tuple[ModelEntry, ModelEntry]:
         return known_models()[self.target], known_models()[self.draft]
 
     @property
@@ -234,7 +218,7 @@ LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    models: tuple[KnownModel, ...]
+    models: tuple[ModelEntry, ...]
     pairs: tuple[Pair, ...]
 
 
@@ -243,7 +227,7 @@ _ENGLISH = catalogue_texts.read().content
 HUB_MODELS, PAIRS = _ENGLISH.models, _ENGLISH.pairs
 
 
-def known_models() -> dict[str, KnownModel]:
+def known_models() -> dict[str, ModelEntry]:
     return {model.name: model for model in (*bundled_models(), *HUB_MODELS)}
 
 

@@ -20,7 +20,6 @@ from specviz.models.catalogue import (
     find_folder,
     find_gguf,
     find_local,
-    head_names,
     known_models,
     known_names,
     method_named,
@@ -61,7 +60,7 @@ def offered_names() -> list[str]:
     known = known_names() if "catalogue" in sources() else bundled_names()
     fetched = {SMOLLM2} if "smollm2" in sources() and can_fetch() else set()
     files = sorted({*stored_files(), *fetched})
-    files = [name for name in files if name not in (*known_names(), *head_names()) and not named(name)]
+    files = [name for name in files if name not in (*known_names(), *bundled_heads()) and not named(name)]
     return [*bundled_names(), *files, *known[len(bundled_names()) :]]
 
 
@@ -132,7 +131,7 @@ class DraftGroup:
 
 
 def draft_groups() -> list[DraftGroup]:
-    names = sorted([*bundled_names(), *head_names(), *(name for _, name in own_names())], key=_gain, reverse=True)
+    names = sorted([*bundled_names(), *bundled_heads(), *(name for _, name in own_names())], key=_gain, reverse=True)
     groups = []
     for group in dict.fromkeys(method.group for method in METHODS if method.group):
         methods = [method for method in METHODS if method.group == group]
@@ -155,7 +154,7 @@ def offered_drafts(target: str = "") -> list[str]:
 
     A head on a model that does not ship with the app is there only where that model is the target.
     """
-    strange = {head.name for head in bundled_heads() if head.target not in (*bundled_names(), target)}
+    strange = {name for name, head in bundled_heads().items() if head.target not in (*bundled_names(), target)}
     names = [name for group in draft_groups() for name in group.names if name not in strange]
     return [*names, *(name for name in offered_names() if name not in names and not is_missing(name))]
 
@@ -165,7 +164,7 @@ def draft_for(target: str, draft: str) -> str:
 
     A head drafts for one target, and a bundled model has the tokenizer of the bundled targets only.
     """
-    heads = {head.name: head.target for head in bundled_heads()}
+    heads = {name: head.target for name, head in bundled_heads().items()}
     ours = target in bundled_names()
     if heads.get(draft, target) == target and (ours or draft not in bundled_names()):
         return draft
@@ -178,7 +177,7 @@ def linked_names() -> list[str]:
 
     Where there is no chat model, its name gets a sentence of its own.
     """
-    return [*dict.fromkeys([*offered_names(), SMOLLM2]), *head_names()]
+    return [*dict.fromkeys([*offered_names(), SMOLLM2]), *bundled_heads()]
 
 
 def is_offered(name: str) -> bool:
@@ -213,10 +212,9 @@ def model_label(name: str) -> str:
         return f"SmolLM2-135M · {once} · {SAYS['chat']}"
     if named(name):
         return f"{menu_title(name)} · {SAYS['no_model']}"
-    for head in bundled_heads():
-        if head.name == name:
-            kind = SAYS["head"] if head.is_stored else SAYS["lookup_and_head"]
-            return f"{head.own_name} · {kind} · {_millions(head.parameters)}"
+    if head := bundled_heads().get(name):
+        kind = SAYS["lookup_and_head" if name.startswith(LOOKUP_FIRST) else "head"]
+        return f"{name.removeprefix(LOOKUP_FIRST)} · {kind} · {_millions(head.parameters)}"
     model = known_models().get(name)
     short = name.rpartition("/")[2]
     if model is None:

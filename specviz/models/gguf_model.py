@@ -46,8 +46,7 @@ def inspect_gguf(name: str, path: Path) -> Inspection:
     file = read_gguf(path)
     config = configuration(file)
     parameters = sum(prod(stored.shape) for tensor, stored in file.tensors.items() if tensor != FACTORS)
-    context, rows = config["max_position_embeddings"], config["vocab_size"]
-    return Inspection(name, read_tokens(file), parameters, context, rows)
+    return Inspection(name, read_tokens(file), parameters, config["max_position_embeddings"])
 
 
 def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:

@@ -100,9 +100,10 @@ def end_ids(file: GgufFile) -> frozenset[int]:
 def chat_template(file: GgufFile) -> tuple[str | None, str | None]:
     """The template, and the mark at the beginning, which llama.cpp writes once, whether the template does or not."""
     template, begin = file.fields.get("tokenizer.chat_template"), _mark(file.fields, "bos")
-    if template and begin is not None and _is_begun(file.fields) and "bos_token" not in template:
+    mark = None if begin is None else file.fields["tokenizer.ggml.tokens"][begin]
+    if template and mark and _is_begun(file.fields) and "bos_token" not in template and mark not in template:
         template = "{{ bos_token }}" + template
-    return template, None if begin is None else file.fields["tokenizer.ggml.tokens"][begin]
+    return template, mark
 
 
 def _is_begun(fields: Mapping[str, Any]) -> bool:

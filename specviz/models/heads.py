@@ -42,9 +42,9 @@ from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import (
     HEAD_FILE,
     VOCABULARY,
+    bundled_heads,
     count_parameters,
     head_folder,
-    head_names,
     weights_hash,
     wrong_target,
 )
@@ -143,7 +143,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     "auto" is float32: reading one token with a small network is slower in bfloat16.
     """
     if folder is None:
-        if name not in head_names():
+        if name not in bundled_heads():
             raise InputError(say("no_head", name=repr(name[:100])))
         folder = head_folder(name)
     config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, v
 
 from specviz.core.errors import InputError
 from specviz.core.names import show_size
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.downloads import Progress as Progress
@@ -279,8 +279,7 @@ def hub_id(name: str) -> str:
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
             return name
-    known = ", ".join(bundled_names())
-    raise InputError(say("no_model", name=repr(name[:100]), known=known))
+    raise InputError(say("no_model", name=repr(name[:100]), known=join_choices(bundled_names(), "and")))
 
 
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked

@@ -30,7 +30,6 @@ class Inspection:
     tokens: Tokens
     parameters: int  # tied embeddings counted once
     context: int | None  # most tokens it can read, prompt and output together; None: no known limit
-    rows: int  # of its embedding, padding included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

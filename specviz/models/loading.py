@@ -78,7 +78,7 @@ def inspect_model(name: str) -> Inspection:
     """Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work."""
     for model in bundled_models():
         if model.name == name:
-            return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary)
+            return Inspection(name, read_tokens(name), model.parameters, model.context)
     if file := find_gguf(name):
         return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds

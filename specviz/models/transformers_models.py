@@ -34,7 +34,7 @@ from transformers.utils import logging as transformers_logging
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import bundled_heads, bundled_models, find_folder
+from specviz.models.catalogue import bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.hub import HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
@@ -96,15 +96,8 @@ def inspect_configuration(name: str) -> Inspection:
             if where := disagreement(stored, expected, made.base_model_prefix):
                 raise broken(name, where)
         tokenizer = _read_tokenizer(name, folder)
-    text = config.get_text_config()
-    limit = getattr(text, "max_position_embeddings", None)
-    return Inspection(
-        name=name,
-        tokens=tokenizer,
-        parameters=made.num_parameters(),
-        context=int(limit) if limit and limit > 0 else None,
-        rows=int(text.vocab_size),
-    )
+    limit = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return Inspection(name, tokenizer, made.num_parameters(), int(limit) if limit and limit > 0 else None)
 
 
 def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
@@ -166,19 +159,27 @@ def shapes_in_folder(folder: Path, name: str) -> Shapes:
             if problem := _foreign_content(name, folder / file):
                 raise InputError(problem) from error
             raise broken(name, file) from error
+    _check_numbers(name, kinds)
+    return shapes
+
+
+def _check_numbers(name: str, kinds: Mapping[str, str]) -> None:
+    """Refuse whole numbers and float8 without scales."""
     packed = next((key for key, kind in kinds.items() if key.endswith(".weight") and kind not in FLOATS), None)
     if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in kinds):  # else its scales are named
         raise InputError(say("no_floats", name=name, tensor=packed, kind=kinds[packed]))
-    return shapes
 
 
 def _shapes_on_hub(model: HubModel) -> Shapes:
     """From the first bytes of the weight files."""
     shapes: Shapes = {}
+    kinds: dict[str, str] = {}
     with hub_errors(model.name):
         for file in model.weights:
             header = HfApi().parse_safetensors_file_metadata(model.name, file.name, revision=model.commit, timeout=30)
             shapes |= {key: tuple(tensor.shape) for key, tensor in header.tensors.items()}
+            kinds |= {key: tensor.dtype for key, tensor in header.tensors.items()}
+    _check_numbers(model.name, kinds)
     return shapes
 
 
@@ -219,8 +220,8 @@ def check_kind(name: str, stored: Collection[str], expected: Iterable[str], pref
 
 def _head(name: str, what: str) -> InputError:
     target = bundled_models()[0].name
-    own = join_choices([head.name for head in bundled_heads() if head.target == target and head.is_stored], "and")
-    return InputError(say("head", name=name, what=what[:80], own=own, target=target))
+    own = [head for head, each in bundled_heads().items() if each.target == target and head == head_folder(head).name]
+    return InputError(say("head", name=name, what=what[:80], own=join_choices(own, "and"), target=target))
 
 
 def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:

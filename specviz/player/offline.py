@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import chain
 from typing import TypedDict, cast
 
 from specviz.core.drafters import method_of
@@ -15,7 +14,7 @@ from specviz.core.operator_settings import operator_setting
 from specviz.core.replay import DraftGuesses
 from specviz.core.result import explain_no_result
 from specviz.core.settings import facts as facts_of
-from specviz.core.texts import fill
+from specviz.core.texts import fill, join_choices
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
@@ -143,8 +142,8 @@ def _settings(trace: Trace) -> str:
         SAYS["drafter"]: draft or SAYS["no_drafter"],
         SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
-        SAYS["sampling"]: ", ".join(
-            chain([_sampling(trace)], (f"{name} {localize(value, 'g')}" for name, value in limits))
+        SAYS["sampling"]: join_choices(
+            [_sampling(trace), *(f"{name} {localize(value, 'g')}" for name, value in limits)], "and"
         ),
         SAYS["tokens"]: SAYS["tokens_stopped"].format(most=settings.max_new_tokens, stopped=trace.output.stopped_by),
     }

@@ -1,19 +1,15 @@
 """A lesson on paper: the students' sheet with questions, and the key with the answers, each one HTML file."""
 
-import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from urllib.parse import urlencode
 
 import segno
 
 from specviz.core.languages import current_language
-from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
-from specviz.data.texts import asset, join_choices, page_texts
+from specviz.data.texts import asset, page_texts
 from specviz.player.tree_rows import tree_rows
 
 SAYS = page_texts("sheet")
@@ -109,34 +105,11 @@ def _page(title: str, body: str) -> str:
     )
 
 
-# ---- rounds as an SVG drawing for paper: each mark has a shape of its own, so it needs no colour
+# ---- rounds on paper: each mark has a shape of its own, so it needs no colour
 
 STEPS = 3  # of a round: guesses, check, result
-WIDTH = 700  # of the drawing; its text has 13 units, so 180 mm give about 9.5 points
-LETTER, HEIGHT, LINE = 7.9, 24, 32  # a letter's width, a chip's height, from one line to the next
-LEFT = 76  # room for the round's name
-INDENT = 26  # of a row of a tree, for each depth
 LONGEST = 24  # characters of a token
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction": "↻", "bonus": "+", "own": "•", "guess": "?"}
-
-
-@dataclass(frozen=True, slots=True)
-class SheetChip:
-    kind: str  # a key of MARKS
-    text: str
-
-    @property
-    def label(self) -> str:
-        return f"{MARKS[self.kind]} {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class SheetLine:
-    """A round: its name, and its chips. A round with a tree has several lines."""
-
-    name: str
-    chips: tuple[SheetChip, ...]
-    indent: int = 0
 
 
 def is_open(step: int) -> bool:
@@ -147,10 +120,30 @@ def is_open(step: int) -> bool:
 def round_picture(trace: Trace, step: int) -> str:
     """The round at a step of the playhead, as it looks there: guesses have a question mark until they are judged.
 
-    Steps count the three of each round, from 0; a later one than the last shows the last.
+    Steps count the three of each round, from 0; a later one than the last shows the last. A round with a tree has a
+    line for each row, which begins under the guess that it follows.
     """
+    if not trace.rounds:
+        return ""
     index, phase = divmod(min(step, STEPS * len(trace.rounds) - 1), STEPS)
-    return _drawn(_lines(trace.rounds[index], judged=phase == STEPS - 1)) if trace.rounds else ""
+    round, judged = trace.rounds[index], phase == STEPS - 1
+    drafted = [
+        _chip(
+            ("discarded" if token.status == "not taken" else token.status) if judged else "guess", visible(token.shown)
+        )
+        for token in round.drafted
+    ]
+    own = [_chip(round.added, visible(round.emitted.text))] if judged and round.added != "none" else []
+    name = SAYS["round"].format(number=round.index + 1)
+    if not round.is_tree:
+        return _drawn([_line(name, drafted + own)])
+    path = [chip for chip, token in zip(drafted, round.drafted, strict=True) if token.status == "accepted"]
+    names = [SAYS["tree"] if judged else name]
+    rows = [
+        _line("".join(names[number:]), [drafted[node] for node in row], round.depths[row[0]])
+        for number, row in enumerate(tree_rows(round))
+    ]
+    return _drawn([_line(name, path + own)] * judged + rows)
 
 
 def result_picture(trace: Trace, step: int) -> str:
@@ -158,79 +151,19 @@ def result_picture(trace: Trace, step: int) -> str:
 
 
 def marks_picture() -> str:
-    chips = tuple(SheetChip(kind, SAYS[f"mark_{kind}"]) for kind in MARKS if kind != "guess")
-    return _drawn([SheetLine(SAYS["marks"], chips)])
+    return _drawn([_line(SAYS["marks"], [_chip(kind, SAYS[f"mark_{kind}"]) for kind in MARKS if kind != "guess"])])
 
 
-def _lines(round: Round, *, judged: bool) -> list[SheetLine]:
-    kinds = ["discarded" if token.status == "not taken" else token.status for token in round.drafted]
-    shown = zip(kinds if judged else ["guess"] * len(kinds), round.drafted, strict=True)
-    drafted = tuple(SheetChip(kind, visible(token.shown)) for kind, token in shown)
-    added = round.added
-    own = (SheetChip(added, visible(round.emitted.text)),) if judged and added != "none" else ()
-    name = SAYS["round"].format(number=round.index + 1)
-    if not round.is_tree:
-        return [SheetLine(name, (*drafted, *own))]
-    if not judged:
-        return _tree(round, drafted, name)
-    path = tuple(chip for chip in drafted if chip.kind == "accepted")
-    return [SheetLine(name, (*path, *own)), *_tree(round, drafted, SAYS["tree"])]
+def _drawn(lines: list[str]) -> str:
+    return f'<div class="picture">{"".join(lines)}</div>'
 
 
-def _tree(round: Round, drafted: Sequence[SheetChip], name: str) -> list[SheetLine]:
-    """A line for each row, which begins under the guess that it follows."""
-    return [
-        SheetLine("" if number else name, tuple(drafted[node] for node in row), round.depths[row[0]])
-        for number, row in enumerate(tree_rows(round))
-    ]
+def _line(name: str, chips: list[str], depth: int = 0) -> str:
+    return f'<b>{escape(name)}</b><p style="padding-left: {1.6 * depth:g}em">{" ".join(chips)}</p>'
 
 
-def _drawn(lines: Sequence[SheetLine]) -> str:
-    parts, top = list[str](), 0
-    for line in lines:
-        parts.append(f'<text class="name" x="0" y="{top + 17}">{escape(line.name)}</text>')
-        for chip, x, y in _placed(line.chips, top, LEFT + INDENT * line.indent):
-            parts.append(_chip(chip, x, y))
-            top = y
-        top += LINE
-    chips = [join_choices([chip.label for chip in line.chips], "and") for line in lines]
-    said = "; ".join(": ".join(filter(None, (line.name, its))) for line, its in zip(lines, chips, strict=True))
-    return (
-        f'<svg class="picture" viewBox="-2 -2 {WIDTH + 4} {top - LINE + HEIGHT + 4}" role="img" '
-        f'aria-label="{escape(said)}">{"".join(parts)}</svg>'
-    )
-
-
-def _placed(chips: Sequence[SheetChip], top: int, left: float) -> Iterator[tuple[SheetChip, float, int]]:
-    """Each chip with its place; what does not fit goes on in the next line."""
-    x, y = left, top
-    for chip in chips:
-        if x > left and x + _width(chip) > WIDTH:
-            x, y = left, y + LINE
-        yield chip, x, y
-        x += _width(chip) + 5
-
-
-def _chip(chip: SheetChip, x: float, y: int) -> str:
-    wide, middle = _width(chip), y + HEIGHT / 2
-    struck = chip.kind == "rejected"
-    line = f'<line x1="{x + 24:g}" y1="{middle}" x2="{x + wide - 7:g}" y2="{middle}"/>' if struck else ""
-    return (
-        f'<g class="{chip.kind}"><rect x="{x:g}" y="{y}" width="{wide:g}" height="{HEIGHT}" rx="5"/>'
-        f'<text x="{x + 7:g}" y="{y + 17}" textLength="{wide - 14:g}" lengthAdjust="spacingAndGlyphs">'
-        f"{escape(chip.label)}</text>{line}</g>"
-    )
-
-
-def _width(chip: SheetChip) -> float:
-    return round(14 + LETTER * sum(_columns(letter) for letter in chip.label), 1)
-
-
-def _columns(letter: str) -> int:
-    """Of a terminal: letters of East Asian scripts take two, what stands above another letter takes none."""
-    if unicodedata.combining(letter):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+def _chip(kind: str, text: str) -> str:
+    return f'<span class="chip {kind}">{MARKS[kind]} <span translate="no">{escape(text)}</span></span>'
 
 
 def visible(text: str) -> str:

@@ -120,11 +120,6 @@ class Job:
         return its - set(bundled_names())
 
     @property
-    def loads(self) -> tuple[set[str], str]:
-        """What two jobs must have alike to be in memory together: the other models, and their number format."""
-        return self.others, self.command.precision
-
-    @property
     def tokens(self) -> int:
         """For whose keys and values it has room while it is paused, about: both decoders read its longest prompt.
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, Valida
 from specviz.core.languages import ENGLISH
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
-from specviz.core.request import Precision, RunRequest
+from specviz.core.request import RunRequest
 from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import GameRequest, Turn
@@ -69,10 +69,6 @@ class JobCommand(JobMessage):
         raise NotImplementedError
 
     @property
-    def precision(self) -> Precision:
-        raise NotImplementedError
-
-    @property
     def models(self) -> set[str]:
         return {name for pair in self.pairs for name in pair}
 
@@ -89,10 +85,6 @@ class PairCommand(JobCommand):
     def texts(self) -> list[str]:
         return [self.request.prompt]
 
-    @property
-    def precision(self) -> Precision:
-        return self.request.precision
-
 
 @dataclass(frozen=True, slots=True)
 class Run(PairCommand):
@@ -101,7 +93,7 @@ class Run(PairCommand):
 
 @dataclass(frozen=True, slots=True)
 class Calibrate(PairCommand):
-    """Measure what a pair costs. Only the request's models and precision are used.
+    """Measure what a pair costs. Only the request's models are used.
 
     What was measured before answers it, unless a run doubts that: then a later attempt is asked for.
     """
@@ -138,10 +130,6 @@ class Sweep(JobCommand):
     @property
     def texts(self) -> list[str]:
         return [prompt.text for prompt in self.plan.prompts]
-
-    @property
-    def precision(self) -> Precision:
-        return self.plan.precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +188,6 @@ class Stop(JobMessage):
 @dataclass(frozen=True, slots=True)
 class CostsResult:
     costs: Costs
-    dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
     beside: int = 0  # the most other engines that were busy while they were measured
     attempt: int = 1  # which one to measure them
 

@@ -84,5 +84,5 @@ class Schedule:
 
     def _fits(self, job: Job, running: Sequence[Job]) -> bool:
         """Of models that do not ship with the app, an engine has those of one job: others may not fit beside them."""
-        alike = not job.others or all(not other.others or other.loads == job.loads for other in running)
+        alike = not job.others or all(not other.others or other.others == job.others for other in running)
         return alike and self._has_memory(job, running)

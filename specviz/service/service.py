@@ -19,11 +19,11 @@ from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import (
+    bundled_heads,
     bundled_names,
     check_heads,
     find_gguf,
     head_folder,
-    head_names,
     method_named,
     weights_hash,
 )
@@ -73,13 +73,10 @@ def sharing_key(command: wire.JobCommand) -> str | None:
     if isinstance(command, wire.Run):
         asked: dict[str, object] = asdict(command.request)
     elif isinstance(command, wire.Calibrate):
-        request = command.request
-        asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
-        if request.precision == "fast":
-            asked["language"] = command.language  # sentences say why each model has its number format
+        asked = {"target": command.request.target, "draft": command.request.draft}
     else:
         return None
-    here = (*bundled_names(), *head_names())
+    here = (*bundled_names(), *bundled_heads())
     # A model that does not ship with the app is known by its name: what is loaded under it, the engine decides.
     weights = {
         name: weights_hash(head_folder(name)) if name in here else _stated(name)

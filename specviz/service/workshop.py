@@ -20,7 +20,7 @@ from specviz.core.free_memory import give_back
 from specviz.core.metrics import Costs
 from specviz.core.names import show_size
 from specviz.core.operator_settings import operator_setting
-from specviz.core.request import Precision, RunRequest
+from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
@@ -35,7 +35,7 @@ from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
+from specviz.models.loading import check_known, download, inspect_model, load_model
 from specviz.models.memory import available_bytes
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
@@ -62,7 +62,7 @@ def budget_from_environment() -> int:
 
 
 class ModelCache:
-    """Holds models up to a budget. A model is counted before it is loaded; the pair in use is never removed.
+    """Holds models in float32, up to a budget. One is counted before it is loaded; the pair in use is never removed.
 
     Many jobs use the bundled models at the same time. So these stay, in each number format once, and are not counted.
     """
@@ -72,7 +72,6 @@ class ModelCache:
         self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
         self._bundled: dict[tuple[str, Dtype], LoadedModel] = {}
         self._sizes: dict[str, int] = {}  # parameters, by model name
-        self._faster: dict[str, DtypeChoice] = {}  # for "fast": the faster number format of each model, measured once
 
     @property
     def names(self) -> list[str]:
@@ -82,32 +81,25 @@ class ModelCache:
     def bytes(self) -> int:
         return sum(model.bytes for model in self._models.values())
 
-    def holds(self, name: str, precision: Precision) -> bool:
-        faster = self._faster.get(name)
-        dtype: Dtype | None = "float32" if precision == "exact" else faster.dtype if faster else None
-        if name in bundled_names():
-            return dtype is not None and (name, dtype) in self._bundled
-        return name in self._models and self._models[name].info.dtype == dtype
+    def holds(self, name: str) -> bool:
+        return name in self._models or (name, "float32") in self._bundled
 
-    def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
+    def check(self, sizes: Mapping[str, int]) -> None:
         """Refuse models, given their parameters by name, that would not fit even without all others: an InputError."""
         self._sizes |= sizes
-        least = "float32" if precision == "exact" else "bfloat16"
-        needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
+        needed = sum(weight_bytes(parameters, "float32") for parameters in sizes.values())
         if needed > self._budget:
             models, most = join_choices([*sizes], "and"), show_size(self._budget)
-            raise InputError(say("too_large", models=models, size=show_size(needed), dtype=least, most=most))
+            raise InputError(say("too_large", models=models, size=show_size(needed), most=most))
 
-    def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
+    def get(self, name: str, keep: Collection[str] = ()) -> LoadedModel:
         """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
-        dtype = self._dtype(name, precision, keep)
         if name in bundled_names():
-            return self.bundled(name, dtype)
+            return self.bundled(name, "float32")
         model = self._models.pop(name, None)
-        if model is None or model.info.dtype != dtype:
-            model = None  # remove the old copy before the new one is loaded
-            self._make_room(weight_bytes(self._parameters(name), dtype), keep)
-            model = load_ready(name, dtype)
+        if model is None:
+            self._make_room(weight_bytes(self._parameters(name), "float32"), keep)
+            model = load_ready(name, "float32")
         self._models[name] = model
         return model
 
@@ -115,28 +107,6 @@ class ModelCache:
         if (name, dtype) not in self._bundled:
             self._bundled[name, dtype] = load_ready(name, dtype)
         return self._bundled[name, dtype]
-
-    def reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
-        if precision == "exact":
-            return []
-        of_target, of_draft = self._faster[target.name], self._faster[(draft or target).name]
-        reasons = (of_target.reason, of_target.plain, of_draft.reason)
-        return [sentence for sentence in dict.fromkeys(reasons) if sentence]
-
-    def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
-        if precision == "exact":
-            return "float32"
-        if name not in self._faster and name in bundled_names():
-            self._faster[name] = choose_dtype(name)
-        if name not in self._faster:
-            both = weight_bytes(self._parameters(name), "float32")
-            in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
-            if in_use + both > self._budget:
-                self._faster[name] = DtypeChoice(name, "bfloat16", {})
-            else:
-                self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
-                self._faster[name] = choose_dtype(name)
-        return self._faster[name].dtype
 
     def _parameters(self, name: str) -> int:
         if name not in self._sizes:
@@ -254,19 +224,19 @@ class Workshop:
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
         names = [request.target, request.draft] if own else [request.target]
-        missing = [name for name in names if not self.models.holds(name, request.precision)]
+        missing = [name for name in names if not self.models.holds(name)]
         if missing:
             yield wire.Loading(job, missing[0])
             sizes = yield from self._sizes(job, request, names)
-            self.models.check(sizes, request.precision)
+            self.models.check(sizes)
             for name in missing:
                 yield from self._download(job, name)
             downloads.release(keep=[*names, *self.models.names, *self._downloads.names])
         models: list[LoadedModel] = []
         for name in names:
-            if not self.models.holds(name, request.precision):
+            if not self.models.holds(name):
                 yield wire.Loading(job, name)
-            models.append(self.models.get(name, request.precision, keep=names))
+            models.append(self.models.get(name, keep=names))
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
 
@@ -281,17 +251,16 @@ class Workshop:
         known = {name: known_models()[name].parameters for name in names if name in known_models()}
         if set(names) <= set(bundled_names()):
             return known
-        dtype = "float32" if request.precision == "exact" else "bfloat16"
         if fetched := any(map(is_missing, names)):
             known[SMOLLM2] = SMOLLM2_PARAMETERS
-        self.models.check(known, request.precision)
-        check_known(names, dtype, self.models.bytes)
+        self.models.check(known)
+        check_known(names, "float32", self.models.bytes)
         if fetched:
             if not is_allowed(SMOLLM2):  # its file was there when the server looked
                 raise InputError(explain_refusal(SMOLLM2))
             yield from self._download(job, SMOLLM2)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
-        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
+        check = partial(check_pair, request.target, draft, "float32", "float32", reclaimable=self.models.bytes)
         report = yield from run_in_thread(
             job, partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens)
         )

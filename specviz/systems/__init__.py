@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from statistics import median
 
 from specviz.core.errors import InputError
 from specviz.core.texts import AppTexts, NonEmptyText, join_choices
@@ -60,16 +59,9 @@ MOST_LINES = 50_000  # each costs about as much as fifty characters
 WORDS = ("draft", "accept", "spec", "decoding")
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 NAMED = 12  # names that are listed at most
-EARLIER = 100  # lines of a log, the newest ones
 ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
-# Methods that write a whole block in one step, and methods that write one token a step.
-BLOCKS = ("dflash", "dspark", "pard", "p-eagle", "peagle", "medusa")
-_METHOD = re.compile(
-    r"""(?:speculative[_-]algorithm|spec[_-]type|draft_kind|["']method["']|speculative_method|statistics)["'\s:=]{1,4}"""
-    r"""(?:draft-)?((?:dflash|dspark|pard|p-?eagle|medusa|eagle|mtp|nextn|ngram|suffix|simple|standalone)[\w-]{0,20})""",
-    re.IGNORECASE,
-)
-_BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-eagle|medusa)(?![a-z])", re.IGNORECASE)
+# Methods that write a whole block in one step.
+_BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-?eagle|medusa)(?![a-z])", re.IGNORECASE)
 
 
 def import_run(content: bytes, system: str, given: RecordOptions | None = None, limits: TraceLimits = FILE) -> Trace:
@@ -112,31 +104,20 @@ def read_bench(content: bytes) -> list[ToolRun]:
 
 
 def counts_in_answer(pieces: Sequence[JsonObject]) -> SystemCounts | None:
-    """What the parts of one answer count, the last that counts anything: totals grow through a stream.
-
-    llama.cpp does not count its rounds, but its totals grow once a round, so there the whole stream is read.
-    """
+    """What the parts of one answer count, the last that counts anything: totals grow through a stream."""
     with suppress(InputError):
-        parts = [Fields("", piece) for piece in pieces]
-        if any("draft_n" in part.inner("timings").value for part in parts[-3:]):
-            steps = [step for step in llama_cpp.steps_of(parts) if step.drafted]
-            most = max((step.drafted for step in steps), default=0)
-            drafted, accepted = (float(sum(getattr(step, name) for step in steps)) for name in ("drafted", "accepted"))
-            shares = [sum(step.accepted > place for step in steps) / len(steps) for place in range(most)]
-            return SystemCounts("llama.cpp", float(len(steps)), drafted, accepted, survival=tuple(shares))
+        if counts := llama_cpp.counts_in_stream([Fields("", piece) for piece in pieces]):
+            return counts
     for piece in reversed(pieces):
         found = list(walk(piece))
         for system in (*ROWS, sglang.ROW, others.USAGE):
             with suppress(InputError):
-                if (records := records_of(system, found)) and _told(read := read_record(records[-1]), system):
-                    return read
+                if records := records_of(system, found):
+                    counts = read_record(records[-1])
+                    zeros = system is others.USAGE and not counts.drafted  # other servers have its fields with zeros
+                    if counts.drafted is not None and counts.accepted is not None and not zeros:
+                        return counts
     return None
-
-
-def _told(counts: SystemCounts, system: SystemNames) -> bool:
-    """Servers have the fields of OpenAI's usage with zeros."""
-    known = counts.drafted is not None and counts.accepted is not None
-    return known and (system is not others.USAGE or bool(counts.drafted))
 
 
 def counts_between(before: str, after: str) -> tuple[float | None, SystemCounts | None]:
@@ -179,11 +160,9 @@ def read_counters(text: str) -> ServingCounters:
         if (read := _read(pasted, found)) is not None:
             counts, reading = read
             figures = figures_of(counts, limited_in(found))
-            drafter, block = _drafter_of(pasted)
-            convention = " ".join(
-                conventions()[name] for name in (counts.convention, "marginal")[: 1 + bool(figures.survival)]
-            )
-            return replace(figures, reading=reading, drafter=drafter, block=block, convention=convention)
+            names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
+            convention = " ".join(conventions()[name] for name in names)
+            return replace(figures, reading=reading, block=bool(_BLOCK.search(pasted)), convention=convention)
     raise _refusal(say_count("no_counts" if RATE.search(text) else "nothing_found"))
 
 
@@ -199,9 +178,8 @@ def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None
     if read := _read_rows(ROWS, found, text):
         return read
     records = log_records(text)
-    for read_log, tokens_in_line in LOGS:
-        if (counts := read_log(records, text)) is not None:
-            return replace(counts, before=_before(records, tokens_in_line)), say_count("line")
+    if counts := vllm.counts_in_log(records) or sglang.counts_in_log(records, text):
+        return counts, say_count("line")
     if counts := llama_cpp.counts_in_log(records):
         return counts, say_count("lines", count=sum("draftacceptance" in record for record in records))
     rows = rows_in(text, KNOWN)
@@ -217,22 +195,6 @@ def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None
     return _read_rows(vllm.LAST_ROWS, found, text) or _read_rows(vllm.LAST_ROWS, rows, text)
 
 
-LogReader = Callable[[Sequence[str], str], SystemCounts | None]
-LOGS: tuple[tuple[LogReader, Callable[[str], float | None]], ...] = (
-    (lambda records, _: vllm.counts_in_log(records), vllm.tokens_in_line),
-    (sglang.counts_in_log, sglang.tokens_in_line),
-)
-
-
-def _before(records: Sequence[str], tokens_in_line: Callable[[str], float | None]) -> float | None:
-    """The median tokens of a pass of the lines before the last one."""
-    tokens = list[float]()
-    for record in records:
-        with suppress(InputError):
-            tokens += [found] if (found := tokens_in_line(record)) else []
-    return median(tokens[-EARLIER - 1 : -1]) if len(tokens) > 1 else None
-
-
 def _read_rows(systems: Sequence[SystemNames], found: list[JsonObject], text: str) -> tuple[SystemCounts, str] | None:
     for system in systems:
         if records := records_of(system, found):
@@ -246,14 +208,5 @@ def _read_rows(systems: Sequence[SystemNames], found: list[JsonObject], text: st
 def _reading(used: Iterable[str], text: str) -> str:
     """Which names were read, in the order of the text."""
     names = [re.sub(r"[^\w.:() %/-]", "?", name[:60]) for name in sorted(dict.fromkeys(used), key=text.find)]
-    listed = ", ".join(names[:NAMED])
-    return say_count(
-        "read", names=say_count("and_more", names=listed, more=len(names) - NAMED) if len(names) > NAMED else listed
-    )
-
-
-def _drafter_of(text: str) -> tuple[str, bool]:
-    """The methods that the text names, and whether one writes a whole block in one step. Empty if it names none."""
-    found, block = list(dict.fromkeys(_METHOD.findall(text))), _BLOCK.search(text)
-    names = found[:3] or ([block[1]] if block else [])
-    return ", ".join(names), any(name.lower().startswith(BLOCKS) for name in names)
+    more = [say_count("more", count=len(names) - NAMED)] if len(names) > NAMED else []
+    return say_count("read", names=join_choices([*names[:NAMED], *more], "and"))

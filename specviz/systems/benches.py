@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from specviz.core.errors import InputError
 from specviz.core.names import first_words
@@ -15,12 +16,12 @@ FAILED = "The tool counts it as failed."
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    key: str  # what may say which prompt it was; empty: its place alone
-    prompt_tokens: int | None
-    began: float
-    first: float | None  # None: not streamed
-    seconds: float
-    tokens: int
+    key: str = ""  # what may say which prompt it was; empty: its place alone
+    prompt_tokens: int | None = None
+    began: float = 0.0
+    first: float | None = None  # None: not streamed
+    seconds: float = 0.0
+    tokens: int = 0
     text: str = ""
     part_seconds: Sequence[float] = ()
     problem: str = ""
@@ -31,11 +32,11 @@ class ToolRun:
     """The requests of one load."""
 
     tool: str
-    model: str
-    created: str  # ISO 8601, or empty
-    concurrency: int | None  # the most requests under way that were asked for; None: it does not say_record
-    began_known: bool
     answers: Sequence[ToolAnswer]
+    model: str = ""
+    created: str = ""  # ISO 8601, or empty
+    concurrency: int | None = None  # the most requests under way that were asked for; None: it does not say
+    began_known: bool = False
     counts: SystemCounts | None = None
     notes: tuple[str, ...] = ()
 
@@ -43,55 +44,45 @@ class ToolRun:
 def run_of_lists(tool: str, value: Fields, counts: SystemCounts | None = None, *notes: str) -> ToolRun:
     """vLLM's and SGLang's file: an entry of each list is one request."""
     lengths, firsts, starts = value.counts("output_lens"), value.numbers("ttfts"), value.numbers("start_times")
-    prompts, problems, texts = value.counts("input_lens"), value.value.get("errors"), value.value.get("generated_texts")
-    count, start, gaps = len(lengths), min(starts, default=0.0), value.value.get("itls")
+    count, start, prompts = len(lengths), min(starts, default=0.0), value.counts("input_lens")
     if not count or len(firsts) != count:
         raise InputError(f"it has {count} lengths and {len(firsts)} times to a first token")
+    lists = [prompts, starts, *(value.value.get(name) for name in ("itls", "errors", "generated_texts"))]
     mean = value.number("mean_e2e_latency_ms") or value.number("mean_e2el_ms")
-    streamed, answers = True, list[ToolAnswer]()
-    for place in range(count):
-        parts = Fields("itls", {str(place): _at(gaps, place)}).numbers(str(place))
-        times = [firsts[place]]
-        for gap in parts:
-            times.append(times[-1] + gap)
-        problem = first_words(str(_at(problems, place) or ""), LONGEST)
-        held = not problem and not firsts[place] and not parts and lengths[place] > 0
+    answers = list[ToolAnswer]()
+    for place, (tokens, first) in enumerate(zip(lengths, firsts, strict=True)):
+        prompt, began, gaps, error, text = (
+            each[place] if isinstance(each, list) and place < len(each) else None for each in lists
+        )
+        parts, problem = Fields("itls", {str(place): gaps}).numbers(str(place)), first_words(str(error or ""), LONGEST)
+        held = not problem and not first and not parts and tokens > 0
         if held and not mean:
             raise InputError("its answers were not streamed, and it says no time of a whole answer")
-        streamed = streamed and not held
+        times = [*accumulate(parts, initial=first)]
         answers.append(
             ToolAnswer(
-                "",
-                prompts[place] if place < len(prompts) else None,
-                max(0.0, starts[place] - start) if place < len(starts) else 0.0,
-                None if held else firsts[place],
-                (mean or 0.0) / 1000 if held else times[-1],
-                lengths[place],
-                str(_at(texts, place) or "")[:100_000],
-                times if len(times) <= MOST_PARTS and not held else [],
-                problem if problem or held or firsts[place] else FAILED,
+                prompt_tokens=prompt,
+                began=max(0.0, began - start) if began is not None else 0.0,
+                first=None if held else first,
+                seconds=(mean or 0.0) / 1000 if held else times[-1],
+                tokens=tokens,
+                text=str(text or "")[:100_000],
+                part_seconds=times if len(times) <= MOST_PARTS and not held else [],
+                problem=problem if problem or held or first else FAILED,
             )
         )
-    if not streamed:
+    if any(each.first is None for each in answers):
         notes += ("Some answers were not streamed: each has the file's mean latency, and no time to a first token.",)
+    date = value.text("date") or ""
+    if len(date) == 15 and date.replace("-", "", 1).isdecimal():  # "20261126-223900"
+        date = f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[9:11]}:{date[11:13]}:{date[13:]}"
     return ToolRun(
         tool,
+        answers,
         first_words(value.text("model_id") or "", LONGEST),
-        _iso(value.text("date") or ""),
+        first_words(date, 40),
         value.whole("max_concurrency"),
         len(starts) == count,
-        answers,
         counts,
         notes,
     )
-
-
-def _at(values: object, place: int) -> object:
-    return values[place] if isinstance(values, list) and place < len(values) else None
-
-
-def _iso(date: str) -> str:
-    """ "2026-11-26T22:39:00" of "20261126-223900"."""
-    if len(date) == 15 and date.replace("-", "", 1).isdecimal():
-        return f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[9:11]}:{date[11:13]}:{date[13:]}"
-    return first_words(date, 40)

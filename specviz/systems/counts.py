@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as field_of
-from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
@@ -47,7 +46,6 @@ class SystemCounts:
     checked: float | None = None  # nodes of a draft tree and its root
     convention: str = "own"  # the name of a text
     notes: tuple[str, ...] = ()
-    before: float | None = None  # tokens of a pass in the earlier lines of a log
 
     def at_positions(self) -> list[int]:
         """The rounds that accepted position 1, 2, …"""
@@ -101,15 +99,11 @@ class ServingCounters:
     drafting_share: float | None = None  # share of the target's calls that checked a draft; None if it is unknown
     notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
     latency: float | None = None  # seconds for an output token of a request, with speculation
-    reading: str = field_of(default="", compare=False)  # which parts of the text were read
-    written: float | None = None  # output tokens that the text reports; they bound what is counted
     over_all_calls: bool = False  # also over those without a draft: then less than one token a call may be drafted
-    bounded: bool = False  # whether `tokens_per_target_call` was cut to the tokens that were written
     calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
-    drafter: str = ""  # the method that the text names, as the text writes it
     block: bool = False  # the drafter writes a whole block in one step (DFlash, PARD, …): its price is not γ steps
     convention: str = field_of(default="", compare=False)  # what its figures count
-    before: float | None = field_of(default=None, compare=False)  # tokens of a pass in the earlier lines of a log
+    reading: str = field_of(default="", compare=False)  # which parts of the text were read
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -122,19 +116,6 @@ class ServingCounters:
         """Per judgement, h_j: of the rounds that reached position j, the share that accepted it."""
         before = (1.0, *self.survival)
         return tuple(here / reached for here, reached in zip(self.survival, before, strict=False) if reached)
-
-    @property
-    def counts_judgements(self) -> bool:
-        """Whether rejections can be counted. They can if every round drafted up to the last position."""
-        full = self.draft_length is None or abs(self.draft_length - len(self.survival)) < 0.01
-        return bool(self.survival) and full
-
-    def alpha(self, draft_length: int) -> float:
-        """accepted / (accepted + rejected); `alike_alpha` where rejections cannot be counted."""
-        accepted = self.accepted_per_call(draft_length)
-        if self.counts_judgements and self.survival[-1] < 1:
-            return accepted / (accepted + 1 - self.survival[-1])
-        return self.alike_alpha(draft_length)
 
     def alike_alpha(self, draft_length: int) -> float:
         """The alpha that gives the same tokens per target call with this draft length, if all judgements are alike."""
@@ -149,10 +130,11 @@ class ServingCounters:
         """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
         if self.tokens_per_target_call is not None:
             return self
-        note = say_count("not_counted", length=draft_length)
         tokens = 1 + self.accepted_per_call(draft_length)
-        read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
-        return replace(self, **read, notes=(*self.notes, note))
+        notes = (*self.notes, say_count("not_counted", length=draft_length))
+        return replace(
+            self, tokens_per_target_call=tokens, draft_length=float(draft_length), calls_assumed=True, notes=notes
+        )
 
 
 def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
@@ -160,43 +142,31 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
     rounds, accepted, drafted = counts.rounds, counts.accepted, counts.drafted
     if 0 in (rounds, drafted) or (accepted is None and counts.length is None and not counts.survival):
         raise InputError(say_count("nothing_drafted", engine=counts.engine))
-    figures = ServingCounters(
-        counts.engine, None, counts.draft_length or float(len(counts.survival)) or None, counts.survival,
-        counts.running, drafted, accepted, counts.checked, latency=counts.latency, written=counts.written,
-        convention=counts.convention, before=counts.before,
-    )  # fmt: skip
+    length, share, over_all_calls = counts.draft_length or float(len(counts.survival)) or None, None, False
+    tokens, notes = None, list[str]()
     if rounds and accepted is not None:
         share = drafting_share(rounds, accepted, counts.written, counts.requests)
-        length = counts.draft_length or (drafted / rounds if drafted else figures.draft_length)
-        over_all = None if share is None or share == 1 else 1 + share * accepted / rounds
-        only = () if share is not None else (say_count("only_drafting"),)
-        only = only if over_all is None else (say_count("over_all", tokens=over_all),)
-        figures = replace(
-            figures,
-            tokens_per_target_call=1 + accepted / rounds,
-            draft_length=length,
-            drafting_share=share,
-            notes=only,
-        )
+        tokens, length = 1 + accepted / rounds, counts.draft_length or (drafted / rounds if drafted else length)
+        if share is None:
+            notes.append(say_count("only_drafting"))
+        elif share != 1:
+            notes.append(say_count("over_all", tokens=1 + share * accepted / rounds))
     elif counts.length is not None or accepted is None:
         tokens = 1 + sum(counts.survival) if counts.length is None else counts.length
-        figures = replace(figures, tokens_per_target_call=tokens)
     elif counts.written:
         calls = counts.written - counts.requests - accepted
         if calls < 1:
             raise InputError(say_count("past_the_end", accepted=accepted, written=counts.written))
-        figures = replace(
-            figures,
-            tokens_per_target_call=1 + accepted / calls,
-            draft_length=drafted / calls if drafted is not None else None,
-            over_all_calls=True,
-            notes=(say_count("all_calls"),),
-        )
-    most = max(figures.draft_length or 0.0, (figures.tokens_per_target_call or 1.0) - 1)
+        tokens, length, over_all_calls = 1 + accepted / calls, None if drafted is None else drafted / calls, True
+        notes.append(say_count("all_calls"))
+    most = max(length or 0.0, (tokens or 1.0) - 1)
     if counts.limit and most > counts.limit + 0.01:
         raise InputError(say_count("over_limit", drafted=most, limit=counts.limit))
-    ignored = (say_count("ignored", count=counts.ignored),) if counts.ignored else ()
-    figures = replace(figures, notes=(*figures.notes, *counts.notes, *ignored))
+    notes += [*counts.notes, *([say_count("ignored", count=counts.ignored)] if counts.ignored else [])]
+    figures = ServingCounters(
+        counts.engine, tokens, length, counts.survival, counts.running, drafted, accepted, counts.checked, share,
+        tuple(notes), counts.latency, over_all_calls, convention=counts.convention,
+    )  # fmt: skip
     return checked(_limit_to_written(figures, counts, limited))
 
 
@@ -217,38 +187,31 @@ def _limit_to_written(figures: ServingCounters, counts: SystemCounts, limited: i
     excess = accepted - room
     if excess <= 0 or (counts.of_server and (room < 0 or excess <= FIRST_TOKENS * rounds)):
         return figures
-    may_be_cut = limited or (requests if counts.many else 0)  # each may have ended inside a draft
+    may_be_cut = limited or (requests if counts.many or counts.of_server else 0)  # each may have ended inside a draft
     if excess <= may_be_cut * (figures.draft_length or 0):
-        kept = room + 1 if requests == 1 else room  # of one answer: its last round wrote no token of the target
-        cut = say_count(
-            "cut_off" if limited else "past_ends", engine=counts.engine, accepted=accepted, room=max(0.0, kept)
-        )
-        return replace(figures, notes=(*figures.notes, cut))
+        room = max(0.0, room + 1 if requests == 1 else room)  # the last round of one answer wrote no token of its own
+        note = say_count("cut_off" if limited else "past_ends", engine=counts.engine, accepted=accepted, room=room)
+        return replace(figures, notes=(*figures.notes, note))
     if room < 0:
         raise InputError(say_count("too_few_written", rounds=rounds, written=written))
-    return replace(
-        figures,
-        tokens_per_target_call=1 + room / rounds,
-        accepted=room,
-        survival=(),
-        bounded=True,
-        notes=(*figures.notes, say_count("bounded", accepted=accepted, room=room)),
-    )
+    notes = (*figures.notes, say_count("bounded", accepted=accepted, room=room))
+    return replace(figures, tokens_per_target_call=1 + room / rounds, accepted=room, survival=(), notes=notes)
 
 
 def checked(counters: ServingCounters) -> ServingCounters:
     """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate, survival = counters.tokens_per_target_call, counters.acceptance_rate, counters.survival
+    more = counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted
+    length, positions = counters.draft_length, len(survival)
     if tokens is not None and tokens < 1:
         raise InputError(say_count("less_than_one", tokens=tokens))
-    more = counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted
     if more or (rate is not None and rate > 1.001):
         raise InputError(say_count("more_accepted"))
-    if tokens is not None and survival and tokens > len(survival) + 1.01:
-        raise InputError(say_count("too_many_for_positions", tokens=tokens, positions=len(survival)))
-    if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
-        raise InputError(say_count("short_draft", length=counters.draft_length))
-    if max(len(survival), counters.draft_length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
+    if tokens is not None and survival and tokens > positions + 1.01:
+        raise InputError(say_count("too_many_for_positions", tokens=tokens, positions=positions))
+    if length and length < 1 and not counters.over_all_calls:
+        raise InputError(say_count("short_draft", length=length))
+    if max(positions, length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
         raise InputError(say_count("long_draft", most=MAX_POSITIONS))
     if any(after > before + 0.001 for before, after in zip((1.0, *survival), survival, strict=False)):
         raise InputError(say_count("rising"))
@@ -256,23 +219,17 @@ def checked(counters: ServingCounters) -> ServingCounters:
 
 
 def number(value: object, name: str) -> float:
-    """The value from 0 to `MOST`. Else InputError, with a short, harmless piece of it."""
+    """The value from 0 to `MOST`; commas are between thousands (“1,660”) or a decimal one (“2,28”). Else InputError."""
     written = str(value)
+    plain = written.replace(",", "" if THOUSANDS.fullmatch(written.rstrip("%")) else ".")
     try:
         usable = not isinstance(value, bool) and len(written) < LONGEST
-        found = float(_write_point(written).rstrip("%")) if usable else math.nan
+        found = float(plain.rstrip("%")) if usable else math.nan
     except ValueError:
         found = math.nan
     if not 0 <= found <= MOST:  # written so that nan fails
         raise InputError(say_count("no_number", name=name[:60], value=shown(written)))
     return found
-
-
-def _write_point(text: str) -> str:
-    """Commas are between thousands (“1,660”), else the only one is a decimal one (“2,28”)."""
-    if THOUSANDS.fullmatch(text.rstrip("%")):
-        return text.replace(",", "")
-    return text.replace(",", ".") if text.count(",") == 1 else text
 
 
 def numbers(texts: Iterable[str], name: str) -> tuple[float, ...]:

@@ -3,24 +3,25 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density, shape_hook
+from specviz.core.outside import JsonShape, check_density
 from specviz.core.problems import WHOLE, Problem, join_problems
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
+T = TypeVar("T")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
 # A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
-SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14, fields=256)
-_DECODER = json.JSONDecoder(object_pairs_hook=shape_hook(SHAPE))
+SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14)
+_DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
 ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
@@ -39,7 +40,7 @@ class Fields:
             self.refuse(name, f"Input should be {wanted}")
         return found
 
-    def refuse(self, name: str, why: str) -> None:
+    def refuse(self, name: str, why: str) -> NoReturn:
         raise InputError(join_problems(SHAPE.kind, [Problem(f"{self.place}.{name}".strip("."), why)]))
 
     def has(self, name: str) -> bool:
@@ -49,20 +50,25 @@ class Fields:
         found: str | None = self._find(name, str, "a valid string")
         return found
 
+    def number(self, name: str, most: float = 1e12, kind: Any = (int, float), wanted: str = "a valid number") -> Any:
+        """None where there is none."""
+        found = self._find(name, kind, wanted)
+        if found is not None and not 0 <= found <= most:  # written so that nan fails
+            self.refuse(name, f"Input should be from 0 to {most:.15g}")
+        return found
+
     def whole(self, name: str, most: int = MOST_COUNT) -> int | None:
-        found: int | None = self._find(name, int, "a valid integer")
-        if found is not None and not 0 <= found <= most:
-            self.refuse(name, f"Input should be from 0 to {most}")
+        found: int | None = self.number(name, most, int, "a valid integer")
         return found
 
     def tokens(self, name: str) -> int | None:
         """How many tokens one output has."""
         return self.whole(name, MAX_TOKENS)
 
-    def number(self, name: str, most: float = 1e12) -> float | None:
-        found: float | None = self._find(name, (int, float), "a valid number")
-        if found is not None and not 0 <= found <= most:  # written so that nan fails
-            self.refuse(name, f"Input should be from 0 to {most:g}")
+    def need(self, read: Callable[[str], T | None], name: str) -> T:
+        """What must be there, read by one of the functions above."""
+        if (found := read(name)) is None:
+            self.refuse(name, "Field required")
         return found
 
     def inner(self, name: str) -> "Fields":
@@ -76,19 +82,15 @@ class Fields:
             wrong.refuse("", "Input should be an object")
         return inner
 
-    def counts(self, name: str, most: int = MOST_COUNT) -> list[int]:
+    def numbers(self, name: str, most: float = 1e12, kinds: tuple[type, ...] = (int, float)) -> list[Any]:
         found = self._list(name)
         for number, each in enumerate(found):
-            if type(each) is not int or not 0 <= each <= most:
-                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most}")
+            if type(each) not in kinds or not 0 <= each <= most:  # so that nan fails
+                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most:.15g}")
         return found
 
-    def numbers(self, name: str, most: float = 1e12) -> list[float]:
-        found = self._list(name)
-        for number, each in enumerate(found):
-            if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each <= most:
-                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most:g}")
-        return found
+    def counts(self, name: str, most: int = MOST_COUNT) -> list[int]:
+        return self.numbers(name, most, (int,))
 
     def ids(self, name: str) -> list[int]:
         return self.counts(name, 2**31 - 1)
@@ -156,7 +158,10 @@ class Choice:
         if (text := self.fields.text("text")) is not None:
             return text
         thought = self.message.text("reasoning") or self.message.text("reasoning_content") or ""
-        return thought + _written_in(self.message)
+        if not isinstance(self.message.value.get("content"), list):
+            return thought + (self.message.text("content") or "")
+        parts = self.message.every("content")  # each with a text, or with parts of what the model thinks
+        return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
 
     @property
     def finish(self) -> str | None:
@@ -173,14 +178,6 @@ class Choice:
         if isinstance(logprobs.value.get("content"), list):
             return [_text_of(each) for each in logprobs.every("content")]
         return logprobs.texts("tokens")
-
-
-def _written_in(message: Fields) -> str:
-    """Its content: a text, or a list of parts, each with a text or with parts of what the model thinks."""
-    if not isinstance(message.value.get("content"), list):
-        return message.text("content") or ""
-    parts = message.every("content")
-    return "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
 
 
 def choices_in(piece: Fields) -> list[Choice]:

@@ -72,12 +72,9 @@ def _unwrap_driver(line: str) -> str:
         return line
     value = _read(line)
     texts = [value[key] for key in _LOG_KEYS if isinstance(value.get(key), str)] if isinstance(value, dict) else []
-    logged = texts and (any(mark in texts[0] for mark in LOGGED) or not any(map(_holds_more, value.values())))
+    speaks = texts and any(mark in texts[0] for mark in LOGGED)
+    logged = speaks or (texts and not any(isinstance(each, dict | list) for each in value.values()))
     return _COLOUR.sub("", texts[0].rstrip("\n")) if logged else line
-
-
-def _holds_more(value: Any) -> bool:
-    return isinstance(value, dict | list)
 
 
 def log_records(text: str) -> list[str]:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_SEED
@@ -80,19 +79,18 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
         if any(map(ACCEPTED.search, records)):
             raise InputError(say_count("nothing_drafted", engine="llama.cpp"))
         return statistics
-    drafted, accepted = (add_up(getattr(each, name) for each in judged) for name in ("drafted", "accepted"))
-    written = add_up(each.written for each in requests)
+    total, written = added(judged), add_up(each.written for each in requests)
     if all(each.rounds for each in judged):
-        places = {len(each.survival) for each in judged}
-        alike = judged if len(places) == 1 else [replace(each, survival=()) for each in judged]
-        total = replace(added(alike), of_server=True)
+        alike = len({len(each.survival) for each in judged}) == 1
+        total = replace(total, of_server=True, survival=total.survival if alike else ())
     elif statistics and (
-        written is None or (statistics.drafted == drafted and statistics.accepted in (None, accepted))
+        written is None or (statistics.drafted == total.drafted and statistics.accepted in (None, total.accepted))
     ):
-        total = replace(statistics, accepted=accepted if statistics.accepted is None else statistics.accepted)
+        accepted = total.accepted if statistics.accepted is None else statistics.accepted
+        total = replace(statistics, accepted=accepted)
     else:
-        survival = judged[0].survival if len(judged) == 1 else ()
-        total = replace(added(judged), accepted=accepted, survival=survival, rounds=None, convention="from_written")
+        survival = total.survival if len(judged) == 1 else ()
+        total = replace(total, survival=survival, rounds=None, convention="from_written")
     latency = added(requests).latency if written else None
     return replace(total, written=written, requests=float(len(requests)), latency=latency)
 
@@ -111,21 +109,16 @@ def _requests(records: Sequence[str]) -> list[SystemCounts]:
 
 
 def _request(match: re.Match[str] | None, time: re.Match[str] | None) -> SystemCounts:
-    counts = SystemCounts("llama.cpp", 0, 0, 0)
+    rounds, drafted, accepted, survival = 0.0 if match is None else None, 0.0, 0.0, tuple[float, ...]()
     if match:
         accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
         length = field(match[4], r"mean(?:acceptancelength|len)=([^,()]+)", "The mean acceptance length")
         listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
         survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
         rounds = accepted / (length - 1) if length and length > 1 else None
-        counts = replace(counts, rounds=rounds, drafted=drafted, accepted=accepted, survival=survival)
-    if time:
-        written = number(time[2], "The written tokens")
-        spent = number(time[1], "The eval time") / 1000
-        counts = replace(counts, written=written, latency=spent / written if written else None)
-    else:
-        counts = replace(counts, written=None)
-    return counts
+    written = number(time[2], "The written tokens") if time else None
+    latency = number(time[1], "The eval time") / 1000 / written if time and written else None
+    return SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival, latency=latency)
 
 
 def _statistics(records: Sequence[str]) -> SystemCounts | None:
@@ -137,18 +130,23 @@ def _statistics(records: Sequence[str]) -> SystemCounts | None:
     return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=(note,)) if rounds else None
 
 
-class Timing(NamedTuple):
-    """Running totals. Absent draft counters are 0."""
-
-    predicted: int
-    drafted: int
-    accepted: int
+def counts_in_stream(parts: Sequence[Fields]) -> SystemCounts | None:
+    """It does not count its rounds, but its totals grow once a round. None where the last parts have no totals."""
+    if not any("draft_n" in part.inner("timings").value for part in parts[-3:]):
+        return None
+    its = [step for step in steps_of(parts) if step.drafted]
+    drafted, accepted = sum(step.drafted for step in its), sum(step.accepted for step in its)
+    most = max((step.drafted for step in its), default=0)
+    shares = tuple(sum(step.accepted > place for step in its) / len(its) for place in range(most))
+    return SystemCounts("llama.cpp", float(len(its)), float(drafted), float(accepted), survival=shares)
 
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     its = steps_of(pieces)
     text = "".join(map(_text_of, pieces))
-    stopped_by = _stopped_by(pieces)
+    reasons = {piece.text("stop_type") for piece in pieces}
+    reasons |= {choice.finish for piece in pieces for choice in choices_in(piece)}
+    stopped_by: StoppedBy = "length" if reasons & {"limit", "length"} else "eos" if "eos" in reasons else "other"
     written, note = _written(pieces, given, stopped_by)
     end = pieces[-1]
     build = first(piece.text("system_fingerprint") for piece in pieces) or ""
@@ -175,9 +173,9 @@ def steps_of(pieces: Sequence[Fields]) -> list[Step]:
     counted = [timing for piece in pieces if (timing := _timing(piece))]
     if len(counted) < 2:
         raise InputError(say_record("or_totals", problem=say_record("counters_unknown")))
-    if not counted[-1].drafted:
+    if not counted[-1][1]:
         raise InputError(say_record("no_draft_n"))
-    found, covered, before = list[Step](), 0, Timing(0, 0, 0)
+    found, covered, before = list[Step](), 0, (0, 0, 0)
     for now in counted:
         predicted, drafted, accepted = (after - since for after, since in zip(now, before, strict=True))
         if min(drafted, accepted, predicted) < 0:
@@ -185,20 +183,21 @@ def steps_of(pieces: Sequence[Fields]) -> list[Step]:
         if not predicted:
             continue  # a last part without a token
         if drafted or accepted:
-            if covered >= now.predicted:
+            if covered >= now[0]:
                 raise InputError(say_record("counters_early"))
-            plain = max(0, before.predicted - covered)
+            plain = max(0, before[0] - covered)
             found += [Step(0, 0)] * plain + [Step(drafted, accepted)]
             covered += plain + accepted + 1
         before = now
-    return [*found, *[Step(0, 0)] * (before.predicted - covered)]
+    return [*found, *[Step(0, 0)] * (before[0] - covered)]
 
 
-def _timing(piece: Fields) -> Timing | None:
+def _timing(piece: Fields) -> tuple[int, int, int] | None:
+    """The running totals of written, drafted and accepted tokens. Absent draft counters are 0."""
     timings = piece.inner("timings")
     predicted = timings.tokens("predicted_n")
     drafted, accepted = (timings.whole(name) or 0 for name in ("draft_n", "draft_n_accepted"))
-    return None if predicted is None else Timing(predicted, drafted, accepted)
+    return None if predicted is None else (predicted, drafted, accepted)
 
 
 def _text_of(piece: Fields) -> str:
@@ -212,7 +211,7 @@ def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> 
     ahead = _counts_ahead(parts)
     for part in parts:
         timing, text = _timing(part), _text_of(part)
-        counted = timing.predicted - before if timing else 0
+        counted = timing[0] - before if timing else 0
         before += counted
         # A character of several tokens comes at once, and with the id of its last token alone.
         new = counted if not ahead else len(part.ids("tokens")) if part.has("tokens") else bool(text)
@@ -229,7 +228,7 @@ def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> 
 
 def _counts_ahead(parts: Sequence[Fields]) -> bool:
     """Whether the counters grow by a whole round before its tokens come, one in each part."""
-    totals = [timing.predicted for part in parts if (timing := _timing(part)) and _text_of(part)]
+    totals = [timing[0] for part in parts if (timing := _timing(part)) and _text_of(part)]
     waits = [after == before for before, after in pairwise(totals)]
     return any(waits[:-1]) and any(after > before + 1 for before, after in pairwise(totals))
 
@@ -245,25 +244,19 @@ def _settings(found: Fields) -> dict[str, object]:
     }
 
 
-def _stopped_by(parts: Sequence[Fields]) -> StoppedBy:
-    reasons = {part.text("stop_type") for part in parts}
-    reasons |= {choice.finish for part in parts for choice in choices_in(part)}
-    return "length" if reasons & {"limit", "length"} else "eos" if "eos" in reasons else "other"
-
-
 def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
     """The file of speed_bench.py: means of each category, no single requests."""
     categories = values[0].inner("categories")
     if len(values) > 1 or not categories.value or not values[0].has("config"):
         return None
-    found = [(name, categories.inner(name)) for name in list(categories.value)[:64]]
+    found = {name: categories.inner(name) for name in list(categories.value)[:64]}
     answers = [
-        ToolAnswer(name[:LONGEST], None, 0.0, None, seconds, round(seconds * (each.number("avg_tok_s") or 0.0)))
-        for name, each in found
+        ToolAnswer(name[:LONGEST], seconds=seconds, tokens=round(seconds * (each.number("avg_tok_s") or 0.0)))
+        for name, each in found.items()
         for seconds in [each.number("avg_latency", 1e7) or 0.0]
     ]
-    drafted, accepted = (add_up(each.number(name) for _, each in found) for name in ("draft_n", "draft_n_accepted"))
+    drafted, accepted = (add_up(each.number(name) for each in found.values()) for name in (ROW.drafted + ROW.accepted))
     counts = SystemCounts("llama.cpp", None, drafted, accepted) if drafted and accepted is not None else None
-    concurrency = values[0].inner("config").whole("concurrency")
     note = "The file has means of categories: each stands for one request, and its tokens are rounded."
-    return [ToolRun("llama.cpp's speed_bench", "", "", concurrency, False, answers, counts, (note,))]
+    concurrency = values[0].inner("config").whole("concurrency")
+    return [ToolRun("llama.cpp's speed_bench", answers, concurrency=concurrency, counts=counts, notes=(note,))]

@@ -1,7 +1,7 @@
 """LM Studio: a prediction's fragments and statistics, as its SDKs hand them out, and its REST answers.
 
 Read in lmstudio-ai/lmstudio-js, commit 6ec11db (SDK 1.5.0): packages/lms-shared-types/src/llm/LLMPredictionFragment.ts
-(`tokensCount`: "not always accurate"; `tokens` with `logProbs`) and LLMPredictionStats.ts (total = accepted +
+(`tokensCount`: "not always accurate") and LLMPredictionStats.ts (total = accepted +
 rejected + ignored; ignored drafts were not sent to the main model).
 
 It does not report rounds. A fragment with `containsDrafted` seems to hold the accepted tokens of one step and the
@@ -17,7 +17,7 @@ from specviz.core.errors import InputError
 from specviz.systems.fields import Fields, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames
-from specviz.systems.traces import RecordOptions, Step, SystemReport, reason_of, tokens_of, written_of
+from specviz.systems.traces import RecordOptions, Step, SystemReport, reason_of, tokens_of
 
 READING = (
     "LM Studio does not report rounds. Each fragment is taken for one, because the sums agree with its statistics."
@@ -34,28 +34,21 @@ def to_camel_case(value: Any) -> Any:
     return {re.sub("_([a-z])", lambda found: found[1].upper(), name): to_camel_case(its) for name, its in value.items()}
 
 
-DRAFTED = "totalDraftTokensCount"
-
-
 def _rename(values: JsonObject) -> JsonObject:
     """The record of the SDK for Python, or of a REST answer, with the names of the one for TypeScript beside."""
     return {**values, **to_camel_case(values)} if "total_draft_tokens_count" in values else values
 
 
+DRAFTED, ACCEPTED, IGNORED = "totalDraftTokensCount", "acceptedDraftTokensCount", "ignoredDraftTokensCount"
+# fmt: off
 ROWS = (
     SystemNames(
-        "LM Studio",
-        needs=(DRAFTED,),
-        drafted=(DRAFTED,),
-        accepted=("acceptedDraftTokensCount",),
-        ignored=("ignoredDraftTokensCount",),
-        written=("predictedTokensCount", *ANSWER),
-        per_second=("tokensPerSecond", "tokens_per_second"),
-        by_written=True,
-        convention="from_written",
-        prepare=_rename,
+        "LM Studio", needs=(DRAFTED,), drafted=(DRAFTED,), accepted=(ACCEPTED,), ignored=(IGNORED,),
+        written=("predictedTokensCount", *ANSWER), per_second=("tokensPerSecond", "tokens_per_second"),
+        by_written=True, convention="from_written", prepare=_rename,
     ),
 )
+# fmt: on
 
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
@@ -65,20 +58,13 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     fragments, stats = found.every("fragments"), found.inner("stats")
     text = "".join(each.text("content") or "" for each in fragments)
     fragments = [each for each in fragments if each.tokens("tokensCount")]
-    drafted = _drafted(fragments, stats)
+    sizes = [(each.tokens("tokensCount") or 0, bool(each.value.get("containsDrafted"))) for each in fragments]
+    drafted = _drafted(sizes, stats)
     its = list[Step]()
-    for each in fragments:
-        size = each.tokens("tokensCount") or 0
-        its += [Step(drafted, size - 1)] if each.value.get("containsDrafted") else [Step(0, 0)] * size
-    tokens = [token for each in fragments for token in each.every("tokens")]
-    if len(tokens) == sum(each.tokens("tokensCount") or 0 for each in fragments):
-        written = written_of(
-            [each.text("text") or "" for each in tokens], [each.whole("id", 2**31 - 1) for each in tokens]
-        )
-        note = ""
-    else:
-        parts = [(each.text("content") or "", each.tokens("tokensCount") or 0) for each in fragments]
-        written, note = tokens_of(parts, (), given.tokenizer, ended=stats.text("stopReason") == "eosFound")
+    for size, drafting in sizes:
+        its += [Step(drafted, size - 1)] if drafting else [Step(0, 0)] * size
+    parts = [(each.text("content") or "", size) for each, (size, _) in zip(fragments, sizes, strict=True)]
+    written, note = tokens_of(parts, (), given.tokenizer, ended=stats.text("stopReason") == "eosFound")
     return SystemReport(
         "LM Studio",
         its,
@@ -92,18 +78,16 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     )
 
 
-def _drafted(fragments: Sequence[Fields], stats: Fields) -> int:
+def _drafted(sizes: Sequence[tuple[int, bool]], stats: Fields) -> int:
     """What each drafting round drafted; InputError where the fragments are not the rounds."""
-    sizes = [(each.tokens("tokensCount") or 0, bool(each.value.get("containsDrafted"))) for each in fragments]
     written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
-    counted, also = stats.tokens("predictedTokensCount"), stats.whole("acceptedDraftTokensCount")
+    counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED)
     if (written, accepted) != (counted, also):
         figures = say_record(
             "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
         )
         raise InputError(say_record("or_totals", problem=figures))
-    sent = (stats.whole(DRAFTED) or 0) - (stats.whole("ignoredDraftTokensCount") or 0)
-    rounds = sum(drafting for _, drafting in sizes)
+    sent, rounds = (stats.whole(DRAFTED) or 0) - (stats.whole(IGNORED) or 0), sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:
         raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))
     return sent // rounds

@@ -68,10 +68,11 @@ class Metrics:
 
     def mean(self, name: str) -> float | None:
         """The mean of a gauge over all ranks, without the draft model's own worker."""
-        values = [each[-1] for labels, each in self.values.get(name, {}).items() if DRAFT_WORKER not in labels]
-        if values:
-            self.used[name] = None
-        return sum(values) / len(values) if values else None
+        found = self.values.get(name, {}).items()
+        if not (values := [each[-1] for labels, each in found if ("engine_type", "draft") not in labels]):
+            return None
+        self.used[name] = None
+        return sum(values) / len(values)
 
     def list_positions(self, name: str, label: str = "position") -> list[float]:
         counts: dict[str, float] = defaultdict(float)
@@ -90,27 +91,24 @@ class Metrics:
             return
         after = line.partition(" # {")[0][name.end() :]  # Prometheus may write an example after the value
         labels, brace, written = after.rpartition("}")
-        if "{" in after and not brace:  # the line was cut off
-            return
         written = written.strip(" \t:=|,;\"'")
+        if not written or ("{" in after and not brace):  # the line was cut off
+            return
         if written.startswith("["):
             self._add(name, (), list(numbers(written.strip("[]").split(","), name[0])))
-        elif written:
-            self._add(name, _labels(labels, name[0]) if brace else (), _drop_timestamp(written))
+            return
+        value, _, rest = written.replace("\t", " ").partition(" ")  # a time may follow the value
+        value = value if rest.strip().isdecimal() else " ".join(written.split())
+        self._add(name, _labels(labels, name[0]) if brace else (), value)
 
     def _add(self, name: re.Match[str], labels: Labels, value: object) -> None:
         its = self.values[SAME.get(name[3], name[3])]
         self.prefix = self.prefix or name[1] or ""
-        listed = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for position, each in listed:
+        for position, each in enumerate(value) if isinstance(value, list) else [(None, value)]:
             self.samples += 1
             if self.samples > MOST_SAMPLES:
                 raise InputError(say_count("too_many_lines", most=MOST_SAMPLES))
-            place = labels if position is None else (("position", str(position)),)
-            its[place].append(number(each, name[0]))
-
-
-DRAFT_WORKER = ("engine_type", "draft")
+            its[labels if position is None else (("position", str(position)),)].append(number(each, name[0]))
 
 
 def _read_api(found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
@@ -130,11 +128,6 @@ def _printed(text: str) -> Iterator[tuple[str, Labels, object]]:
     for name, labels, value in _PRINTED.findall(text):
         kept = tuple(sorted(_LABEL.findall(labels)))
         yield name, kept, value.strip("[]").split(",") if value.startswith("[") else value
-
-
-def _drop_timestamp(written: str) -> str:
-    value, _, rest = written.replace("\t", " ").partition(" ")
-    return value if rest.strip().isdecimal() else " ".join(written.split())
 
 
 def _labels(written: str, name: str) -> Labels:

@@ -23,15 +23,7 @@ from specviz.systems.fields import Fields, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, SystemNames, read_record, records_of
-from specviz.systems.traces import (
-    PROMPT_PASS,
-    RecordOptions,
-    Step,
-    StoppedBy,
-    SystemReport,
-    reason_of,
-    tokens_of,
-)
+from specviz.systems.traces import PROMPT_PASS, RecordOptions, Step, SystemReport, reason_of, tokens_of
 
 MARKS = "Each part of the stream is one step: their sizes agree with the histogram that SGLang reports."
 CHAIN = "SGLang counts drafted tokens a run; each step is taken to have drafted as many, {} in a chain."
@@ -41,16 +33,11 @@ HISTOGRAM = ("spec_correct_drafts_histogram", "spec_accept_histogram")
 PROPOSED = ("spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num")
 METRICS = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
 METRICS |= {"spec_verify_calls"}
+# fmt: off
 ROW = SystemNames(
-    "SGLang",
-    needs=("spec_verify_ct", "spec_accept_length", "avg_spec_accept_length"),
-    rounds=("spec_verify_ct",),
-    accepted=("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"),
-    drafted=PROPOSED,
-    histogram=HISTOGRAM,
-    length=("spec_accept_length", "avg_spec_accept_length"),
-    written=ANSWER,
-    convention="sglang",
+    "SGLang", needs=("spec_verify_ct", "spec_accept_length", "avg_spec_accept_length"), rounds=("spec_verify_ct",),
+    accepted=("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"), drafted=PROPOSED,
+    histogram=HISTOGRAM, length=("spec_accept_length", "avg_spec_accept_length"), written=ANSWER, convention="sglang",
 )
 ROWS = (
     # benchmark/mtbench, “#questions: 80, Throughput: …, Acceptance length: 5.36”
@@ -59,13 +46,12 @@ ROWS = (
 BENCH_ROWS = (
     # python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
     SystemNames(
-        "SGLang",
-        needs=("accept length", "average accept length"),
-        length=("accept length", "average accept length"),
+        "SGLang", needs=("accept length", "average accept length"), length=("accept length", "average accept length"),
         milliseconds=("mean tpot (ms)",),
     ),
     SystemNames("SGLang", needs=("accept_length",), length=("accept_length",), milliseconds=("mean_tpot_ms",)),
 )
+# fmt: on
 
 
 def counts_in_answers(found: Sequence[JsonObject], text: str) -> tuple[SystemCounts, list[str]] | None:
@@ -125,10 +111,6 @@ def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
     return replace(read, running=running, latency=latency, convention="accept_len")
 
 
-def tokens_in_line(record: str) -> float | None:
-    return field(record, SAYS + r"([\d.]+)", "accept len")
-
-
 def _drafted(
     length: float, proposed: float | None, steps: float | None, deepest: int = 0, exact: bool = True
 ) -> SystemCounts:
@@ -183,7 +165,10 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     sizes = [size for size in sizes if size]
     drafted, last = _drafted_in(metas[-1], sizes)
     its = [PROMPT_PASS, *(Step(drafted, size - 1) for size in sizes[1:-1]), Step(drafted, last)]
-    stopped_by = _stopped_by(metas[-1].inner("finish_reason"))
+    reason = metas[-1].inner("finish_reason")
+    kind = reason.text("type")
+    at_a_string = kind == "stop" and not isinstance(reason.value.get("matched"), int)  # else it is a token's id
+    stopped_by = "other" if at_a_string else reason_of(kind, "length", "stop")
     ids = pieces[-1].ids("output_ids")
     if len(ids) != sum(sizes):
         ids = [token_id for piece in pieces for token_id in piece.ids("output_ids")]
@@ -211,22 +196,23 @@ def _drafted_in(end: Fields, sizes: Sequence[int]) -> tuple[int, int]:
     if proposed % checks:
         raise InputError(say_record("different_steps"))
     drafted = proposed // checks
-    if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != checks or max(sizes) > drafted + 1:
-        raise InputError(say_record("or_totals", problem=say_record("other_parts")))
     counted = Counter({correct: steps for correct, steps in enumerate(histogram) if steps})
     whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
     last = max(counted - whole, default=-1)
-    if whole - counted or counted.total() != len(sizes) - 1 or last < sizes[-1] - 1:
+    other = len(sizes) < 2 or sizes[0] != 1 or not len(sizes) - 1 == checks == counted.total()
+    if other or max(sizes) > drafted + 1 or whole - counted or last < sizes[-1] - 1:
         raise InputError(say_record("or_totals", problem=say_record("other_parts")))
     return drafted, last
 
 
 def _texts(parts: Sequence[Fields], sizes: Sequence[int]) -> tuple[str, list[str]]:
     """The whole text, and what each part with tokens adds. A part's text is all so far, or only what is new."""
+    texts = [part.text("text") or "" for part in parts]
+    cumulative = all(after.startswith(before) for before, after in pairwise(texts))
+    if parts[-1].has("output_ids"):
+        cumulative = len(parts[-1].ids("output_ids")) == sum(sizes)
     so_far, added_texts = "", list[str]()
-    cumulative = _is_cumulative(parts, sum(sizes))
-    for part, size in zip(parts, sizes, strict=True):
-        new = part.text("text") or ""
+    for new, size in zip(texts, sizes, strict=True):
         piece = new[len(so_far) :] if cumulative else new
         so_far += piece
         if size:
@@ -234,20 +220,6 @@ def _texts(parts: Sequence[Fields], sizes: Sequence[int]) -> tuple[str, list[str
         elif added_texts:
             added_texts[-1] += piece
     return so_far, added_texts
-
-
-def _is_cumulative(parts: Sequence[Fields], count: int) -> bool:
-    if parts[-1].has("output_ids"):
-        return len(parts[-1].ids("output_ids")) == count
-    texts = [part.text("text") or "" for part in parts]
-    return all(after.startswith(before) for before, after in pairwise(texts))
-
-
-def _stopped_by(reason: Fields) -> StoppedBy:
-    """Why it ended: at a stop, `matched` is the id of the token, or a string."""
-    kind = reason.text("type")
-    at_a_string = kind == "stop" and not isinstance(reason.value.get("matched"), int)
-    return "other" if kind is None or at_a_string else reason_of(kind, "length", "stop")
 
 
 def bench(values: Sequence[Fields]) -> list[ToolRun] | None:

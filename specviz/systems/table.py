@@ -51,23 +51,19 @@ class Record:
     used: dict[str, None] = field(default_factory=dict)
 
     def first(self, names: Names) -> tuple[str, Any] | None:
-        for name in names:
-            if self.values.get(name) not in (None, ""):
-                self.used[name] = None
-                return name, self.values[name]
-        return None
+        name = next((each for each in names if self.values.get(each) not in (None, "")), None)
+        if name is None:
+            return None
+        self.used[name] = None
+        return name, self.values[name]
 
     def number(self, names: Names) -> float | None:
         found = self.first(names)
-        if found is None:
-            return None
-        name, value = found
-        return number(value, name)
+        return number(found[1], found[0]) if found else None
 
     def several(self, names: Names) -> tuple[float, ...]:
         """Rates, or a histogram: a list, a cell with one, or an object {“0”: 6, “2”: 3}."""
-        found = self.first(names)
-        if found is None:
+        if (found := self.first(names)) is None:
             return ()
         name, value = found
         written = value.replace(",", " ").split() if isinstance(value, str) else value
@@ -84,11 +80,9 @@ def read_record(record: Record) -> SystemCounts:
     """The counts of one record; InputError where one is no number, or contradicts another."""
     system = record.system
     accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
-    histogram = record.several(system.histogram)
-    survival = record.several(system.marginal)
+    histogram, survival = record.several(system.histogram), record.several(system.marginal)
     if histogram:
-        steps = sum(histogram)
-        tokens = sum(j * count for j, count in enumerate(histogram))
+        steps, tokens = sum(histogram), sum(j * count for j, count in enumerate(histogram))
         if rounds is not None and abs(steps - rounds) > 1e-6 * steps:
             raise InputError(say_count("other_steps", steps=steps, rounds=rounds))
         if accepted is not None and tokens != accepted:
@@ -100,10 +94,12 @@ def read_record(record: Record) -> SystemCounts:
     if length is not None and derived:
         rounds = (accepted or 0) / (length - 1) if rounds is None else rounds
         accepted = (length - 1) * rounds if accepted is None else accepted
-    rejected = record.number(system.rejected)
+    rejected, ignored = record.number(system.rejected), record.number(system.ignored) or 0.0
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
-    ignored, written = record.number(system.ignored) or 0.0, record.number(system.written)
+    written, spent = record.number(system.written), record.number(system.total_milliseconds)
+    mean, speed = record.number(system.milliseconds), record.number(system.per_second)
+    latency = mean / 1000 if mean else 1 / speed if speed else None
     return SystemCounts(
         system.engine,
         rounds,
@@ -117,39 +113,28 @@ def read_record(record: Record) -> SystemCounts:
         ignored=ignored,
         derived=derived,
         many=bool(system.requests),
-        latency=_latency(record, written),
+        latency=spent / 1000 / written if spent and written else latency,
         convention=system.convention,
     )
-
-
-def _latency(record: Record, written: float | None) -> float | None:
-    """Seconds for an output token."""
-    system = record.system
-    spent, mean = record.number(system.total_milliseconds), record.number(system.milliseconds)
-    speed = record.number(system.per_second)
-    if spent and written:
-        return spent / 1000 / written
-    return mean / 1000 if mean else 1 / speed if speed else None
 
 
 def counts_of(records: Sequence[Record]) -> SystemCounts:
     """What the records of one system say together."""
     system, count = records[0].system, len(records)
-    weighted = system.rounds or system.drafted or system.histogram or system.accepted
-    if not weighted:  # a length alone has no weights to add results up with
-        last = read_record(records[-1])
+    if not (system.rounds or system.drafted or system.histogram or system.accepted):
+        last = read_record(records[-1])  # a length alone has no weights to add results up with
         return replace(last, notes=(say_count("last_result", count=count),)) if count > 1 else last
     each = [read_record(record) for record in records]
     total = added(each)
-    if count > 1 and not system.total_milliseconds:
-        total = replace(total, latency=None)
     lengths = [one.drafted / one.rounds for one in each if one.drafted and one.rounds]
     whole = all(abs(length - round(length)) < 0.01 for length in lengths)
     mixed = whole and len(set(map(round, lengths))) > 1  # each always drafts the same length, but not all the same one
-    total = replace(total, notes=(say_count("mixed", count=count),) if mixed else ())
-    if not system.by_written and total.rounds is None:
-        total = replace(total, accepted=None)
-    return total
+    return replace(
+        total,
+        latency=None if count > 1 and not system.total_milliseconds else total.latency,
+        notes=(say_count("mixed", count=count),) if mixed else (),
+        accepted=total.accepted if system.by_written or total.rounds is not None else None,
+    )
 
 
 def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]:
@@ -162,18 +147,14 @@ def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]
         and not any(name in each for name in system.without)
     ]
     for names in (system.rounds, system.written, system.per_second, system.length):
-        _fill_missing(records, names, found)
+        for name in names:
+            if any(record.values.get(each) is not None for record in records for each in names):
+                break
+            beside = [each for each in found if isinstance(each.get(name), int | float | str)]
+            if beside and len(beside) == len(records):
+                for record, each in zip(records, beside, strict=True):
+                    record.values = record.values | {name: each[name]}
     return records
-
-
-def _fill_missing(records: Sequence[Record], names: Names, found: Sequence[JsonObject]) -> None:
-    for name in names:
-        if any(record.values.get(each) is not None for record in records for each in names):
-            return
-        beside = [each for each in found if isinstance(each.get(name), int | float | str)]
-        if beside and len(beside) == len(records):
-            for record, each in zip(records, beside, strict=True):
-                record.values = record.values | {name: each[name]}
 
 
 def names_of(systems: Iterable[SystemNames]) -> set[str]:

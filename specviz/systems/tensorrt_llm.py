@@ -7,28 +7,21 @@ from specviz.systems.table import ANSWER, SystemNames
 
 PLACES = ("drafted_tokens", "accepted_tokens")
 METRICS = {*PLACES, "num_draft_tokens", "num_accepted_tokens", "acceptance_length"}
+# fmt: off
 ROWS = (
     # tensorrt_llm/serve/openai_protocol.py
     SystemNames(
-        "TensorRT-LLM",
-        needs=("total_draft_tokens",),
-        rounds=("num_spec_steps",),
-        accepted=("total_accepted_draft_tokens",),
-        drafted=("total_draft_tokens",),
-        histogram=("acceptance_histogram",),
-        length=("avg_decoded_tokens_per_iter",),
-        written=ANSWER,
-        by_written=True,
+        "TensorRT-LLM", needs=("total_draft_tokens",), rounds=("num_spec_steps",), drafted=("total_draft_tokens",),
+        accepted=("total_accepted_draft_tokens",), histogram=("acceptance_histogram",),
+        length=("avg_decoded_tokens_per_iter",), written=ANSWER, by_written=True,
     ),
     # Of iterations: acceptanceLength is (accepted + requests) / requests
     SystemNames(
-        "TensorRT-LLM",
-        needs=("numDraftTokens",),
-        rounds=("numRequestsWithDraftTokens",),
-        accepted=("numAcceptedTokens",),
-        drafted=("numDraftTokens",),
+        "TensorRT-LLM", needs=("numDraftTokens",), rounds=("numRequestsWithDraftTokens",),
+        accepted=("numAcceptedTokens",), drafted=("numDraftTokens",),
     ),
 )
+# fmt: on
 
 
 def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:

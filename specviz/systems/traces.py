@@ -135,10 +135,9 @@ def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Roun
     rounds, at = list[Round](), 0
     for number, step in enumerate(steps):
         if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
+            drafted, accepted = step.drafted, step.accepted
             raise InputError(
-                say_record(
-                    "wrong_step", number=number + 1, accepted=step.accepted, drafted=step.drafted, most=MAX_NODES
-                )
+                say_record("wrong_step", number=number + 1, accepted=accepted, drafted=drafted, most=MAX_NODES)
             )
         if at == len(written):
             raise InputError(say_record("ends_early", count=len(steps), number=number))
@@ -221,12 +220,8 @@ def reason_of(reason: str | None, length: str, eos: str) -> StoppedBy:
 
 
 def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSettings:
-    longest = int(known.get("draft_length") or deepest)
-    allowed: dict[str, Any] = {
-        "max_new_tokens": written,
-        **known,
-        "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH)),
-    }
+    longest = max(1, min(int(known.get("draft_length") or deepest), MAX_DRAFT_LENGTH))
+    allowed: dict[str, Any] = {"max_new_tokens": written, **known, "draft_length": longest}
     if allowed["max_new_tokens"] < written:
         raise InputError(say_record("over_limit", written=written, most=allowed["max_new_tokens"]))
     return DecodeSettings(**allowed)
@@ -234,8 +229,7 @@ def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSet
 
 def _prompt(report: SystemReport, given: RecordOptions) -> Prompt:
     text, ids = given.prompt or report.prompt or "", list(report.prompt_ids)
-    texts = given.tokenizer.texts(ids) if given.tokenizer and ids else []
-    if texts:
+    if given.tokenizer and ids and (texts := given.tokenizer.texts(ids)):
         return Prompt(text or "".join(texts), ids, texts)
     return Prompt(text, [], cut(text, len(text) // SHOWN + 1) if text else [])
 

@@ -21,7 +21,6 @@ from specviz.systems.traces import (
     PROMPT_PASS,
     RecordOptions,
     Step,
-    StoppedBy,
     SystemReport,
     WrittenToken,
     first,
@@ -55,89 +54,55 @@ def add_up_steps(found: JsonObject) -> JsonObject:
     return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
 
 
+# fmt: off
 # vllm bench serve, as printed and as its file: vllm/benchmarks/serve.py
 BENCH = SystemNames(
-    "vLLM",
-    needs=("acceptance length",),
-    rounds=("drafts",),
-    drafted=("draft tokens",),
-    accepted=("accepted tokens",),
-    length=("acceptance length",),
-    marginal=("position (%)",),
-    written=("total generated tokens",),
-    requests=("successful requests",),
-    milliseconds=("mean tpot (ms)",),
+    "vLLM", needs=("acceptance length",), rounds=("drafts",), drafted=("draft tokens",), accepted=("accepted tokens",),
+    length=("acceptance length",), marginal=("position (%)",), written=("total generated tokens",),
+    requests=("successful requests",), milliseconds=("mean tpot (ms)",),
 )
 BENCH_FILE = SystemNames(
-    "vLLM",
-    needs=("spec_decode_num_drafts", "spec_decode_acceptance_length"),
-    with_all=("spec_decode_draft_tokens",),
-    rounds=("spec_decode_num_drafts",),
-    drafted=("spec_decode_draft_tokens",),
-    accepted=("spec_decode_accepted_tokens",),
-    length=("spec_decode_acceptance_length",),
-    marginal=("spec_decode_per_position_acceptance_rates",),
-    written=("total_output_tokens",),
-    requests=("completed",),
+    "vLLM", needs=("spec_decode_num_drafts", "spec_decode_acceptance_length"), with_all=("spec_decode_draft_tokens",),
+    rounds=("spec_decode_num_drafts",), drafted=("spec_decode_draft_tokens",),
+    accepted=("spec_decode_accepted_tokens",), length=("spec_decode_acceptance_length",),
+    marginal=("spec_decode_per_position_acceptance_rates",), written=("total_output_tokens",), requests=("completed",),
     milliseconds=("mean_tpot_ms",),
 )
 ROWS = (
     # An answer. AIPerf stores the same record for each request.
     SystemNames(
-        "vLLM",
-        needs=("mean_acceptance_length", "acceptance_histogram", *PER_STEP),
-        with_all=("num_spec_steps",),
-        without=("total_draft_tokens",),
-        rounds=("num_spec_steps",),
-        accepted=("num_accepted_draft_tokens",),
-        drafted=("num_draft_tokens",),
-        histogram=("acceptance_histogram",),
-        written=ANSWER,
-        prepare=add_up_steps,
+        "vLLM", needs=("mean_acceptance_length", "acceptance_histogram", *PER_STEP), with_all=("num_spec_steps",),
+        without=("total_draft_tokens",), rounds=("num_spec_steps",), accepted=("num_accepted_draft_tokens",),
+        drafted=("num_draft_tokens",), histogram=("acceptance_histogram",), written=ANSWER, prepare=add_up_steps,
     ),
     BENCH_FILE,
     BENCH,
     replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
     # vLLM 0.8 to 0.9, whose lines have no calls
     SystemNames(
-        "vLLM",
-        needs=("number of draft tokens",),
-        with_all=("number of accepted tokens",),
-        without=("number of emitted tokens",),
-        drafted=("number of draft tokens",),
-        accepted=("number of accepted tokens",),
-        by_written=True,
+        "vLLM", needs=("number of draft tokens",), with_all=("number of accepted tokens",),
+        without=("number of emitted tokens",), drafted=("number of draft tokens",),
+        accepted=("number of accepted tokens",), by_written=True,
     ),
     # examples/offline_inference/spec_decode.py, as printed
     SystemNames(
-        "vLLM",
-        needs=("acceptance at token",),
-        with_all=("num_drafts",),
-        rounds=("num_drafts",),
-        drafted=("num_draft_tokens",),
-        accepted=("num_accepted_tokens",),
-        marginal=("acceptance at token",),
+        "vLLM", needs=("acceptance at token",), with_all=("num_drafts",), rounds=("num_drafts",),
+        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",), marginal=("acceptance at token",),
     ),
 )
 LAST_ROWS = (
     # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
     SystemNames(
-        "vLLM",
-        needs=("num_drafts",),
-        with_all=("num_draft_tokens", "num_accepted_tokens"),
-        rounds=("num_drafts",),
-        drafted=("num_draft_tokens",),
-        accepted=("num_accepted_tokens",),
+        "vLLM", needs=("num_drafts",), with_all=("num_draft_tokens", "num_accepted_tokens"), rounds=("num_drafts",),
+        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",),
     ),
     # A part of the log line, copied without its counts
     SystemNames(
-        "vLLM",
-        needs=("mean acceptance length",),
-        without=("num_drafts",),
-        length=("mean acceptance length",),
+        "vLLM", needs=("mean acceptance length",), without=("num_drafts",), length=("mean acceptance length",),
         marginal=("per-position acceptance rate",),
     ),
 )
+# fmt: on
 
 
 def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
@@ -163,25 +128,13 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
 
 
 def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
-    """The last line in which something was drafted; the tokens of a call of those before."""
-    lines = [record for record in records if SAYS in record]
-    drafted = [line for line in lines if not re.search(SAYS + r"Meanacceptancelength:nan", line)]
+    """The last line in which something was drafted."""
+    lines = [record[record.rindex(SAYS) :] for record in records if SAYS in record]
     if not lines:
         return None
-    if not drafted:
+    line = next((each for each in reversed(lines) if not each.startswith(f"{SAYS}Meanacceptancelength:nan")), None)
+    if line is None:
         raise InputError(say_count("nothing_drafted", engine="vLLM"))
-    last = _counts_in_line(drafted[-1])
-    running = field("\n".join(records), r"Running:(\d+)reqs", "Running")
-    return replace(last, running=running)
-
-
-def tokens_in_line(record: str) -> float | None:
-    counts = _counts_in_line(record) if SAYS in record and "length:nan" not in record else None
-    return counts.length if counts else None
-
-
-def _counts_in_line(line: str) -> SystemCounts:
-    line = line[line.rindex(SAYS) :]
     accepted, drafted = (field(line, rf"{name}:(\d+)tokens", name) for name in ("Accepted", "Drafted"))
     length = field(line, r"Meanacceptancelength:([\d.]+)", "Mean acceptance length")
     if length is None and (drafted is None or "rate" not in line):  # the first lines of version 1 have no length
@@ -192,9 +145,15 @@ def _counts_in_line(line: str) -> SystemCounts:
         raise InputError(say_count("too_many_for_positions", tokens=length, positions=len(survival)))
     mean = _mean_drafted(length or 0.0, accepted, drafted)
     length = 1 + sum(survival) if survival else length
-    note = (say_count("only_drafting"),) if length else ()
     return SystemCounts(
-        "vLLM", None, drafted, accepted, survival=survival, length=length, draft_length=mean, notes=note
+        "vLLM",
+        drafted=drafted,
+        accepted=accepted,
+        survival=survival,
+        length=length,
+        draft_length=mean,
+        running=field("\n".join(records), r"Running:(\d+)reqs", "Running"),
+        notes=(say_count("only_drafting"),) if length else (),
     )
 
 
@@ -218,13 +177,23 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         raise InputError(say_record("several_answers"))
     known = _speculation(pieces)
     accepted, drafted = (known.counts(name) for name in PER_STEP)
+    if len(accepted) != len(drafted):
+        raise InputError(say_record("per_step_lengths"))
     text = "".join(choice.written for choice in choices)
-    stopped_by = _stopped_by(choices)
-    written, note = _written(pieces, choices, text, given, stopped_by)
+    end = next((choice for choice in reversed(choices) if choice.finish), None)
+    at_a_string = end and end.finish == "stop" and end.fields.has("stop_reason")
+    stopped_by = "other" if end is None or at_a_string else reason_of(end.finish, "length", "stop")
+    written, note = _written(pieces, choices, text, given, ended=stopped_by == "eos")
     its = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
     # Only steps with a draft are reported, so others would have no place.
-    if (missing := len(written) - sum(step.accepted + 1 for step in its)) > 0:
-        raise InputError(say_record("steps_without_draft", count=missing, written=len(written)))
+    over = sum(step.accepted + 1 for step in its) - len(written)
+    if over < 0:
+        raise InputError(say_record("steps_without_draft", count=-over, written=len(written)))
+    kept = sum(accepted) - max(0, over - 1)  # the target's own token of the last step goes first
+    cut_off = (
+        f"vLLM counts {sum(accepted)} accepted tokens; {kept} of them are in the text, because it ended inside the "
+        "last step. So its own figures are a little higher."
+    )
     fields = [*pieces, *(choice.fields for choice in choices)]
     return SystemReport(
         "vLLM",
@@ -236,45 +205,24 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         prompt_ids=next((ids for each in fields if (ids := each.ids("prompt_token_ids"))), ()),
         created=first(piece.whole("created", 10**12) for piece in pieces),
         settings={"draft_length": known.whole("num_spec_tokens")},
-        notes=(FIRST, _cut_off(accepted, len(written)), note),
+        notes=(FIRST, cut_off if over else "", note),
     )
 
 
 def _speculation(pieces: Sequence[Fields]) -> Fields:
     """`metrics.speculative_decoding`; its two lists have one entry a step that had a draft."""
     every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
-    known = next((each for each in every if each.value), None)
-    if known is None:
-        raise InputError(
-            say_record("or_totals", problem=say_record("no_metrics", field="metrics.speculative_decoding"))
-        )
+    known = next((each for each in every if each.value), Fields("", {}))
     if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
         raise InputError(say_record("no_spec_steps"))
     if missing := [name for name in PER_STEP if not known.has(name)]:
-        raise InputError(
-            say_record(
-                "or_totals", problem=say_record("no_metrics", field=f"metrics.speculative_decoding.{missing[0]}")
-            )
-        )
-    if len(known.counts(PER_STEP[0])) != len(known.counts(PER_STEP[1])):
-        raise InputError(say_record("per_step_lengths"))
+        field = f"metrics.speculative_decoding{f'.{missing[0]}' if known.value else ''}"
+        raise InputError(say_record("or_totals", problem=say_record("no_metrics", field=field)))
     return known
 
 
-def _cut_off(accepted: Sequence[int], written: int) -> str:
-    """vLLM counts what its last step accepted, also where the limit or an end of text left it out."""
-    over = sum(accepted) + len(accepted) + 1 - written
-    if over <= 0:
-        return ""
-    kept = sum(accepted) - max(0, over - 1)  # the target's own token of that step goes first
-    return (
-        f"vLLM counts {sum(accepted)} accepted tokens; {kept} of them are in the text, because it ended inside the "
-        "last step. So its own figures are a little higher."
-    )
-
-
 def _written(
-    pieces: Sequence[Fields], choices: Sequence[Choice], text: str, given: RecordOptions, stopped_by: str
+    pieces: Sequence[Fields], choices: Sequence[Choice], text: str, given: RecordOptions, *, ended: bool
 ) -> tuple[list[WrittenToken], str]:
     """The tokens: by the texts beside their log probabilities, if no tokenizer knows their ids."""
     ids = [token_id for choice in choices for token_id in choice.ids]
@@ -289,13 +237,7 @@ def _written(
         raise InputError(say_record("or_totals", problem=say_record("no_text_of_tokens", count=count)))
     if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
-    return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")
-
-
-def _stopped_by(choices: Sequence[Choice]) -> StoppedBy:
-    end = next((choice for choice in reversed(choices) if choice.finish), None)
-    at_a_string = end and end.finish == "stop" and end.fields.has("stop_reason")
-    return "other" if end is None or at_a_string else reason_of(end.finish, "length", "stop")
+    return tokens_of([(text, count)], ids, given.tokenizer, ended=ended)
 
 
 def bench(values: Sequence[Fields]) -> list[ToolRun] | None:

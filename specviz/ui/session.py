@@ -5,6 +5,7 @@ the pages know nothing of this one: a page passes them their part.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.lesson.place import Walk
 from specviz.ui.race.race_state import RaceState
 from specviz.ui.same_quality.same_quality_state import SameQualityState
+from specviz.ui.shared.arrival import Arrival
 from specviz.ui.watch.watch_state import WatchState
 from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState
 from specviz.ui.worksheet.worksheet_state import Worksheet
@@ -35,6 +37,8 @@ class Session:
     own_plans: list[str] = field(default_factory=list)  # names of lesson plans that this visitor uploaded
     plan_problems: list[str] = field(default_factory=list)  # why the last one is none
     notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
+    asked: dict[str, Any] = field(default_factory=dict)  # the models of `Form`, by page
+    came: dict[str, Arrival] = field(default_factory=dict)  # by page
     watch: WatchState = field(default_factory=WatchState)
     race: RaceState = field(default_factory=RaceState)
     when_it_helps: WhenItHelpsState = field(default_factory=WhenItHelpsState)

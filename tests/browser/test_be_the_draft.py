@@ -1,19 +1,12 @@
 """The game in a real Chromium, engine and all: by keyboard alone, by a class link, on a phone, with bad input."""
 
 import re
-from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.conftest import AppServer, Visit
-from tests.support.grids import grid
-from tests.support.visitor import PHONE, expect_no_sideways_scroll, expect_nothing_cut_off, shot, wait_until_drawn
+from tests.conftest import Visit
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
-SCREENS: dict[str, dict[str, Any]] = {
-    "desk": {},
-    "phone": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
-}
 SO_FAR = ".play .so-far"
 INPUT = "input[aria-label='What are the next few words?']"
 
@@ -30,8 +23,8 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.get_by_text(f"round {number} of 5")).to_be_visible()
 
 
-def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server: AppServer) -> None:
-    page = visit("be_the_draft?seed=3", SO_FAR, real_app_server)
+def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit) -> None:
+    page = visit("be_the_draft?seed=3", SO_FAR)
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
@@ -50,24 +43,6 @@ def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server:
     expect(so_far(page).locator("mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.locator(INPUT)).to_have_value("")
-    shot(page, "be_the_draft")
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -> None:
-    page = visit("be_the_draft", SO_FAR, **SCREENS[screen])
-    expect_no_sideways_scroll(page)
-    page.locator(INPUT).fill("Tom. He was")
-    page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
-    page.keyboard.press("Enter")
-    wait_for_round(page, 2)
-    expect(turn(page).locator(".headline")).to_contain_text("3 of your second")
-    expect(turn(page).get_by_role("img", name="guess 1: ")).to_be_visible()
-    expect(turn(page).get_by_role("img", name="guess 2: Lily: accepted")).to_be_visible()
-    expect_no_sideways_scroll(page)
-    expect_nothing_cut_off(turn(page))
-    expect(turn(page)).to_have_attribute("data-scheme", "dark" if screen == "phone" else "light")
-    shot(page, f"be_the_draft-two-guesses-{screen}", full_page=True)
 
 
 def test_picking_by_number_and_enter(visit: Visit) -> None:

@@ -7,12 +7,7 @@ from playwright.sync_api import Page, expect
 
 from specviz.ui.classes.membership import TEACHER_COOKIE
 from tests.conftest import Visit
-from tests.support.visitor import (
-    PHONE,
-    expect_no_sideways_scroll,
-    wait_until_drawn,
-    wait_until_still,
-)
+from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 INPUT = "input[aria-label='What are the next few words?']"
 OTHER = {"color_scheme": "light"}  # with any option, another visitor comes

@@ -8,19 +8,16 @@ import re
 import time
 from collections.abc import Awaitable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
 from pathlib import Path
-from threading import Event
 from typing import TypeVar
 
 import httpx2
 import psutil
 import pytest
-from playwright.sync_api import Page, expect
 
 from specviz.ui.shared.guard import SAYS
 from specviz.ui.watch.watch_state import MAX_RUNS
-from tests.load.hostile import MESSAGES, TEXTS, all_files
+from tests.load.hostile import BOXES, HELD, MESSAGES, TEXTS, UPLOADS, all_files
 from tests.load.visitors import Visitor, visiting
 from tests.support.app_server import AppServer, serving
 from tests.support.door_contents import STORED, fill_store, stored_ids
@@ -29,7 +26,7 @@ from tests.support.grids import grid
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 10**6
-VISITORS = 12
+LARGEST = 4 * MEGABYTE  # message
 PATIENCE = 300  # seconds; a server that forgets does so within 40, and one that does not never does
 
 
@@ -75,59 +72,6 @@ def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> No
     assert run(upload_much(port_of(server), 1)) == [204]
 
 
-async def fill(port: int, full: Event, over: Event) -> None:
-    """Other visitors upload all that the server keeps, and stay."""
-    async with AsyncExitStack() as visits:
-        while not full.is_set():
-            visitor = await visits.enter_async_context(visiting(port))
-            await visitor.open(page="when_it_helps")
-            await visitor.first_script()
-            if 413 in [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
-                full.set()
-        while not over.is_set():
-            await visitor.stay(0.2)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("entry", ["serve.py"])
-def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: Path) -> None:
-    """Before: beside the uploader stood "Request failed with status code 413", and no reason.
-
-    On a server of its own: elsewhere the room of a visitor who has left may come back in the middle.
-    """
-    file, full, over = tmp_path / "run.csv", Event(), Event()
-    file.write_bytes(b"x" * 3_900_000)
-    with serving(ROOT / entry, tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
-        page.goto(f"{server.url}/when_it_helps?view=full")
-        page.get_by_text("Open a sweep’s CSV").click()
-        others = thread.submit(asyncio.run, fill(port_of(server), full, over))
-        try:
-            while not full.wait(0.1):
-                assert not others.done(), others.exception()
-            page.locator(".st-key-when_it_helps_csv input[type=file]").set_input_files(file)
-            expect(page.get_by_test_id("stToast")).to_contain_text(SAYS["full_server"])
-        finally:
-            over.set()
-        others.result()
-
-
-async def leave_much(port: int) -> None:
-    for _ in range(VISITORS):
-        await upload_much(port, 3)
-
-
-@pytest.mark.full
-def test_what_visitors_left_behind_is_forgotten_by_time(server: AppServer) -> None:
-    """Before: it stayed until somebody else came, and after that until Python happened to collect it."""
-    before = megabytes(server)
-    run(leave_much(port_of(server)))
-    left = 3.9 * 3 * VISITORS
-    began = time.monotonic()
-    while megabytes(server) > before + left / 2:
-        assert time.monotonic() < began + PATIENCE, f"{before:.0f} MB before, {megabytes(server):.0f} MB after"
-        time.sleep(1)
-
-
 @pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
 def test_the_only_visitor_is_forgotten_too(entry: str, tmp_path: Path) -> None:
     """Before: what the last visitor had sent stayed until somebody else came."""
@@ -161,17 +105,18 @@ def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entr
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 
-async def forge(port: int, key: str, value: str) -> list[str]:
-    """Send a list of texts as the value of a widget; what the page says."""
+async def forge(port: int, value: str) -> list[str] | int | None:
+    """Send a text as the value of a menu: what the page says, or how the server ends the connection."""
     async with visiting(port) as visitor:
-        await visitor.open(page="race")
-        await visitor.first_script()
+        await on_page(visitor, "race", "", "race_presets")
         message = visitor._request()
-        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets[key][0])
+        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
         forged.string_array_value.data.append(value)
-        ended = visitor.scripts
-        await visitor.socket.send(message.SerializeToString())
-        await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE)
+        if len(value) > LARGEST:
+            await visitor.socket.send(message.SerializeToString())
+            await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
+            return visitor.socket.close_code
+        await drawn(visitor, visitor.socket.send(message.SerializeToString()))
         assert visitor.errors == []
         return visitor.messages
 
@@ -179,7 +124,8 @@ async def forge(port: int, key: str, value: str) -> list[str]:
 def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: AppServer) -> None:
     """Before: each printed all of it into the log, 24 MB and more."""
     size = server.log.stat().st_size
-    said = run(forge(port_of(server), "race_presets", "A" * 3_000_000))
+    said = run(forge(port_of(server), "A" * 3_000_000))
+    assert isinstance(said, list)
     assert said
     assert not any(SAYS["failed"].split(",")[0] in line for line in said)
     grown = server.log.read_text(encoding="utf-8")[size:]
@@ -187,22 +133,9 @@ def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: 
     assert "A" * 50 not in grown
 
 
-async def send_too_much(port: int) -> bool:
-    """Whether the server ends the connection of somebody who sends more than all fields of a page may hold."""
-    async with visiting(port) as visitor:
-        await visitor.open(page="race")
-        await visitor.first_script()
-        message = visitor._request()
-        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
-        forged.string_array_value.data.append("A" * 5_000_000)
-        await visitor.socket.send(message.SerializeToString())
-        await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
-        return visitor.socket.close_code == 1009
-
-
 def test_fields_that_hold_too_much_are_not_read(server: AppServer) -> None:
     before = megabytes(server)
-    assert run(send_too_much(port_of(server)))
+    assert run(forge(port_of(server), "A" * 5_000_000)) == 1009
     assert megabytes(server) < before + 100
 
 
@@ -235,25 +168,6 @@ def highest(server: AppServer) -> float:
     """The most memory that the server has held, in MB."""
     status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1000
-
-
-PLACES = (("", "view=full", "trace_file", "run.json"), ("when_it_helps", "view=full", "when_it_helps_csv", "sweep.csv"))
-PLACES += (
-    ("when_it_helps", "view=full", "when_it_helps_file", "prompts.txt"),
-    ("learn", "part=teach", "lesson_file", "plan.yaml"),
-)
-BOXES = (
-    ("race", "race_own"),
-    ("worksheet", "worksheet_paste"),
-    ("be_the_draft", "be_the_draft_guess"),
-    ("class", "class_name"),
-)
-HELD = (
-    ("be_the_draft", "", "kept-game"),
-    ("learn", "part=quiz", "kept-answers"),
-    ("class", "", "kept-class"),
-    ("", "", "kept-tried"),
-)
 
 
 async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
@@ -295,7 +209,7 @@ def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path
 async def everything(port: int, first: int) -> list[str]:
     """One visitor tries every door: its files for each place, every text, every message; the page's errors."""
     errors = []
-    for at, (page, query, widget, name) in enumerate(PLACES):
+    for at, (page, query, widget, name) in enumerate(UPLOADS):
         for content in list(all_files().values())[4 * first + at :: 16]:
             async with visiting(port) as visitor:
                 await on_page(visitor, page, query, widget)
@@ -303,8 +217,8 @@ async def everything(port: int, first: int) -> list[str]:
                 errors += visitor.errors
     for make in (lambda: " ".join(stored_ids(STORED)[:MAX_RUNS]), *TEXTS):
         async with visiting(port) as visitor:
-            for page, widget in BOXES:
-                await on_page(visitor, page, "", widget)
+            for page, query, widget in BOXES:
+                await on_page(visitor, page, query, widget)
                 await drawn(visitor, visitor.write(widget, make()))
             for page, query, widget in HELD:
                 await on_page(visitor, page, query, widget)

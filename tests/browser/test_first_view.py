@@ -1,24 +1,19 @@
 """Watch's first view in a real Chromium: all of it in the window, and what a change of the draft length shows."""
 
 import re
-from collections.abc import Sequence
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from specviz.models.draft_menu import HUB_NAMES, offered_drafts
 from tests.conftest import AppServer, Visit
 from tests.support.grids import grid
 from tests.support.known import known
-from tests.support.layout import bottom, placed
-from tests.support.stage_page import visit_stage
+from tests.support.layout import placed
 from tests.support.visitor import (
     DESK,
     PHONE,
     expect_all_in_sight,
     expect_no_sideways_scroll,
-    expect_nothing_cut_off,
-    shot,
     violations_of,
     wait_until_drawn,
     wait_until_still,
@@ -26,29 +21,10 @@ from tests.support.visitor import (
 
 SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
 WIDE_AND_NARROW = {"desk": DESK, "phone": PHONE}
-EMPTIEST = 0.15  # of the window, the largest rectangle with nothing in it
 HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
-COLUMNS, ROWS = 64, 36  # of the grid on which it is measured
 PLOTS = ("acceptance", "speedup", "lengths")
-# the boxes of what is there to be seen: texts, drawings, controls
-BOXES = """() => {
-  const found = [];
-  const walk = (root) => {
-    for (const node of root.querySelectorAll("*")) {
-      if (node.shadowRoot) walk(node.shadowRoot);
-      if (!node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-      const texts = [...node.childNodes].filter((one) => one.nodeType === 3 && one.data.trim());
-      const range = document.createRange();
-      for (const text of texts) { range.selectNodeContents(text); found.push(...range.getClientRects()); }
-      if (node.matches("svg, input, button, select, [data-baseweb=select]")) found.push(node.getBoundingClientRect());
-    }
-  };
-  walk(document);
-  return found.map(({ left, top, right, bottom }) => [left, top, right, bottom]);
-}"""
 
 
-LANGUAGES = ("en", "es", "zh-Hans")
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 CHIP = ".stage .round .chip"
 
@@ -60,123 +36,6 @@ def page(visit: Visit) -> Page:
 
 def slider_of(page: Page) -> Locator:
     return page.get_by_role("slider", name="Draft length γ")
-
-
-def emptiest(boxes: Sequence[Sequence[float]], width: int, height: int) -> float:
-    """The largest rectangle without a part of any box, as a share of the window."""
-    free = [[True] * COLUMNS for _ in range(ROWS)]
-    for left, top, right, low in boxes:
-        for row in range(max(0, int(top / height * ROWS)), min(ROWS, int(low / height * ROWS) + 1)):
-            for column in range(max(0, int(left / width * COLUMNS)), min(COLUMNS, int(right / width * COLUMNS) + 1)):
-                free[row][column] = False
-    largest = 0
-    for top in range(ROWS):
-        still = [True] * COLUMNS
-        for low in range(top, ROWS):
-            still = [one and other for one, other in zip(still, free[low], strict=True)]
-            widest = max(map(len, "".join("x" if one else " " for one in still).split()), default=0)
-            largest = max(largest, widest * (low - top + 1))
-    return largest / (COLUMNS * ROWS)
-
-
-def expect_wide_sliders(page: Page) -> None:
-    slider, scrubber = placed(slider_of(page), page.locator(".scrubber"))
-    assert slider["width"] >= 200
-    assert scrubber["width"] >= 300
-
-
-def test_a_chosen_token_is_explained_whole(page: Page) -> None:
-    plots = [page.locator(f"[data-figure={name}] .plot") for name in ("acceptance", "speedup")]
-    page.locator(".strip .chip.rejected").last.click()
-    inspector = page.locator(".inspector")
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        wait_until_still(page)
-        expect(inspector.locator(".bars li")).to_have_count(3)
-        assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
-        for caption in page.locator("figcaption small:visible").all():
-            expect_nothing_cut_off(caption)
-        expect_all_in_sight(page)
-        explained = placed(*plots)
-        inspector.locator(".unpin").click()
-        expect(inspector).to_be_hidden()
-        assert placed(*plots) == explained  # it takes the place of the third plot, and squeezes none
-        page.locator(".strip .chip.rejected").last.click()
-        shot(page, f"first-view-token-{width}")
-
-
-@pytest.mark.parametrize("screen", grid(WIDE_AND_NARROW, ("phone",)))
-def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_nor_a_plot(
-    page: Page, screen: str
-) -> None:
-    page.set_viewport_size(WIDE_AND_NARROW[screen])
-    wait_until_still(page)
-    tips = {
-        re.compile(r"^[\d.]+ tokens per target call$"): "accepted guesses",
-        re.compile(r"^[\d.]+ steps$"): "How long a round takes",
-        re.compile(r"^[\d.]+×$"): "time alone",
-        "accepted / drafted": "Discarded guesses",
-    }
-    kept = [page.locator(part) for part in (".says", ".now", *(f"[data-figure={name}]" for name in PLOTS))]
-    for name, words in tips.items():
-        page.get_by_role("button", name=name).focus()
-        tip = page.locator(":is(.result, figcaption) > .tip:visible")
-        expect(tip).to_contain_text(words)
-        end = bottom(tip)
-        for top, low in ((box["y"], box["y"] + box["height"]) for box in placed(*kept)):
-            assert end <= top + 1 or placed(tip)[0]["y"] >= low - 1
-
-
-# after a step: in which of its animations' moments the round in sight is underlined, but not yet its last token seen
-EARLY = """(stage) => {
-  stage.querySelector("[data-move=forward]").click();
-  const round = stage.querySelector(".strip .round.current");
-  const moving = round.getAnimations({ subtree: true });
-  for (const one of moving) one.pause();
-  const early = [];
-  for (let at = 0; at <= 2000; at += 20) {
-    for (const one of moving) one.currentTime = at;
-    const line = /, ([\\d.]+)\\)$/.exec(getComputedStyle(round).borderBottomColor.replace(/^rgb\\(.*/, ""));
-    const shown = [...round.querySelectorAll(".chip")].map((one) => getComputedStyle(one));
-    const palest = Math.min(...shown.filter((one) => one.display !== "none").map((one) => Number(one.opacity)));
-    if ((line ? Number(line[1]) : 1) > palest + 0.01) early.push(at);
-  }
-  for (const one of moving) one.finish();
-  return [moving.length, early];
-}"""
-
-
-@pytest.mark.visitor(reduced_motion="no-preference")
-def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(context: BrowserContext) -> None:
-    """Seen on a phone: the line was there for a moment before the token."""
-    page = visit_stage(context, "step=11&sharpness=6")
-    for _ in ("propose", "check", "judge"):
-        moving, early = page.locator(".stage").evaluate(EARLY)
-        assert moving
-        assert early == []
-
-
-SAY = """(stage, result) => {
-  stage.querySelector(".says strong").textContent = result;
-  stage.querySelector(".reason").textContent = "A reason of two lines at least. ".repeat(12);
-}"""
-
-
-LONG_RESULTS = (
-    "0.97 times as fast, too close to call: 64 tokens in 35 passes of the target instead of 64",
-    "Previous run: 0.97 times as fast, too close to call: 256 tokens in 135 passes of the target",
-)
-
-
-def test_however_much_is_to_say_of_a_change_or_a_result_nothing_lies_on_anything_or_moves(page: Page) -> None:
-    """Found with an empty prompt: "Previous run:" made the result two lines, and the reason lay on the sentence."""
-    change, grid = page.locator(".change"), page.locator(".grid")
-    before = placed(change, grid)
-    change.evaluate("it => { it.textContent = 'words '.repeat(200) }")
-    assert placed(change, grid) == before
-    for long_result in LONG_RESULTS:
-        page.locator(".stage").evaluate(SAY, long_result)
-        assert bottom(page.locator(".reason")) <= placed(page.locator(".now"))[0]["y"] + 1, long_result
 
 
 def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
@@ -246,9 +105,6 @@ def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(
             plot = page.locator(f"[data-figure={name}] .plot")
             expect(plot).to_be_in_viewport(ratio=1)
             expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
-        expect_wide_sliders(page)
-        assert emptiest(page.evaluate(BOXES), width, height) <= EMPTIEST
-        shot(page, f"first-view-{width}")
     page.set_viewport_size(PHONE)
     wait_until_still(page)
     expect_no_sideways_scroll(page)
@@ -257,48 +113,7 @@ def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(
     parts += [page.locator(f"[data-figure={name}]") for name in PLOTS]
     tops = [box["y"] for box in placed(*parts)]
     assert tops == sorted(tops)
-    expect_wide_sliders(page)
     assert violations_of(page) == []
-    shot(page, "first-view-phone")
-
-
-@pytest.mark.visitor(viewport={"width": 640, "height": 360}, reduced_motion="reduce")
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_at_twice_the_size_the_result_and_the_tokens_are_on_the_first_screen(visit: Visit, lang: str) -> None:
-    """1280 x 720 at 200 % zoom. Found: menus and buttons filled it, and no part of the run was there."""
-    page = visit(f"?lang={lang}", CHIP)
-    title, says, strip, menu = placed(
-        page.locator("h1"), page.locator(".says"), page.locator(".strip"), page.locator(".st-key-controls")
-    )
-    assert title["y"] < says["y"]
-    assert strip["y"] + 40 <= 360, "a line of tokens"
-    assert strip["y"] < menu["y"]
-    expect_no_sideways_scroll(page)
-    shot(page, f"first-view-zoom-{lang}")
-
-
-OWN = [name for name in offered_drafts("wren-base") if name not in HUB_NAMES]
-# of each name in a menu that is open: its width, and that of its place
-WIDTHS = """([names, menu]) => {
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.font = getComputedStyle(menu).font;
-  return names.map((name) => [name, pen.measureText(name).width, menu.clientWidth]);
-}"""
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("view", ["simple", "full"])
-def test_the_name_of_a_draft_that_ships_with_the_app_is_whole_in_its_menu(visit: Visit, view: str, lang: str) -> None:
-    """Found: with everything shown, the menu said "wren-nano · model · 1.…"."""
-    page = visit(f"?view={view}&lang={lang}", CHIP)
-    menu = page.locator(".st-key-controls [role=combobox]").nth(2)
-    expect(menu).to_have_value(re.compile("^wren-nano"))
-    expect_nothing_cut_off(menu)
-    menu.click()
-    names = page.get_by_role("option").all_inner_texts()[: len(OWN)]
-    assert len(names) == len(OWN) > 10
-    found = page.evaluate(WIDTHS, [names, menu.element_handle()])
-    assert [name for name, width, room in found if width > room] == []
 
 
 def drag(page: Page, length: int) -> None:
@@ -334,39 +149,3 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, 
     drag(page, 4)
     expect(page.locator(".says strong")).not_to_contain_text("estimated")
     assert placed(dots) == [at]
-
-
-def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new_one(page: Page) -> None:
-    expect(page.locator(".curve.pale")).to_have_count(0)
-    drag(page, 9)
-    release(page)
-    for name, lines in zip(PLOTS, (1, 1, 2), strict=True):
-        expect(page.locator(f"[data-figure={name}] .curve.pale")).to_have_count(lines)
-    rings = page.locator("figure:visible .dot.ahead")
-    page.locator(".scrubber").fill("0")
-    expect(rings).to_have_count(2)  # before anything is played, both plots of what is so far show the new run
-    page.locator(".scrubber").fill(known(page.locator(".scrubber").get_attribute("max")))
-    expect(rings).to_have_count(0)
-    change = page.locator(".change")
-    expect(change).to_contain_text("(wren-nano, 4")
-    expect(change).to_contain_text("→ now")
-    drag(page, 2)
-    release(page)
-    expect(change).to_contain_text("(wren-nano, 9)")
-    expect(page.locator(".dot.beyond")).to_have_count(0)
-    page.get_by_role("button", name="What you tried").click()
-    expect(page.get_by_text("Bars: 95 % intervals")).to_be_visible()
-    assert violations_of(page) == []
-    shot(page, "first-view-tried")
-
-
-def test_a_name_that_is_too_long_for_its_menu_ends_in_an_ellipsis(page: Page) -> None:
-    """Names are texts of prompts: they are cut wherever the menu ends."""
-    menu = page.get_by_role("combobox", name="Prompt")
-    menu.click()
-    names = page.get_by_role("option").locator("> *")
-    cut = [name for name in names.all() if name.evaluate("it => it.scrollWidth > it.clientWidth")]
-    assert cut
-    for name in (menu, *cut):
-        look = name.evaluate("it => [getComputedStyle(it).textOverflow, getComputedStyle(it).display]")
-        assert look == ["ellipsis", "block"]

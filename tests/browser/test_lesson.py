@@ -1,16 +1,13 @@
 """A lesson in a real Chromium: all moments of "Ten minutes" on the projector, and the notes in their own window."""
 
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.data.lessons.plans import find_plan
-from tests.browser.test_views import expect_all_in_sight, small_texts, step_of
+from tests.browser.test_views import step_of
 from tests.conftest import Visit
 from tests.support.known import known
-from tests.support.layout import placed
-from tests.support.visitor import PHONE, shot, violations_of, wait_until_still
+from tests.support.visitor import PHONE, violations_of, wait_until_still
 
 PLAN = known(find_plan("ten-minutes"))
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
@@ -22,31 +19,6 @@ def expect_moment(page: Page, at: int) -> None:
     wait_until_still(page)  # until then the stage of the moment before may be there too
     expect(step_of(page)).to_have_value(str(PLAN.moments[at - 1].screen.step))
     page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
-
-
-def test_the_ten_minute_lesson_on_the_projector(visit: Visit) -> None:
-    page = visit("?lesson=ten-minutes&moment=1")
-    for at, moment in enumerate(PLAN.moments, start=1):
-        expect_moment(page, at)
-        expect(page.locator(".stage[data-view=projector]")).to_be_visible()
-        wait_until_still(page)
-        shown = page.content() + str(page.locator(".stage").evaluate("stage => stage.innerText"))
-        assert [text for text in (moment.answer, moment.mistakes, moment.do) if text[:30] in shown] == []
-        assert small_texts(page, 18) == []
-        expect_all_in_sight(page)
-        assert violations_of(page) == []
-        shot(page, f"lesson-{at}")
-        if at < len(PLAN.moments):
-            page.get_by_role("button", name="Next", exact=True).click()
-    page.get_by_role("button", name="Show what is hidden").click()
-    expect(page.locator(".says")).to_be_visible()
-    wait_until_still(page)
-    expect_all_in_sight(page)
-    stage, bar = placed(page.locator(".stage"), page.locator(".st-key-lesson_bar"))
-    assert stage["y"] + stage["height"] <= bar["y"]  # the bar covers nothing of the run
-    page.get_by_role("button", name="Leave the lesson").click()
-    expect(page.locator(".stage[data-view=full]")).to_be_visible()
-    assert not {"lesson", "moment"} & parse_qs(urlsplit(page.url).query).keys()
 
 
 def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:
@@ -84,25 +56,6 @@ def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     expect(notes.get_by_role("heading", name="1. The draft guesses")).to_be_visible()
     expect_moment(page, 1)
     notes.set_viewport_size(PHONE)
-    shot(notes, "lesson-notes-phone")
-
-
-def test_before_the_check_no_guess_shows_whether_it_fails(visit: Visit) -> None:
-    page = visit("?lesson=ten-minutes&moment=2")
-    expect_moment(page, 2)
-    page.keyboard.press("PageUp")
-    look = """chips => chips.map((chip) => {
-      const { borderColor, color, backgroundImage, textDecorationLine, opacity } = getComputedStyle(chip);
-      return [borderColor, color, backgroundImage, textDecorationLine, opacity, chip.title].join(" ");
-    })"""
-    for _ in ("guesses", "check"):
-        wait_until_still(page)
-        looks = page.locator(".strip .round.current .drafted").evaluate_all(look)
-        assert len(looks) == 4
-        assert len(set(looks)) == 1
-        page.keyboard.press("PageDown")
-    wait_until_still(page)
-    assert len(set(page.locator(".strip .round.current .drafted").evaluate_all(look))) == 3
 
 
 def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
@@ -115,4 +68,3 @@ def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
         assert not page.locator(".draft-length input").evaluate("input => input.getRootNode().activeElement === input")
-    shot(page, "hidden")

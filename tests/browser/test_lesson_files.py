@@ -11,7 +11,6 @@ from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.support.from_disk import open_from_disk
 from tests.support.known import known
 from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
-from tests.support.visitor import SHOTS
 
 TEN_MINUTES = known(find_plan("ten-minutes"))
 pytestmark = pytest.mark.visitor(offline=True)
@@ -23,7 +22,6 @@ def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
 def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp_path: Path, plan: LessonPlan) -> None:
-    SHOTS.mkdir(exist_ok=True)
     sheet = sheet_html(plan, lesson_address("https://specviz.example.org/", plan))
     for kind, text in (("sheet", sheet), ("key", key_html(plan))):
         page, heard = opened(context, tmp_path, text)
@@ -31,7 +29,6 @@ def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp
             with on_paper(page, paper):
                 expect_nothing_cut(page)
             pdf = page.pdf(format=paper)  # the margins are the file's own
-            (SHOTS / f"lesson-{plan.name}-{kind}-{paper}.pdf").write_bytes(pdf)
             assert kind == "key" or pages_of(pdf) == 1
         assert heard == []
 

@@ -142,12 +142,3 @@ def test_a_setting_is_there_after_a_reload_and_after_another_page(visit: Visit, 
     page.wait_for_url(f"**{parameter}={value}*")  # for the next reload
     page.reload()
     expect(setting).to_have_value(value)
-
-
-def test_watch_writes_its_settings_again_after_another_page(visit: Visit) -> None:
-    page = visit("?gamma=7&tokens=16&view=full")
-    go_to(page, "Learn")
-    go_to(page, "Watch")
-    page.wait_for_url("**gamma=7*")
-    page.reload()
-    expect(page.get_by_role("slider", name="Draft length")).to_have_value("7")

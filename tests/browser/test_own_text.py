@@ -6,21 +6,10 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.conftest import AppServer, Visit
-from tests.support.grids import grid
-from tests.support.visitor import DESK, PHONE, TWO_FRAMES, wait_until_drawn, wait_until_still
+from tests.conftest import AppServer
+from tests.support.visitor import TWO_FRAMES, wait_until_drawn, wait_until_still
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
-SCREENS = {"desk": DESK, "phone": PHONE}
-ON_TOP = """(it) => {
-  const { left, top, width, height } = it.getBoundingClientRect();
-  return it.contains(document.elementFromPoint(left + width / 2, top + height / 2));
-}"""
-WRONG = {
-    "": "The prompt is empty",
-    "\u200b \u200b": "control characters only",
-    "word " * 5000: "The prompt is too long",
-}
 
 
 class LateAnswers:
@@ -62,36 +51,6 @@ def open_field(page: Page) -> Locator:
     expect(field).to_be_visible()
     wait_until_still(page)
     return field
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_what_is_wrong_with_an_own_text_is_seen_where_it_is_written(visit: Visit, screen: str) -> None:
-    page = visit("", ".stage .round .chip", viewport=SCREENS[screen])
-    field = open_field(page)
-    for text, says in WRONG.items():
-        field.get_by_role("textbox").fill(text)
-        field.get_by_role("button", name="Run this text").click()
-        problem = field.get_by_text(says)
-        expect(problem).to_be_visible()
-        wait_until_still(page)
-        assert problem.evaluate(ON_TOP)
-
-
-@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
-def test_a_button_runs_the_own_text_and_what_it_did_is_seen(visit: Visit, screen: str) -> None:
-    page = visit("", ".stage .round .chip", viewport=SCREENS[screen])
-    field = open_field(page)
-    field.get_by_role("textbox").fill("The dog saw a cat and")
-    field.get_by_role("button", name="Run this text").click()
-    page.wait_for_selector(".stage[data-run^='live'][data-done]")
-    expect(field).to_be_hidden()
-    expect(page.locator(".stage .strip")).to_contain_text("dog")
-    run = page.locator(".stage").get_attribute("data-run")
-    field = open_field(page)
-    field.get_by_role("button", name="Run this text").click()  # it is on screen: "Run again" measures it again
-    expect(field).to_be_hidden()
-    wait_until_still(page)
-    assert page.locator(".stage").get_attribute("data-run") == run
 
 
 @pytest.mark.parametrize("view", ["simple", "full"])

@@ -13,7 +13,6 @@ from tests.browser.test_every_page import MENU, TITLES
 from tests.conftest import PATIENCE, ROOT, AppServer, NewContext
 from tests.support.app_server import SILENT, serving
 from tests.support.grids import grid
-from tests.support.known import known
 from tests.support.visitor import PHONE, wait_until_drawn
 
 
@@ -104,33 +103,6 @@ def test_after_waking_up_the_first_page_has_its_frame_and_watch_a_recorded_run_w
         wait_until_drawn(page, ".stage[data-run=first] .round .chip")
         page.get_by_role("button", name="Last step").click()
         expect(page.locator(".stage .round .chip.accepted").first).to_be_visible()
-
-
-OLD = {  # an address of before, the page of today, and what it then shows
-    "helps?workload=code&workload=story&gamma=3&view=full": ("when_it_helps", ".chart .main-svg"),
-    "proof?prompt=a%20%26%20b%3Dc&draws=500": ("same_quality", ".chart .main-svg"),
-    "play?seed=12&set=prose&embed=true": ("be_the_draft", ".play .so-far"),
-}
-
-
-@pytest.mark.full  # tests/pages/test_pages.py has the addresses without a browser
-@pytest.mark.parametrize("entry", ["app.py", "serve.py", "cloud/streamlit_app.py"])
-def test_an_address_of_before_opens_its_page_with_the_whole_query_also_first_on_a_new_server(
-    entry: str, page: Page, tmp_path: Path
-) -> None:
-    with serving(ROOT / entry, tmp_path / "server.log", SILENT) as server:
-        for number, (old, (name, shown)) in enumerate(OLD.items()):
-            answer = known(page.goto(f"{server.url}/{old}"))
-            assert number == 0 or answer.request.redirected_from, "so that Back does not lead here again"
-            wait_until_drawn(page, shown)
-            expect(page).to_have_title(f"{TITLES[f'/{name}']} · specviz")
-            page.wait_for_load_state("networkidle")  # the code of Streamlit's dialogs comes last
-            expect(page.get_by_text("Page not found")).to_have_count(0)
-            address = page.url
-            page.goto(f"{server.url}/{name}?{old.partition('?')[2]}")
-            wait_until_drawn(page, shown)
-            assert page.url == address, "as from an address of today"
-        assert "Traceback" not in server.log.read_text()
 
 
 MOVE = """() => document.querySelector("[data-testid=stMain]").prepend(

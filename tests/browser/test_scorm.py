@@ -1,4 +1,4 @@
-"""A SCORM package in a small run-time: walked, answered, left, taken up again; an embedding page hears of it."""
+"""A SCORM package in a small run-time: walked, answered, left, taken up again."""
 
 import io
 import zipfile
@@ -17,8 +17,7 @@ SITE = "http://lms.example"
 # A learning system as SCORM 1.2 has it: a window with an API, which keeps what it is told, and the lesson in a frame.
 SYSTEM = """<!doctype html><title>LMS</title><script>
 const values = JSON.parse(localStorage.values ?? '{"cmi.core.lesson_status": "not attempted"}');
-const calls = [], heard = [];
-addEventListener("message", (event) => heard.push(event.data));
+const calls = [];
 window.API = {
   LMSInitialize: () => (calls.push("initialize"), "true"),
   LMSGetValue: (name) => values[name] ?? "",
@@ -30,13 +29,11 @@ window.API = {
 
 
 @pytest.fixture
-def served(context: BrowserContext, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> BrowserContext:
-    """The system and the package's files, without a network; a test may name sites that frame it."""
-    monkeypatch.setenv("SPECVIZ_FRAMES", getattr(request, "param", ""))
+def served(context: BrowserContext) -> BrowserContext:
+    """The system and the package's files, without a network."""
     with zipfile.ZipFile(io.BytesIO(scorm_package(PLAN))) as archive:
         files = {f"/lesson/{name}": archive.read(name) for name in archive.namelist()}
     files["/"] = SYSTEM.encode()
-    files["/course"] = SYSTEM.replace("window.API", "window.none").encode()
 
     def fulfill(route: Route) -> None:
         content = files.get(route.request.url.removeprefix(SITE).partition("#")[0])
@@ -95,26 +92,3 @@ def test_a_lesson_is_walked_answered_left_and_taken_up_again(served: BrowserCont
     assert values["cmi.core.lesson_status"] == "completed"
     assert values["cmi.core.score.raw"] == str(round(100 * (len(quiz()) - 1) / len(quiz())))
     assert problems == []
-
-
-@pytest.mark.parametrize(
-    ("served", "hears"),
-    [("", False), ("http://other.example *.example lms.example", False), (f"http://other.example {SITE}", True)],
-    indirect=["served"],
-)
-def test_a_page_of_a_named_site_hears_how_far_its_reader_is_and_no_other(served: BrowserContext, hears: bool) -> None:
-    """Before: every page that put the lesson into a frame."""
-    page = served.new_page()
-    page.goto(f"{SITE}/course")
-    frame = lesson_in(page)
-    frame.get_by_role("link", name="Questions").click()
-    answer(frame, 0, right=True)
-    page.evaluate("new Promise((over) => { addEventListener('message', over); postMessage('the last one', '*'); })")
-    assert page.evaluate("heard.pop()") == "the last one"
-    if not hears:
-        assert page.evaluate("heard") == []
-        return
-    last: dict[str, Any] = page.evaluate("heard.at(-1)")
-    assert last["type"] == "specviz-lesson"
-    assert last["answers"] == [quiz()[0].right, *[None] * (len(quiz()) - 1)]
-    assert last["completed"] is False

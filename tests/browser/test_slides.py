@@ -1,6 +1,5 @@
 """A run as pictures, as a film and as text, made by the browser of the strictest page: the offline one."""
 
-import re
 import xml.etree.ElementTree as ET
 from base64 import b64encode
 from io import BytesIO
@@ -67,14 +66,6 @@ def test_a_step_is_a_picture_whose_text_is_text(context: BrowserContext, tmp_pat
     assert [said for said in heard if not said.startswith(("data:", "blob:"))] == []
 
 
-def test_the_menu_closes_at_a_press_elsewhere(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path)
-    page.get_by_text("Save…").click()
-    expect(page.locator(".save ul")).to_be_visible()
-    page.locator(".stage .sentence").click()
-    expect(page.locator(".save ul")).to_be_hidden()
-
-
 def test_a_run_is_a_film(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, offline_page(fake_trace(tokens=2)))
     page.locator(".speed").select_option("4")
@@ -105,16 +96,6 @@ def test_a_film_is_stopped_without_a_file_and_can_be_made_again(context: Browser
         expect(box).to_be_hidden()
         expect(page.locator(".save summary")).to_be_focused()
     assert downloads == []
-
-
-def test_a_browser_that_records_no_film_is_a_sentence(context: BrowserContext, tmp_path: Path) -> None:
-    context.add_init_script("delete window.MediaRecorder")
-    page, _ = opened(context, tmp_path)
-    chosen(page, "The run as a film")
-    expect(page.locator(".filming [role=status]")).to_have_text(re.compile("^This browser cannot record a film."))
-    expect(page.locator(".filming progress")).to_be_hidden()
-    page.get_by_role("button", name="Close", exact=True).click()
-    expect(page.locator(".filming")).to_be_hidden()
 
 
 def test_a_run_is_read_and_copied_as_text(context: BrowserContext, tmp_path: Path) -> None:

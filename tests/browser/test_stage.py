@@ -8,12 +8,6 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
-from tests.support.visitor import (
-    expect_no_sideways_scroll,
-    wait_for_what_an_event_starts,
-    wait_until_drawn,
-    wait_until_still,
-)
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
 LATE_ASKING = """() => {
@@ -27,33 +21,6 @@ pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 
 def round_number(page: Page) -> Locator:
     return page.locator(".stage .round-number")
-
-
-def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserContext) -> None:
-    page = visit_stage(context, "sharpness=6")
-    expect(round_number(page)).to_have_text("Round 2 of 21")
-    for word in ("accepted", "rejected"):
-        expect(page.locator(".legend").get_by_text(word, exact=True)).to_be_visible()
-    expect(page.get_by_label("Pause")).to_be_visible()
-    assert page.get_by_text("reported None").is_visible()  # playing never reruns the script
-
-
-def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: BrowserContext) -> None:
-    page = visit_stage(context, "step=11&sharpness=6&greedy&translated")
-    current = page.locator(".stage .round.current")
-    expect(current.locator(".own-tokens")).to_have_attribute(
-        "aria-label", re.compile("In the draft’s own tokens: ␣th, e␣p")
-    )
-    expect(current.locator(".own-tokens bdi").first).to_have_text("␣th")
-    chip, line, strip = placed(
-        current.locator(".chip").first, current.locator(".own-tokens"), page.locator(".stage .strip")
-    )
-    assert chip["y"] + chip["height"] <= line["y"] + 3
-    assert line["y"] + line["height"] <= strip["y"] + strip["height"]
-    expect(page.locator(".inspector")).to_contain_text("so there is no q")
-    plain = visit_stage(context, "step=11&sharpness=6&greedy")
-    expect(plain.locator(".own-tokens")).to_have_count(0)
-    assert placed(plain.locator(".stage")) == placed(page.locator(".stage"))  # nothing else moved
 
 
 def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported_and_found_again(
@@ -105,16 +72,6 @@ def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported
     expect(page.get_by_label("Play", exact=True)).to_be_visible()
 
 
-def test_space_plays_and_pauses_and_the_place_is_reported(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    page.keyboard.press("Space")
-    expect(page.get_by_label("Pause")).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 5 of 21")
-    page.keyboard.press("Space")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-    expect(page.get_by_text("reported 1")).to_be_visible()
-
-
 def test_the_draft_lengths_keys_are_its_own_and_dragging_without_a_foresight_says_why_nothing_is_replayed(
     context: BrowserContext,
 ) -> None:
@@ -158,28 +115,6 @@ def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(cont
     expect(slider).to_have_value("4")
 
 
-@pytest.mark.parametrize("result", ["", "&bare"], ids=["", "without a result"])
-def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, result: str) -> None:
-    page = visit_stage(context, f"greedy&step=11&sharpness=6&foresight{result}")
-    slider = page.get_by_role("slider", name="Draft length")
-    before = placed(page.locator(".stage"))
-    number = round_number(page).text_content() or ""
-    move = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
-    slider.evaluate(move, 12)
-    expect(round_number(page)).to_contain_text("γ = 12:")
-    expect(page.locator(".stage .badge")).to_contain_text("MODELLED")
-    expect(page.locator(".replayed .chip", has_text="?").first).to_be_attached()
-    expect(page.locator(".strip")).to_be_hidden()
-    assert placed(page.locator(".stage")) == before  # nothing moves
-    slider.evaluate(move, 4)
-    expect(round_number(page)).to_have_text(number)
-    expect(page.locator(".strip")).to_be_visible()
-    expect(page.locator(".replayed .chip")).to_have_count(0)
-    wait_for_what_an_event_starts(page)
-    wait_until_drawn(page)
-    expect(page.get_by_text("asked None")).to_be_visible()
-
-
 def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserContext) -> None:
     page = visit_stage(context, PAUSED)
     for drawing in page.locator(".stage .plot > svg").all():
@@ -220,17 +155,6 @@ def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
     expect(round_number(page)).to_have_text("Round 4 of 21")
 
 
-def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: BrowserContext) -> None:
-    page = visit_stage(context, "step=0")
-    assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("guessed, round 1")  # type: ignore[union-attr]
-    page.locator(".strip .chip").first.click()
-    expect(page.locator(".inspector")).to_contain_text("is a guess")
-    page = visit_stage(context, "greedy&step=99")
-    expect(page.locator(".inspector")).to_contain_text("Greedy: the target’s top token is “")
-    page = visit_stage(context, "unrecorded&step=99")
-    expect(page.locator(".inspector")).to_contain_text("Its probabilities were not recorded.")
-
-
 def test_hostile_tokens_are_only_text(context: BrowserContext) -> None:
     page = visit_stage(context, "hostile&step=999")
     expect(page.locator(".stage figure svg").first).to_be_attached()
@@ -249,117 +173,6 @@ def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> 
     assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
     page.keyboard.press("ArrowRight")  # no longer the place that was copied
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-
-
-def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: BrowserContext) -> None:
-    page = visit_stage(context, "rounds=2&step=4")
-    page.get_by_role("button", name="more rounds").click()
-    expect(page.locator(".strip .round")).to_have_count(4)
-    expect(round_number(page)).to_have_text("Round 2 of …")
-    page.select_option(".speed", "4")
-    page.locator(".play").click()
-    expect(page.locator(".waits")).to_be_visible()
-    page.get_by_role("button", name="more rounds").click()
-    expect(round_number(page)).to_have_text("Round 6 of …")
-
-
-def test_rounds_that_keep_arriving_do_not_hold_up_the_playhead(context: BrowserContext) -> None:
-    page = visit_stage(context, "every=0.2")
-    expect(round_number(page)).to_contain_text("Round 2")
-
-
-def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_at_the_end(
-    context: BrowserContext,
-) -> None:
-    page = visit_stage(context, PAUSED)
-    page.get_by_role("button", name="new run").click()
-    expect(page.locator(".stage[data-run='run 1']")).to_be_attached()
-    wait_until_drawn(page)
-    expect(round_number(page)).to_have_text("Round 4 of 21")
-    page.get_by_label("Last step").click()
-    expect(page.get_by_text("reported 62")).to_be_visible()
-    page.get_by_role("button", name="new run").click()
-    expect(round_number(page)).to_have_text("Round 1 of 21")
-    expect(page.get_by_label("Pause")).to_be_visible()
-
-
-def test_figures_follow_the_playhead_the_theme_and_the_width_and_need_no_plotly(context: BrowserContext) -> None:
-    """Plotly alone is 5 MB: charts and timeline stood empty for seconds."""
-    asked: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
-    page = visit_stage(context, PAUSED)
-    expect(page.locator(".stage figure svg")).to_have_count(4)
-    expect(page.locator("figure .curve").first).to_be_attached()
-    assert page.locator(".lanes .block").count() == 5
-    dots = page.locator("[data-figure=acceptance] .dot")
-    expect(dots).to_have_count(1)
-    before = placed(dots)
-    values = page.locator("figure .value")
-    assert all("–" not in text for text in values.all_text_contents())
-    page.keyboard.press("Home")
-    expect(dots).to_have_count(0)
-    expect(values.first).to_have_text("–")
-    page.locator(".lane-area").click(position={"x": 400, "y": 40})
-    expect(dots).to_have_count(1)
-    assert placed(dots) != before or round_number(page).text_content() == "Round 4 of 21"
-    expect(page.locator(".caption")).to_contain_text("the target alone has written")
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
-        expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-    chart = page.locator("[data-figure=speedup] svg")
-    narrow = chart.get_attribute("width")
-    page.set_viewport_size({"width": 1700, "height": 900})
-    expect(chart).not_to_have_attribute("width", narrow or "")
-    assert asked
-    assert not [url for url in asked if "plotly" in url]
-
-
-@pytest.mark.visitor(reduced_motion="reduce")
-def test_with_reduced_motion_nothing_plays_by_itself(context: BrowserContext) -> None:
-    page = visit_stage(context, "sharpness=6")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 21 of 21")
-
-
-ODD_MARKS = """() => {
-  const styles = document.createElement("style");
-  styles.textContent = `.chip::before { content: "W" !important; }`;
-  document.querySelector("#host").shadowRoot.append(styles);
-}"""
-ODD_FONT = """
-  @font-face {
-    font-family: Odd; unicode-range: U+57, U+2423; src: url("/SourceCodeVF-Upright");
-    size-adjust: 300%; ascent-override: 300%; descent-override: 300%;
-  }
-  :root { --st-code-font: Odd, "Source Code Pro", monospace; --st-font: Odd, "Source Sans", sans-serif; }
-"""
-
-
-@pytest.mark.parametrize("odd", [False, True], ids=["", "wide and tall symbols"])
-def test_the_stage_fits_a_projector_and_a_phone(context: BrowserContext, odd: bool) -> None:
-    """Also where the symbols come from another font: on one machine they were so wide that the legend got a line."""
-    page = visit_stage(context, f"{PAUSED}&simple")
-    if odd:
-        page.evaluate(ODD_MARKS)
-        page.add_style_tag(content=ODD_FONT)
-    expect(page.locator(".stage figure svg")).to_have_count(3)
-    for width, tallest in ((1280, 530), (390, 1400)):  # with the controls above and the buttons below it: 720
-        page.set_viewport_size({"width": width, "height": 720})
-        wait_until_still(page)
-        [box] = placed(page.locator(".stage"))
-        assert box["height"] <= tallest
-        expect_no_sideways_scroll(page)
-    if odd:
-        assert page.evaluate("[...document.fonts].find((font) => font.family === 'Odd').status") == "loaded"
-
-
-def test_a_character_that_is_cut_between_two_rounds_is_whole_once_both_are_there(context: BrowserContext) -> None:
-    page = visit_stage(context, "rounds=2&cut&step=5")
-    chip = page.locator(".strip .round").nth(1).locator(".chip.emitted")
-    expect(chip).to_have_text("⟨C3⟩")
-    page.get_by_role("button", name="more rounds").click()
-    expect(chip).to_have_text("ö(1/2)")
-    expect(chip).to_have_attribute("aria-label", re.compile(r"^ö\(1/2\), "))
 
 
 SPEAKS = """(stage) => {
@@ -393,11 +206,3 @@ def test_a_tip_stays_under_the_pointer_and_escape_takes_it_away(context: Browser
     expect(tip).to_be_hidden()
     figure.locator(".term").hover()
     expect(tip).to_be_visible()
-
-
-def test_the_token_that_is_explained_is_pressed(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    chip = page.locator(".strip .chip.accepted").first
-    chip.click()
-    expect(chip).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)

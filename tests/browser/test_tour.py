@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.metrics import count
@@ -11,8 +10,6 @@ from specviz.data.lessons.story import tour_of
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from tests.conftest import Visit
 from tests.support.known import known
-from tests.support.layout import bottom, placed
-from tests.support.visitor import PHONE, expect_all_in_sight, expect_no_sideways_scroll, shot
 
 CHIP = ".stage .round .chip"
 TRACE = known(first_trace())
@@ -95,35 +92,6 @@ def test_the_whole_tour_by_keyboard(visit: Visit) -> None:
     expect(page).not_to_have_url(re.compile("tour="))
 
 
-@pytest.mark.full
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True)
-def test_the_whole_tour_by_touch_on_a_phone(visit: Visit) -> None:
-    page = visit("", CHIP)
-    page.get_by_role("button", name="New here?").tap()
-    expect_step(page, 1)
-    expect(card(page)).to_be_in_viewport(ratio=0.99)  # its edge may lie between two pixels
-    expect(card(page).locator(".tour-keys")).to_be_hidden()  # a phone has no keys
-    page.get_by_role("button", name="Forward one step").tap()
-    expect_step(page, 2)
-    chip(page, 1).tap()
-    expect_step(page, 3)
-    expect(card(page)).to_contain_text("You chose “ball”, but “and” fails first.")
-    chip(page, 2).tap()
-    expect_step(page, 4)
-    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
-        page.get_by_role("button", name="Forward one round").tap()
-    expect_step(page, 5)
-    page.get_by_role("slider", name="Draft length").fill("8")
-    page.get_by_role("button", name="Next", exact=True).tap()
-    expect_step(page, 6)
-    page.get_by_role("button", name="Play", exact=True).tap()
-    expect(card(page)).to_contain_text(TOUR.end)
-    expect_no_sideways_scroll(page)
-    page.get_by_role("button", name="Close the tour").tap()
-    expect(card(page)).to_be_hidden()
-    expect(page.locator(".stage[data-run=first]")).to_be_visible()
-
-
 def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> None:
     page = visit("?tour=2", CHIP)
     expect_step(page, 2)
@@ -140,65 +108,3 @@ def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> No
     expect(page.locator(".stage .play")).to_be_focused()
     page.get_by_role("button", name="Continue the tour: step 2 of 6").click()
     expect_step(page, 2)
-
-
-def do_step(page: Page, number: int) -> None:
-    """What the step asks for, by a click that scrolls nothing."""
-    if number in (2, 3):
-        chip(page, 2).evaluate("it => it.click()")
-    elif number == 5:
-        page.get_by_role("slider", name="Draft length").evaluate("it => { it.value = 8 }")
-        for event in ("input", "change"):
-            page.get_by_role("slider", name="Draft length").dispatch_event(event)
-        page.get_by_role("button", name="Next", exact=True).evaluate("it => it.click()")
-    else:
-        button = {1: "Forward one step", 4: "Forward one round", 6: "Last step"}[number]
-        for _ in range(TOUR.beats[4].round - TOUR.beats[3].round if number == 4 else 1):
-            page.get_by_role("button", name=button).evaluate("it => it.click()")
-
-
-@pytest.mark.visitor(reduced_motion="reduce")
-def test_the_whole_tour_is_seen_in_one_window(visit: Visit) -> None:
-    """Found by a newcomer: step 3 opened its answer below the edge of a window of 1280 by 720."""
-    page = visit("?tour=1", CHIP)
-    for number in range(1, 7):
-        expect_step(page, number)
-        expect_all_in_sight(page)
-        shot(page, f"tour-{number}")
-        do_step(page, number)
-        if number == 3:
-            inspector = page.locator(".inspector")
-            expect(inspector.locator(".bars li")).to_have_count(3)
-            assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") <= 0
-    expect(card(page)).to_contain_text(TOUR.end)
-    expect(page.locator(".says")).to_be_visible()  # the end names it
-    assert bottom(page.locator(".says")) <= placed(card(page))[0]["y"]
-    expect_all_in_sight(page)
-
-
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-def test_on_a_phone_a_link_to_the_step_with_the_slider_shows_both(visit: Visit) -> None:
-    """Found: the card was scrolled to the top, and the slider that it asks for was above the window."""
-    page = visit("?tour=5", CHIP)
-    expect_step(page, 5)
-    expect(page.get_by_role("slider", name="Draft length")).to_be_in_viewport(ratio=1)
-    expect(card(page)).to_be_in_viewport(ratio=0.99)
-    header, slider = bottom(page.get_by_test_id("stHeader")), placed(page.locator(".draft-length"))[0]
-    assert header - 1 <= slider["y"]
-
-
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-def test_on_a_phone_each_card_of_the_tour_is_seen_below_the_header(visit: Visit) -> None:
-    page = visit("", CHIP)
-    start = page.get_by_role("button", name="New here?")
-    expect(start).to_be_in_viewport(ratio=1)  # it was 1,900 pixels below
-    start.tap()
-    for number in range(1, 7):
-        expect_step(page, number)
-        header = bottom(page.get_by_test_id("stHeader"))
-        assert header - 1 <= placed(card(page))[0]["y"]
-        expect(card(page)).to_be_in_viewport(ratio=0.99)
-        page.get_by_test_id("stMain").evaluate("(it, by) => it.scrollBy(0, by)", (-1) ** number * 400)
-        do_step(page, number)
-    expect(card(page)).to_contain_text(TOUR.end)
-    assert header - 1 <= placed(card(page))[0]["y"]

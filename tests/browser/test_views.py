@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -12,80 +11,15 @@ from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 from specviz.data.measured.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, Visit
-from tests.support.layout import placed
-from tests.support.visitor import SCHEMES, expect_all_in_sight, shot, wait_until_still
 
 CHIP = ".stage .round .chip"
-SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
 FIRST = first_trace()
 assert FIRST
 # the step of the recorded run where a guess is first rejected
 REJECTED_AT = next(round.index for round in FIRST.rounds if round.rejected) * SUBSTEPS + SUBSTEPS - 1
-NOT_FOR_THE_ROOM: dict[str, str] = {}  # selectors of what may be smaller, and why
-# every visible text, with the height of its letters on the screen: the font's size times what transforms make of it
-TEXTS = """(exceptions) => {
-  const found = [];
-  const walk = (root) => {
-    for (const node of root.querySelectorAll("*")) if (node.shadowRoot) walk(node.shadowRoot);
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) measure(walker.currentNode);
-  };
-  const measure = (text) => {
-    const parent = text.parentElement;
-    if (!parent || !text.data.trim() || parent.closest("style, script, option, .spoken, .st-key-lead")) return;
-    if (exceptions.some((one) => parent.closest(one))) return;
-    const style = getComputedStyle(parent);
-    if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
-    const range = document.createRange();
-    range.selectNodeContents(text);
-    const drawn = range.getBoundingClientRect();
-    if (!drawn.width || !drawn.height) return;
-    const scaled = parent.offsetWidth ? parent.getBoundingClientRect().width / parent.offsetWidth : 1;
-    const scale = Math.abs(scaled - 1) < 0.05 ? 1 : scaled; // offsetWidth is rounded
-    const name = `${parent.tagName.toLowerCase()}.${parent.className}`;
-    found.push([text.data.trim().slice(0, 40), name, parseFloat(style.fontSize) * scale]);
-    for (const mark of ["::before", "::after"]) {
-      const made = getComputedStyle(parent.closest(".chip") ?? parent, mark);
-      if (/^".+"$/.test(made.content)) found.push([made.content, name + mark, parseFloat(made.fontSize) * scale]);
-    }
-  };
-  walk(document);
-  return found;
-}"""
 
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
-
-
-def small_texts(page: Page, smallest: float) -> list[Any]:
-    texts = page.evaluate(TEXTS, list(NOT_FOR_THE_ROOM))
-    assert len(texts) > 40
-    return [text for text in texts if text[2] < smallest]
-
-
-def test_a_room_can_read_everything_on_the_projector(visit: Visit) -> None:
-    page = visit("?view=projector", CHIP)
-    expect(page.locator(".says")).to_contain_text("times as fast")
-    token, term = page.locator(".strip .chip.rejected").last, page.get_by_role("button", name="draft q")
-    for (width, height), smallest in SMALLEST.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            wait_until_still(page)
-            assert small_texts(page, smallest) == []
-            expect_all_in_sight(page)
-            for name in ("acceptance", "speedup", "lengths"):
-                expect(page.locator(f"[data-figure={name}] .curve").first).to_be_visible()
-            [box] = placed(page.locator(".stage"))
-            assert box["width"] > 0.95 * width
-            shot(page, f"projector-{scheme}-{width}")
-            token.click()
-            expect(page.locator(".inspector")).to_contain_text("was rejected")
-            term.hover()
-            assert small_texts(page, smallest) == []
-            expect_all_in_sight(page)
-            shot(page, f"projector-explained-{scheme}-{width}")
-            page.locator(".unpin").click()
 
 
 def step_of(page: Page) -> Locator:
@@ -166,18 +100,16 @@ def frame_of(context: BrowserContext, course: str, width: int, height: int) -> t
 def test_a_frame_shows_the_player_alone_without_scroll_bars(
     context: BrowserContext, course: str, width: int, height: int
 ) -> None:
-    page, frame = frame_of(context, course, width, height)
+    _, frame = frame_of(context, course, width, height)
     expect(frame.get_by_test_id("stHeader")).to_be_hidden()
     assert frame.get_by_role("link").all_inner_texts() == ["Skip to main content", "Open in specviz"]
     back = frame.get_by_role("link", name="Open in specviz")
     expect(back).to_be_in_viewport(ratio=1)
-    shot(page.locator("iframe"), f"stage-{width}")
     for chosen in (False, True):
         if chosen:
             frame.locator(".round.current .chip.rejected").click()
             expect(frame.locator(".inspector")).to_contain_text("was rejected")
             expect(frame.locator(".inspector .title")).to_be_in_viewport(ratio=1)
-            shot(page.locator("iframe"), f"stage-explained-{width}")
         sizes = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
         for box in ("html", "[data-testid=stMain]"):
             assert frame.locator(box).evaluate(sizes) == [0, 0]

@@ -5,15 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer, Visit
-from tests.support.layout import bottom
-from tests.support.visitor import (
-    expect_no_sideways_scroll,
-    wait_until_still,
-)
+from tests.support.records import RECORDS
+from tests.support.visitor import wait_until_still
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
 CHIP = ".stage .round .chip"
@@ -32,16 +29,6 @@ def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
     but = f":not([data-run='{other_than}'])" if other_than else ""
     page.wait_for_selector(f".stage[data-run^='live']{but}[data-done]")
     return str(stage(page).get_attribute("data-run"))
-
-
-def test_everything_of_the_recorded_run_is_there_before_any_model_is_asked(visit: Visit) -> None:
-    page = visit("?view=full", CHIP)
-    expect(stage(page).locator(".badge")).to_have_text("recorded run")
-    for status in ("accepted", "rejected"):
-        expect(stage(page).locator(f".legend .{status}")).to_be_visible()
-        expect(stage(page).locator(f".round .chip.{status}").first).to_be_visible()
-    expect_no_sideways_scroll(page)
-    assert bottom(stage(page).locator(".lanes")) <= 720, "the stage is cut off on a projector"
 
 
 def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_server: AppServer) -> None:
@@ -123,6 +110,10 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(vis
     expect(page.get_by_text("That file cannot be shown.")).to_be_visible()
     expect(stage(page).locator(".strip")).to_contain_text("<script>")
     assert page.title() != "hacked"
+    upload.set_input_files(RECORDS / "vllm-0.29-chat.json")
+    expect(stage(page).locator(".badge")).to_contain_text("imported from vLLM")
+    for part in (".lanes", "[data-figure=speedup]", "[data-figure=lengths]", ".draft-length", ".copy-link"):
+        expect(stage(page).locator(part)).to_be_hidden()  # what it does not report
 
 
 def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppServer) -> None:
@@ -140,17 +131,6 @@ def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppSer
     wait_for_live_run(page, other_than=first)  # nobody has to ask again
 
 
-def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_server: AppServer) -> None:
-    page = context.new_page()
-    with app_server.at_most(run=0) as allow:
-        page.goto(f"{app_server.url}/?preset=prose-1&tokens=256&gamma=2&seed=5&temperature=1")
-        for rounds in (1, 3, 8):
-            allow(run=rounds)
-            expect(stage(page)).to_have_attribute("data-rounds", str(rounds))  # they arrive while it runs
-    wait_for_live_run(page)
-    expect(stage(page).locator(".strip .round")).to_have_count(int(stage(page).get_attribute("data-rounds") or 0))
-
-
 def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page = visit("", CHIP)
     expect(page.locator(".stage[data-view=simple]")).to_be_visible()
@@ -162,26 +142,3 @@ def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page.wait_for_function("document.cookie.includes('specviz_view=full')")
     again = visit("", CHIP)
     expect(again.locator(".stage[data-view=full]")).to_be_visible()
-
-
-@pytest.mark.parametrize("view", ["simple", "full"])
-def test_a_link_shows_what_its_sender_sees(visit: Visit, view: str) -> None:
-    """Whatever the one who opens it has chosen: the copied link, and the page's address after a change and a choice."""
-    page = visit(f"?view={'full' if view == 'simple' else 'simple'}", CHIP)
-    page.get_by_role("button", name="Show less" if view == "simple" else "Show everything").click()
-    expect(page.locator(f".stage[data-view={view}]")).to_be_visible()
-    page.get_by_role("button", name="Copy link").click()
-    links = [page.evaluate("navigator.clipboard.readText()"), page.url]
-    page.get_by_role("button", name="Run again").click()
-    wait_for_live_run(page)
-    links.append(page.url)
-    for link in links:
-        assert f"view={view}" in link
-    stranger = visit("", CHIP, once=True)
-    name = "Show everything" if view == "simple" else "Show less"
-    if view == "simple":
-        stranger.get_by_role("button", name=name).click()
-        stranger.wait_for_function("document.cookie.includes('specviz_view=full')")
-    for link in links:
-        stranger.goto(link)
-        expect(stranger.locator(f".stage[data-view={view}]")).to_be_visible()

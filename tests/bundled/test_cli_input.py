@@ -66,7 +66,7 @@ def refused(run: Cli, *arguments: object) -> str:
         (["sweep", *SHORT, "--draft-lengths", "1,99"], "from 1 to 16, not '1,99'"),
         (["sweep", *SHORT, "--temperatures", "warm"], "--temperatures takes numbers with commas between, not 'warm'"),
         (["sweep", *SHORT, "--temperatures", "0,99"], "temperature must be from 0 to 10, not 99"),
-        (["sweep", *SHORT, "--schedules", "fixed,wild"], "--schedules takes fixed, heuristic, confidence"),
+        (["sweep", *SHORT, "--schedules", "fixed,wild"], "--schedules takes fixed, heuristic and confidence"),
         (["sweep", *SHORT, "--prompts", "-1"], "--prompts must be at least 1, not -1"),
         (["compare", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
         (["compare", *SHORT, *PROMPT, "--prompts-file", "x"], "cannot be given together"),

@@ -17,7 +17,6 @@ from specviz.measure.proof.greedy import greedy_row
 from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import check_pair
 from tests.support.tiny_models import greedy_of_transformers
 
 TOKENS = 24
@@ -69,22 +68,16 @@ def test_bfloat16_runs_write_valid_traces_that_name_their_drafter(name: str, tem
 
 
 def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel, nano: LoadedModel) -> None:
-    report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
-    assert (report.problems, report.notes) == ([], [])
-    endings = ["The end.", "They lived happily ever after. The end.", "She hugged her mom and said thank you. The end."]
-    settings = DecodeSettings(max_new_tokens=48)
-    traces = [speculative_decode(target, ModelDrafter(nano), prompt, settings) for prompt in endings]
-    ended = [trace for trace in traces if trace.output.stopped_by == "eos"]
-    assert ended, "none of the endings ended"
-    for trace in ended:
-        written = trace.output.token_ids
-        assert written == greedy_of_transformers(target, trace.prompt.token_ids, 48)
-        assert [token in target.end_ids for token in written] == [False] * (len(written) - 1) + [True]
-        assert "<|endoftext|>" not in trace.output.text
+    prompt, settings = "They lived happily ever after. The end.", DecodeSettings(max_new_tokens=48)
+    trace = speculative_decode(target, ModelDrafter(nano), prompt, settings)
+    written = trace.output.token_ids
+    assert written == greedy_of_transformers(target, trace.prompt.token_ids, 48)
+    assert [token in target.end_ids for token in written] == [False] * (len(written) - 1) + [True], "it does not end"
+    assert "<|endoftext|>" not in trace.output.text
 
 
 def test_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:
-    assert [(head.name, head.kind, head.target) for head in bundled_heads()] == [
+    assert [(head.name, head.kind, head.target) for head in bundled_heads().values()] == [
         ("smol-eagle", "eagle", "smollm2"),
         ("wren-eagle", "eagle", "wren-base"),
         ("wren-medusa", "medusa", "wren-base"),

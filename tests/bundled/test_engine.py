@@ -51,70 +51,52 @@ class Library:
         return SimpleNamespace(name=name, info=SimpleNamespace(dtype=dtype), bytes=25 * BYTES_OF[dtype])
 
 
-def choose(name: str) -> SimpleNamespace:
-    dtype = "bfloat16" if name == "big" else "float32"
-    return SimpleNamespace(dtype=dtype, reason=f"{name} is faster so.", plain=f"{name}, plainly.")
-
-
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     library = Library()
     monkeypatch.setattr(workshop.ModelCache, "_parameters", lambda self, name: 25)
-    for name, instead in (("load_model", library.load), ("choose_dtype", choose)):
-        monkeypatch.setattr(workshop, name, instead)
+    monkeypatch.setattr(workshop, "load_model", library.load)
     for name in ("warm_up", "set_aside"):
         monkeypatch.setattr(workshop, name, lambda *_: None)
     return library
 
 
-def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
+def test_a_model_is_loaded_once(library: Library) -> None:
     cache = ModelCache(budget=1000)
-    assert cache.get("big", "exact") is cache.get("big", "exact")
-    small = cache.get("small", "exact")
-    assert cache.get("small", "fast") is small  # float32 is the faster one
-    big = cache.get("big", "fast")
-    assert not cache.holds("big", "exact")
-    assert cache.holds("big", "fast")
-    assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
-    assert cache.reasons(big, small, "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
-    assert cache.reasons(small, None, "fast") == ["small is faster so.", "small, plainly."]
-    assert cache.reasons(big, small, "exact") == []
-    cache, library.loaded = ModelCache(budget=120), []
-    cache.get("small", "fast")
-    assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
-    assert library.loaded == [("small", "float32"), ("other", "bfloat16")], "what fits in bfloat16 only is not measured"
+    assert cache.get("big") is cache.get("big")
+    assert library.loaded == [("big", "float32")]
 
 
 def held(cache: ModelCache) -> str:
-    return "".join(name for name in "abcd" if cache.holds(name, "exact"))
+    return "".join(name for name in "abcd" if cache.holds(name))
 
 
 def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
     cache = ModelCache(budget=250)
     for name in "aba":
-        cache.get(name, "exact")
+        cache.get(name)
     at_loading: list[int] = []
     library.before_loading = lambda: at_loading.append(cache.bytes)
-    cache.get("c", "exact")
+    cache.get("c")
     assert at_loading == [100]  # one had left: with the new one there will be 200 bytes, never 300
     assert held(cache) == "ac"
     library.before_loading = Mock(side_effect=InputError("b is broken."))
     with pytest.raises(InputError, match="b is broken"):
-        cache.get("b", "exact", keep=("a", "b"))
+        cache.get("b", keep=("a", "b"))
     assert (held(cache), cache.bytes) == ("a", 100), "nothing is half loaded"
 
 
 def test_a_model_in_use_never_leaves_and_nothing_leaves_for_a_pair_beyond_the_budget(library: Library) -> None:
     cache = ModelCache(budget=200)
-    cache.get("a", "exact")
-    cache.get("b", "exact")
-    cache.get("c", "exact", keep=("a", "c"))
+    cache.get("a")
+    cache.get("b")
+    cache.get("c", keep=("a", "c"))
     assert held(cache) == "ac"
     cache = ModelCache(budget=150)
-    cache.get("a", "exact")
-    with pytest.raises(InputError, match=r"^b and c take .* in float32, .* at most "):
-        cache.check({"b": 25, "c": 25}, "exact")
-    cache.check({"b": 25, "c": 25}, "fast")  # in bfloat16 they fit
+    cache.get("a")
+    with pytest.raises(InputError, match=r"^b and c take .*, .* at most "):
+        cache.check({"b": 25, "c": 25})
+    cache.check({"b": 25})
     assert held(cache) == "a"
 
 
@@ -156,7 +138,7 @@ def run(service: EngineService, request: RunRequest) -> JobView:
     return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
 
 
-HEADS = [head.name for head in bundled_heads() if head.target == bundled_names()[0]]
+HEADS = [name for name, head in bundled_heads().items() if head.target == bundled_names()[0]]
 
 
 @pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *HEADS, "early-exit:2"])
@@ -204,14 +186,6 @@ def test_between_two_steps_of_a_job_are_few_passes_so_it_can_say_that_it_is_aliv
     for _ in job_steps(Workshop(), command):
         most, passes = max(most, passes), 0
     assert 0 < most <= MOST_PASSES
-
-
-def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
-    settings = DecodeSettings(max_new_tokens=4)
-    fast = run_of(run(service, RunRequest(STORY, precision="fast", settings=settings))).trace
-    exact = run_of(run(service, RunRequest(STORY, settings=settings))).trace
-    assert fast.target.dtype in ("float32", "bfloat16")
-    assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
 
 
 def test_a_pairs_costs_are_measured_in_the_background_and_once(service: EngineService) -> None:

@@ -14,7 +14,6 @@ from zipfile import ZipFile
 import pytest
 
 from specviz.data.links.page_names import FORMER
-from tests.support.commands import parsed
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.full  # a package is built, and every example run
@@ -85,13 +84,6 @@ def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
     done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "wren-base" in done.stdout
-
-
-def test_every_command_of_the_readme_is_one() -> None:
-    lines = re.findall(r"^\.venv/bin/specviz (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(lines) > 3
-    for line in lines:
-        assert parsed(line)
 
 
 SAID = {

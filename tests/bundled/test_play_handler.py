@@ -10,20 +10,10 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
 from specviz.game.game import LOOKUP, MODEL, OFFERS, GamePlan, GameRequest, Turn
-from specviz.game.messages import explain, headline
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.play import guess_ids, play_steps
-from specviz.service.protocol import (
-    JobFinished,
-    JobItem,
-    Play,
-    RunStarted,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
+from specviz.service.protocol import JobFinished, JobItem, Play, RunStarted, dump_event, parse_event
 from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
 
@@ -50,18 +40,11 @@ def own_words(target: LoadedModel, prompt: str, tokens: int) -> list[int]:
 
 def test_a_wrong_word_is_corrected_with_the_traces_own_figures(play: Any, target: LoadedModel) -> None:
     turn = play(guess="sandbox by the sea")
-    assert [(token.text, token.status) for token in turn.round.drafted] == [
-        (" sand", "accepted"),
-        ("box", "rejected"),
-        (" by", "discarded"),
-        (" the", "discarded"),
-        (" sea", "discarded"),
-    ]
-    assert turn.round.emitted.kind == "correction"
-    assert turn.round.emitted_ids == own_words(target, PROMPT, 2)
+    assert [token.text for token in turn.round.drafted] == [" sand", "box", " by", " the", " sea"]
+    assert [token.status for token in turn.round.drafted] == ["accepted", "rejected", *["discarded"] * 3]
+    assert (turn.round.emitted.kind, turn.round.emitted_ids) == ("correction", own_words(target, PROMPT, 2))
     rejected = turn.round.drafted[1]
     assert rejected.draft_prob == 1, "a person names one token: a point mass"
-    assert 0 < rejected.target_prob < 1
     assert max(rejected.candidates, key=lambda c: c.p).id == turn.round.emitted.id
     trace = parse_trace(dump_trace(turn.trace))
     assert trace.drafter == DrafterInfo("person", "you")
@@ -96,20 +79,15 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     assert len(turn.trace.rounds) == 1
     first, second = branches(round)
     assert first.accepted == 0
-    assert [token.id for token in second.drafted] == own[:4]
-    assert {token.status for token in second.drafted} == {"accepted"}
+    assert [(token.id, token.status) for token in second.drafted] == [(token, "accepted") for token in own[:4]]
     assert round.emitted_ids == own
     assert turn.text == PROMPT + str(target.tokenizer.decode(own))
-    assert "4 of your second" in headline(round)
     parse_trace(dump_trace(turn.trace))
     # beside two guesses the model drafts a tree of as many tokens
     turn = play(guess="sandbox by the sea", second="castle of sand")
     mine, model, lookup = turn.round, turn.rivals[MODEL], turn.rivals[LOOKUP]
-    assert model.is_tree
-    assert len(model.drafted) == len(mine.drafted)
-    assert model.depth <= mine.depth
-    assert not lookup.is_tree
-    assert len(lookup.drafted) <= mine.depth
+    assert (model.is_tree, lookup.is_tree, len(model.drafted)) == (True, False, len(mine.drafted))
+    assert max(model.depth, len(lookup.drafted)) <= mine.depth
     own = own_words(target, PROMPT, mine.depth + 1)
     for round in (mine, model, lookup):
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
@@ -140,7 +118,6 @@ def test_a_draft_holds_sixteen_tokens_and_a_text_that_ends_says_so(play: Any, ta
     assert turn.ended
     assert turn.text == f"{prompt}."
     parse_trace(dump_trace(turn.trace))
-    assert "ends the text" in explain(turn)[-1]
 
 
 def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel) -> None:
@@ -196,7 +173,15 @@ def test_bad_input_is_refused(ask: GameRequest, says: str, target: LoadedModel, 
     assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
 
 
-def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
+def test_candidates_are_real_differ_and_hold_the_targets_own_at_a_place_that_gives_nothing_away(
+    play: Any, target: LoadedModel
+) -> None:
+    places, own = set(), own_words(target, PROMPT, 8)
+    assert play("offer", seed=1, offers=True).offers == play("offer", seed=1, offers=True).offers, "for a whole class"
+    for seed in range(6):
+        offers = play("offer", seed=seed, offers=True).offers
+        places.add(next(i for i, offer in enumerate(offers) if own[: len(offer.token_ids)] == offer.token_ids))
+    assert len(places) >= 3
     for preset in GamePlan().prompts:
         turn = play("offer", prompt=preset.text, offers=True)
         assert turn.trace is None
@@ -209,24 +194,3 @@ def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: 
         played = play(prompt=preset.text, picked=right[0].token_ids, offers=True)
         assert played.round.emitted.kind == "bonus"
         assert played.offers
-
-
-def test_the_seed_shuffles_so_that_the_place_gives_nothing_away(play: Any, target: LoadedModel) -> None:
-    own = own_words(target, PROMPT, 8)
-    places = set()
-    assert play("offer", seed=1, offers=True).offers == play("offer", seed=1, offers=True).offers, "for a whole class"
-    for seed in range(6):
-        offers = play("offer", seed=seed, offers=True).offers
-        places.add(next(i for i, offer in enumerate(offers) if own[: len(offer.token_ids)] == offer.token_ids))
-    assert len(places) >= 3
-
-
-def test_the_command_survives_the_wire() -> None:
-    command = Play(
-        3, RunRequest(PROMPT), GameRequest("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True, second="or c")
-    )
-    assert parse_command(dump_command(command)) == command
-    assert command.models == {"wren-base", "wren-nano"}
-    assert command.texts == [PROMPT, 'a "b"\nc', "or c"]
-    with pytest.raises(ValueError, match="picked"):
-        parse_command(dump_command(Play(3, RunRequest(PROMPT), GameRequest("guess", picked=[1] * 17))))

@@ -7,21 +7,13 @@ import pytest
 
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model
 from specviz.core.metrics import Costs, count, speedup_at
-from specviz.core.replay import (
-    DraftGuesses,
-    dump_draft_guesses,
-    ends_of,
-    parse_draft_guesses,
-    replay,
-    replay_lengths,
-)
+from specviz.core.replay import DraftGuesses, dump_draft_guesses, ends_of, parse_draft_guesses, replay, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.steps import result_of
 from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.data.prompts.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
-from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.loaded_model import Dtype
 from tests.support.known import known
 from tests.support.tiny_models import ending, tiny_model
 
@@ -42,20 +34,6 @@ def same_as(trace: Trace, rounds: list[Round]) -> None:
             assert guess.id in (token.id, None)
             assert guess.id is not None or guess.status == "discarded"
     assert count(rounds) == count(trace.rounds)
-
-
-@pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
-def test_a_replay_is_the_decoded_run(target: LoadedModel, nano: LoadedModel, draft: str, preset: str) -> None:
-    drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
-    prompt = known(find_preset(preset))
-    plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
-    draft_guesses = known(result_of(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)))
-    assert draft_guesses.exact
-    for length in (1, 4, 7, 16):
-        settings = DecodeSettings(max_new_tokens=30, draft_length=length)
-        trace = speculative_decode(target, drafter, prompt.text, settings, record=False)
-        assert trace.output.token_ids == plain.output.token_ids
-        same_as(trace, replay(draft_guesses, length, 30, ends_of(trace)))
 
 
 @pytest.mark.parametrize("draft", ["lookup", "another", "itself"])

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from specviz import DecodeSettings, InputError, PromptLookupDrafter, load_model
+from specviz import DecodeSettings, InputError, load_model
+from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.metrics import count
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
-from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.decoding import autoregressive_decode, make_drafter, speculative_decode
 from specviz.decoding.drafters.choose import load_draft
 from specviz.game.game import GamePlan, GameRequest
 from specviz.models.gguf_folder import SMOLLM2
@@ -48,12 +50,20 @@ def test_it_answers_a_chat_as_transformers_does_with_the_same_weights(smollm2: L
     assert written == greedy_of_transformers(smollm2, run.prompt.token_ids, 24)[: len(written)]
 
 
-@pytest.mark.parametrize("kind", [workload.name for workload in CHAT_WORKLOADS])
-def test_with_copied_guesses_it_writes_its_own_text(kind: str, smollm2: LoadedModel) -> None:
-    prompt = next(workload.prompts[0].text for workload in CHAT_WORKLOADS if workload.name == kind)
-    settings = DecodeSettings(max_new_tokens=32, prompt_format="chat")
-    run = speculative_decode(smollm2, PromptLookupDrafter(), prompt, settings)
-    assert run.output == autoregressive_decode(smollm2, prompt, settings).output
+@pytest.mark.parametrize("draft", [PROMPT_LOOKUP, "smol-eagle", "lookup-smol-eagle"])
+def test_whoever_drafts_it_writes_its_own_text(draft: str, smollm2: LoadedModel) -> None:
+    settings, accepted = DecodeSettings(max_new_tokens=32, prompt_format="chat"), 0
+    for workload in CHAT_WORKLOADS:
+        prompt = workload.prompts[0].text
+        run = speculative_decode(smollm2, make_drafter(draft, smollm2), prompt, settings)
+        assert run.output == autoregressive_decode(smollm2, prompt, settings).output
+        accepted += count(run.rounds).accepted
+    assert accepted > 2
+
+
+def test_its_head_drafts_for_no_other_model() -> None:
+    with pytest.raises(InputError, match=r"^smol-eagle drafts from the hidden states of smollm2, .* wren-nano\.$"):
+        make_drafter("smol-eagle", load_model("wren-nano"))
 
 
 def test_a_person_writes_its_answer_beside_the_head_that_was_trained_on_it(smollm2: LoadedModel) -> None:

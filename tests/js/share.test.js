@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { queryOf } from "../../assets/browser/stage/share.js";
+import { queryOf } from "../../assets/browser/stage/transport.js";
 
 const LINK = { prompt: "a & b", run: "first" };
 

@@ -1,24 +1,17 @@
 """What a harmful client does below the app: with connections, requests and Streamlit's own messages, not with a page.
 
-    python -m tests.load.attacks NAME PORT    # this attack again and again, until it is ended
-
 Each attack takes the port of a server on this machine, and ends with all of its connections.
 """
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
-from itertools import count, islice
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 
 import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.serving import ROOT
-from tests.load.crowds import Part, waits
-from tests.load.visitors import GIVE_UP_SECONDS, Visitor, run_link, visiting
+from tests.load.visitors import GIVE_UP_SECONDS, Visitor, visiting
 
 Attack = Callable[[int], Awaitable[None]]
 LONG = "x" * 1_000_000
@@ -137,53 +130,8 @@ ATTACKS: tuple[Attack, ...] = (
     never_finish_a_request, load_files, ask_for_impossible_names, open_classes,
 )  # fmt: skip
 
-# ---- beside an honest visitor
-
-RUNS = 5  # of the visitor, beside each attack
-
-
-async def waits_beside_attacks(port: int) -> dict[str, Part]:
-    """How long an honest visitor waits for new runs: alone, and beside each attack in a process of its own."""
-    seeds = count(1_000_000)
-    found = {"no attack": await _waits(port, seeds)}
-    for attack in ATTACKS:
-        with _under_way(attack, port):
-            found[attack.__name__] = await _waits(port, seeds)
-    return found
-
-
-async def _waits(port: int, seeds: Iterator[int]) -> Part:
-    runs = []
-    for seed in islice(seeds, RUNS):
-        async with visiting(port) as visitor:
-            runs.append(await visitor.run(visitor.open(run_link(seed))))
-    return waits(runs)
-
-
-@contextmanager
-def _under_way(attack: Attack, port: int) -> Iterator[None]:
-    command = [sys.executable, "-m", "tests.load.attacks", attack.__name__, str(port)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        process.stdout.readline()  # it begins
-        try:
-            yield
-            assert process.poll() is None, f"{attack.__name__} has ended by itself"
-        finally:
-            process.kill()
-
-
-async def again_and_again(attack: Attack, port: int) -> None:
-    print(attack.__name__, flush=True)
-    while True:
-        await once(attack, port)
-
 
 async def once(attack: Attack, port: int) -> None:
     """The attack; it may be ended by the server."""
     with suppress(OSError, WebSocketException, httpx2.HTTPError):
         await attack(port)
-
-
-if __name__ == "__main__":
-    asyncio.run(again_and_again({each.__name__: each for each in ATTACKS}[sys.argv[1]], int(sys.argv[2])))

@@ -13,6 +13,14 @@ from tests.support.hostile_records import RECORDS, of_about
 
 LINK_WORDS = ("preset", "target", "draft", "gamma", "temperature", "tokens", "seed", "run", "prompt", "format", "tab")
 RUBBISH = ("\x00", "9" * 5000, "-1", "NaN", "<script>", "../../etc/passwd", "[]", "é́" * 50, "1e309")
+# Where it is sent: a page, its link, the widget's key, and the name of a file.
+FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
+UPLOADS = [("", FULL, "trace_file", "run.json"), ("when_it_helps", FULL, "when_it_helps_csv", "sweep.csv")]
+UPLOADS += [("when_it_helps", FULL, "when_it_helps_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
+BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("same_quality", "", "same_quality_prompt")]
+BOXES += [("be_the_draft", "", "be_the_draft_guess"), ("class", "", "class_name")]
+HELD = [("be_the_draft", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class")]
+HELD += [("", "", "kept-tried")]
 GAME = b'{"link":{},"games":[[{"text":"","text_ids":[],"joins":false,"ended":false,"rivals":{'
 
 

@@ -14,8 +14,7 @@ server below the app (`tests/load/attacks.py`), close the tab and come back; one
 - the app server never has 1 GB of resident memory, and has at the end at most a tenth more than at the start. It has no
   limit: under one, what reads a message swallows the error, and an attack that takes all would not be seen.
 
-The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time. Before
-the end, an honest visitor opens new runs alone, and then beside each attack; how long they took is stored.
+The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time.
 """
 
 import argparse
@@ -45,9 +44,9 @@ from benchmarks.timing import report
 from specviz.core.files import TEXTS
 from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
-from tests.load.attacks import ATTACKS, once, waits_beside_attacks
+from tests.load.attacks import ATTACKS, once
 from tests.load.crowds import Part, rounded, waits
-from tests.load.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
+from tests.load.hostile import BOXES, FULL, HELD, HOSTILE, MESSAGES, UPLOADS, any_file, any_text, rubbish_link
 from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
@@ -58,12 +57,6 @@ LONG_WORK = {
     "same_quality": "same_quality_draw",
     "be_the_draft": "be_the_draft_skip",
 }
-FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
-UPLOADS = [("", FULL, "trace_file", "run.json"), ("when_it_helps", FULL, "when_it_helps_csv", "sweep.csv")]
-UPLOADS += [("when_it_helps", FULL, "when_it_helps_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
-BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("same_quality", "", "same_quality_prompt")]
-BOXES += [("be_the_draft", "", "be_the_draft_guess"), ("class", "", "class_name")]
-HELD = (("be_the_draft", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
 GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
 MOST_MB = 1_000  # of the app server, resident
 MEMORY_EVERY = 5.0  # seconds between two looks
@@ -135,7 +128,6 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
         await crowd(server, options, options.warm_up, -1, seen)
         start = await steady_megabytes(server)
         await crowd(server, options, options.seconds, 1, seen)
-        beside_attacks = await waits_beside_attacks(server.port)
         end = await steady_megabytes(server)
     beside.cancel()
     most = max(peak for _, peak, _ in memory)
@@ -150,7 +142,6 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
         "page_errors": seen.errors[:10],
         "sentences": {text[:300]: times for text, times in seen.told.most_common(40)},
         "longest_health_check_seconds": round(max(health.seconds), 2),
-        "honest_visitor_beside_each_attack": beside_attacks,
         "memory_seconds_server_engine": memory,
         "server_mb_start_end_most": [start, end, most],
         "held_to": [

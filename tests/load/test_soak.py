@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.attacks import ATTACKS, RUNS
+from tests.load.attacks import ATTACKS
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,5 +26,3 @@ def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(entry: str, tm
     assert found["runs"] > 10
     assert found["runs_decoded_again"] > 0
     assert sum(found["done"].get(each.__name__, 0) for each in ATTACKS) > 5
-    asked = {name: waits["runs"] for name, waits in found["honest_visitor_beside_each_attack"].items()}
-    assert asked == dict.fromkeys(("no attack", *(each.__name__ for each in ATTACKS)), RUNS)

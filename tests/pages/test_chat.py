@@ -61,7 +61,7 @@ def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back
     until_done(page)
     said = ("user", "Name a tree."), ("assistant", first.output.text.strip("\n")), ("user", "[user]\nAnother **one**.")
     assert tuple(read_messages(shown(page).prompt.text)) == said
-    assert visit(page).watch.form.current[0].prompt == shown(page).prompt.text
+    assert visit(page).watch.form.current.prompt == shown(page).prompt.text
     again = opened(
         **{name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     )

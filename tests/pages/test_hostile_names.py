@@ -51,10 +51,8 @@ def a_race_page() -> dict[str, Any]:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
-    racing = RaceState(
-        RaceEntry(), Arrival(True, notes=[NAME]), laps=laps, raced=RaceEntry(), message=NAME, finished=NAME
-    )
-    return {"race": racing}
+    racing = RaceState(laps=laps, raced=RaceEntry(), message=NAME, finished=NAME)
+    return {"race": racing, "came": {"race": Arrival(True, notes=[NAME])}}
 
 
 def hostile_rows() -> pd.DataFrame:
@@ -78,7 +76,7 @@ def a_when_it_helps_page() -> dict[str, Any]:
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = WatchState(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
+    watching = WatchState(costs=PairCosts(known={(NAME, NAME): costs}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
     return a_race_page() | {"watch": watching, "when_it_helps": WhenItHelpsState(rows={HERE: hostile_rows()})}
 

@@ -56,14 +56,6 @@ def test_a_table_shows_numbers_as_the_language_writes_them_and_still_holds_numbe
     assert [text in shown.to_html() for text in ("1,50×", "a.b", "–")] == [True] * 3
 
 
-def test_a_link_with_a_language_alone_shows_a_newcomer_little() -> None:
-    assert [stage_of(opened(**link))["view"] for link in ({}, {"lang": "es"}, {"lang": "es", "seed": "1"})] == [
-        "simple",
-        "simple",
-        "full",
-    ]
-
-
 def test_an_unknown_language_is_said_and_the_visitors_own_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     [line] = opened(lang="xx").warning
     assert line.value == "lang=xx is not one of en, es and zh-Hans: using English."

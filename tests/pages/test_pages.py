@@ -11,7 +11,7 @@ from streamlit.util import calc_hash
 from specviz.data.links.page_names import FORMER
 from specviz.ui.shared.pages import PAGES
 from tests.conftest import ROOT
-from tests.support.app_pages import page_of, visit
+from tests.support.app_pages import page_of
 
 
 def at(address: str, **link: str | list[str]) -> AppTest:
@@ -38,8 +38,3 @@ def test_an_address_of_before_leads_to_the_page_with_its_whole_query(
     at(name, prompt="a & b=ü", preset="", workload=["code", "story"], unknown="x").run()
     asked = {"prompt": ["a & b=ü"], "preset": [""], "workload": ["code", "story"], "unknown": ["x"]}
     assert switches == [(ROOT / "pages" / f"{FORMER[name]}.py", asked)]
-
-
-def test_the_page_then_shows_what_the_link_asks_for() -> None:
-    page = at("play", seed="12", set="prose").run()
-    assert (visit(page).be_the_draft.plan.seed, visit(page).be_the_draft.plan.set) == (12, "prose")

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.measure.paired import Comparison
 from specviz.ui.race import race_page
-from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
+from specviz.ui.race.race_state import RaceState, recorded_race
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -39,7 +39,7 @@ def plot_of(page: AppTest) -> dict[str, str]:
 
 
 def with_own_race(laps: list[Comparison]) -> AppTest:
-    return opened("pages/race.py", Session(race=RaceState(RaceEntry(), laps=laps)))
+    return opened("pages/race.py", Session(race=RaceState(laps=laps)))
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
@@ -48,23 +48,6 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     page.slider(key="race_tokens").set_value(tokens)
     page.slider(key="race_repeats").set_value(repeats)
     return page.run()
-
-
-def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(page: AppTest) -> None:
-    data = lanes_of(page)
-    assert data["badge"].startswith("recorded on")
-    assert len(data["laps"]) == 4
-    assert "The recorded race: wren-base" in texts(page)
-    table = page.dataframe[0].value
-    assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
-    (run,) = (block for block in page.main.children.values() if getattr(block, "key", None) == "run")
-    verdict, *_, lanes = run.children.values()
-    assert verdict.value.startswith("The recorded race: **it depends on the kind of prompt.** ")
-    gains = {lap.name: f"{lap.speedup:.2f}×" for lap in recorded_race()}
-    assert f":green[**Helps**] on story ({gains['story-1']}) and code ({gains['code-2']}). " in verdict.value
-    assert lanes.key == "race_lanes-recorded"
-    said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.said}" for lap in recorded_race()}
-    assert plot_of(page) == said, "no mean of kinds that differ"
 
 
 @pytest.mark.usefixtures("through_the_app")

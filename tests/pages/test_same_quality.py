@@ -108,14 +108,6 @@ def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: Fa
     assert not page.button(key="same_quality_draw").disabled
 
 
-def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, service: FakeService) -> None:
-    page.button(key="same_quality_greedy").click().run()
-    service.tell(JobFinished(1))
-    page.run()
-    page.button(key="same_quality_tie").click().run()
-    assert [(len(command.presets), command.half) for command in service.commands] == [(8, False), (1, True)]
-
-
 def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, service: FakeService) -> None:
     page.radio(key="same_quality_rule").set_value(FORGETFUL.name).run()
     assert "FAILS: this difference is larger than rounding explains" in texts(page)

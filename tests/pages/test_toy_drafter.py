@@ -10,7 +10,7 @@ import pytest
 from specviz import DecodeSettings, autoregressive_decode, load_model, make_drafter, speculative_decode
 from specviz.cli.main import main
 from specviz.core.request import RunRequest
-from specviz.data.links.permalink import link_of, request_from_link
+from specviz.data.links.permalink import RunLink, link_of
 from specviz.models.draft_menu import draft_groups, linked_names, model_label, offered_drafts, to_download
 from specviz.player.offline import offline_page
 from tests.support.app_pages import opened
@@ -34,8 +34,8 @@ def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> No
     assert group.title == "No model"
     assert group.about.endswith("The toy repeats the last token.")
     request = RunRequest("Once", draft="toy")
-    linked = request_from_link({name: [value] for name, value in link_of(request).items()}, linked_names())
-    assert (linked.request, linked.problems) == (request, [])
+    linked, problems = RunLink.read(link_of(request), context=linked_names())
+    assert (linked.request(), problems) == (request, [])
     page = opened(view="full", draft="toy", tokens="8")
     assert page.selectbox(key="draft").value == "toy"
     assert "toy · no model" in page.selectbox(key="draft").options

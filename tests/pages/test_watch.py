@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import OWN_TEXT, preset_of
 from specviz.ui.watch import files
 from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
@@ -28,13 +29,13 @@ def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_f
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == recorded.settings.draft_length
     assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
-    asked, preset = visit(page).watch.form.current
+    asked = visit(page).watch.form.current
     assert (asked.target, asked.draft) == (recorded.target.name, known(recorded.drafter).name)
     assert asked.settings == recorded.settings
-    assert preset is not None, "its prompt is in the menu"
+    assert preset_of(asked.prompt) != OWN_TEXT, "its prompt is in the menu"
     linked = stage_of(other := opened(**data["link"], step="5"))
     assert (linked["run_id"], linked["playhead"], linked["run"]) == ("first", 5, data["run"])
-    assert not visit(other).watch.form.came.acted, "a lesson's link needs no engine"
+    assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
 
 
 @pytest.mark.usefixtures("real_engine")

@@ -13,13 +13,12 @@ from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
-from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session
+from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.run_controls import OWN_TEXT, offered_presets
 from specviz.ui.when_it_helps.by_draft import (
     Point,
-    _modelled_with,
     best_lengths,
     best_of,
     drafts_to_compare,
@@ -27,7 +26,6 @@ from specviz.ui.when_it_helps.by_draft import (
     points_of,
     prospects_figure,
     reading,
-    size_sentence,
     tokens_figure,
 )
 from specviz.ui.when_it_helps.when_it_helps_state import (
@@ -50,30 +48,10 @@ from tests.support.measured_methods import NAMES, measured
 SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
 
-def opened(**state: Any) -> AppTest:
-    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state)))
-
-
-def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
-    page = opened()
-    assert "**Recorded**; your machine" in texts(page)
-    assert "helps on" in texts(page).lower()
-    of_a_sweep = ["By workload", "Draft length", "Break-even", "Constrained output", "Adaptive"]
-    groups = {
-        "Texts and settings": of_a_sweep,
-        "Drafts": ["By draft", "By method"],
-        "Your server": [],
-    }
-    labels = [tab.label for tab in page.tabs]
-    assert sorted(labels) == sorted([*groups, *(label for group in groups.values() for label in group)])
-    for group in page.tabs:
-        assert [tab.label for tab in group.tabs] == groups.get(group.label, [])
-    (fold,) = (box for box in page.expander if box.label.startswith("The next measurement"))
-    assert not fold.proto.expanded
-    assert fold.button(key="when_it_helps_start")
-    assert len(figures_of(page)) >= 5
-    assert "**72 runs**, and 36 of the target alone" in texts(page)
-    assert page.query_params == {}
+def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
+    page = "when_it_helps"
+    asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
+    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state), **asked))
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -93,7 +71,7 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
     linked = app_pages.opened("pages/when_it_helps.py", **link)
-    assert visit(linked).when_it_helps.choice == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert visit(linked).asked["when_it_helps"] == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 
@@ -215,13 +193,6 @@ def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neig
     assert line["error_y"]["array"] == pytest.approx([0.0] * 16)
 
 
-def test_whose_costs_are_another_machine_s_is_said() -> None:
-    here, there = prospect("a", True, 0.1), replace(prospect("b", True, 0.1), costs_of="AMD EPYC")
-    said = "Speedup, modelled with this machine’s costs"
-    assert _modelled_with([here]) == said
-    assert _modelled_with([here, there]) == f"{said}; it is busy, so for b with those of a quiet AMD EPYC"
-
-
 def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:
     old = points_of(prospect("a", True, 0.0, repeats=0))
     assert (len(best_lengths(old)), lengths_in_words(old)) == (0, "not known")
@@ -276,16 +247,6 @@ def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_targe
         assert not page.exception
 
 
-def test_a_comparison_of_drafts_says_how_long_it_takes() -> None:
-    """Found: it went on for minutes, and nothing said that it would."""
-    assert "how long this takes is not known yet" in size_sentence([], [])
-    costs = Costs(0.01, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # each round takes a step
-    seconds = len(drafts_to_compare()) * 16 * 27 * 0.01
-    took = f"**Compare drafts**: {show_duration(seconds)}, by"
-    assert f"{took} this server’s own measurements." in size_sentence([costs], [])
-    assert f"{took} recorded costs." in size_sentence([], [costs])
-
-
 def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:
     page = alone(by_draft_panel)
     assert "**Compare drafts**" in page.info[0].value
@@ -330,8 +291,3 @@ def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytes
     assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
     page.button_group(key="methods_kind").set_value("story").run()
     assert len(figures_of(page)) == 2
-
-
-def test_without_a_stored_comparison_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(None, monkeypatch)
-    assert "No comparison of methods is stored here." in texts(alone(by_method_panel))

@@ -14,10 +14,8 @@ from specviz.core.metrics import costs
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
-from specviz.measure.worksheet.model import WorksheetModel
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
-from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
 from tests.support.fake_traces import fake_trace
@@ -94,9 +92,7 @@ def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(pa
 
 def judged(page: AppTest) -> Judgement:
     """Of what the sliders say."""
-    worksheet = visit(page).worksheet
-    model = WorksheetModel(*(worksheet.values[f"worksheet_{name}"] for name in TERMS))
-    return judge(model.terms.speedup, None, modelled=True)
+    return judge(visit(page).asked["worksheet"].model.terms.speedup, None, modelled=True)
 
 
 UNTOLD = "**Not known without the cost of a round on your machine.**"
@@ -140,7 +136,7 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert UNTOLD in texts(page)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
     assert "**2.89 target steps a round**" in texts(page)
-    assert "Try **2 or 3** instead of 5" in texts(page)
+    assert "Try draft length **2 or 3** instead of 5" in texts(page)
     assert metric(page, "Speedup") == "0.94×"
     assert term(page, "E(γ)") == "2.72"
     assert metric(page, "Best length").startswith(("2 ", "3 "))
@@ -152,7 +148,8 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert "Looks like it hurts, 0.94×" in texts(page)
     assert not [button for button in page.button if button.key == "worksheet_use"]
     assert "A batch of 1 stands here for the load at which the speedup was measured" in texts(page)
-    again = opened(worksheet=replace(visit(page).worksheet))  # after another page
+    before = visit(page)
+    again = opened(worksheet=replace(before.worksheet), asked=before.asked, came=before.came)  # after another page
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
     page.number_input(key="worksheet_speedup").set_value(None).run()

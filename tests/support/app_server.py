@@ -39,7 +39,7 @@ class AppServer:
     def at_most(self, **items: int) -> Iterator[Callable[..., None]]:
         """Have the replaying engine wait once a job has so many items, until the block ends or what it gives is called.
 
-        `at_most(race=1)`: a race has one lap. `ready=0`: an engine that is started does not get ready.
+        `at_most(run=1)`: a run has one round. `ready=0`: an engine that is started does not get ready.
         """
         file = self.log.with_name(MOST)
 

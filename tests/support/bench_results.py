@@ -56,7 +56,7 @@ def make_bench(
     factors = [1 + noise * (2 * place / max(1, len(prompts) - 1) - 1) for place in range(len(prompts))]
     for load, speedup in speedups.items():
         for repeat in range(repeats):
-            sides: list[Side] = ["with", "without"] if (repeat + block) % 2 else ["without", "with"]
+            sides: list[Side] = ["with", "without"] if repeat % 2 else ["without", "with"]
             jitter = [1 + noise / 5 * draw.uniform(-1, 1) for _ in prompts]
             for side in sides:
                 longest = 0.0
@@ -71,7 +71,8 @@ def make_bench(
                     )  # fmt: skip
                     answers.append(answer)
                     longest = max(longest, answer.seconds)
-                began, block = began + longest + 0.01, block + 1
+                began += longest + 0.01
+            block += 1
     return BenchResult(
         schema=1,
         created="2026-11-26T22:00:00Z",

@@ -1,6 +1,5 @@
 """A model that notes what it reads."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from torch import Tensor
@@ -13,9 +12,8 @@ from specviz.models.loaded_model import LoadedModel
 class CountedReads:
     """`loaded` reads as the model does; here stands what, and whether a token was read again for nothing."""
 
-    def __init__(self, loaded: LoadedModel, on_read: Callable[[int], None] = lambda tokens: None) -> None:
+    def __init__(self, loaded: LoadedModel) -> None:
         self._forward = loaded.forward
-        self.on_read = on_read  # called before each pass with the number of its tokens
         self.name = loaded.forward.name
         self.reads_trees = loaded.forward.reads_trees
         self.loaded = replace(loaded, forward=self)
@@ -42,14 +40,12 @@ class _Reader(Reader):
         counts.lengths.append(len(new))
         self._length += len(new)
         counts.longest = max(counts.longest, self._length)
-        counts.on_read(len(new))
         return self._inner.read(ids, last=last)
 
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         self._counts.lengths.append(len(ids))
         self._length += len(ids)
         self._counts.longest = max(self._counts.longest, self._length)
-        self._counts.on_read(len(ids))
         return self._inner.read_tree(ids, positions, mask)
 
     def select(self, start: int, rows: list[int]) -> None:

@@ -80,12 +80,14 @@ def tool_file(megabytes: int) -> bytes:
 
 BENCH = """
 from specviz.ui.when_it_helps.your_server_state import YourServer
-from specviz.measure.endpoints.sentences import conclusion, table
+from specviz.measure.endpoints.findings import BenchFindings
+from specviz.measure.endpoints.report import table
+from specviz.measure.endpoints.sentences import conclusion
 def shown_bench(content):
     state = YourServer()
     state.open(content, "bench.json")
     result = state.opened[1].result
-    return f"{len(table(result)[1])} rows, {len(conclusion(result))} sentences"
+    return f"{len(table(BenchFindings(result)))} rows, {len(conclusion(result))} sentences"
 """
 
 

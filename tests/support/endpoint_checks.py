@@ -37,7 +37,7 @@ def check_run(answer: Answered) -> None:
 
 def check_pasted_answer(answer: Answered) -> None:
     read, rounds, (drafted, counted) = read_counters(answer.content.decode()), answer.rounds, totals(answer.rounds)
-    assert (read.drafted, read.written) == (drafted, answer.written)
+    assert read.drafted == drafted
     if answer.system == "vllm":
         at_limit = any(choice["finish_reason"] == "length" for part in answer.parts for choice in part["choices"])
         kept = min(counted, answer.written - 1 - len(rounds))  # each round's own token counts as written
@@ -64,7 +64,7 @@ def check_pages(batch: Asked) -> None:
     written = sum(answer.written for answer in batch.good)
     kept = min(counted, written - len(batch.good) - len(rounds))
     read = read_counters(pages)
-    assert (read.drafted, read.accepted, read.written) == (drafted, kept, written)
+    assert (read.drafted, read.accepted) == (drafted, kept)
     assert read.tokens_per_target_call == pytest.approx(1 + kept / len(rounds))
     requests = len(batch.good) if batch.system == "vllm" else 0  # llama.cpp does not count them: they look like passes
     assert read.drafting_share == pytest.approx(len(rounds) / (written - requests - kept))
@@ -84,6 +84,6 @@ def check_log_of_llama_cpp(log: str, answers: list[Answered]) -> None:
     drafted, accepted = totals(rounds)
     written = sum(answer.written for answer in answers)
     read = read_counters(log)
-    assert (read.drafted, read.accepted, read.written) == (drafted, accepted, written)
+    assert (read.drafted, read.accepted) == (drafted, accepted)
     passes = written - len(answers) - accepted if read.over_all_calls else len(rounds)
     assert read.tokens_per_target_call == pytest.approx(1 + accepted / passes, rel=0.002)

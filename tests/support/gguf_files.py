@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFWriter, TokenType
+from gguf import GGML_QUANT_SIZES, MODEL_ARCH, GGMLQuantizationType, GGUFWriter, TokenType, get_tensor_name_map
 from gguf.quants import quantize
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -13,29 +13,13 @@ from transformers import PreTrainedModel
 from specviz.models.llama_weights import frequencies
 from specviz.models.tokens import byte_alphabet
 
-NAMES = {
-    "model.embed_tokens": "token_embd",
-    "model.norm": "output_norm",
-    "lm_head": "output",
-    "input_layernorm": "attn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.q_norm": "attn_q_norm",
-    "self_attn.k_norm": "attn_k_norm",
-    "self_attn.o_proj": "attn_output",
-    "post_attention_layernorm": "ffn_norm",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
-
 
 def write_gguf(file: Path, model: PreTrainedModel, packing: str = "F32", **fields: Any) -> Path:
     """Matrices in this packing, norms and biases in F32; `fields` are more entries of the head, "." written as "__"."""
     config = model.config.to_dict()
     kind = {"mistral": "llama"}.get(config["model_type"], config["model_type"])
     writer = GGUFWriter(file, kind)
+    names = get_tensor_name_map(MODEL_ARCH[kind.upper()], config["num_hidden_layers"])
     _write_numbers(writer, config)
     write_byte_level(writer, config["vocab_size"])
     for key, value in fields.items():
@@ -43,7 +27,7 @@ def write_gguf(file: Path, model: PreTrainedModel, packing: str = "F32", **field
     for name, weight in model.named_parameters():
         numbers = turned(name, weight.data, config) if kind == "llama" else weight.data
         kept = packing if weight.dim() == 2 else "F32"
-        add_tensor(writer, renamed(name), numbers, kept)
+        add_tensor(writer, names.get_name(name, try_suffixes=(".weight", ".bias")), numbers, kept)
     if (rope := config["rope_parameters"])["rope_type"] == "llama3":
         size = int(config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"])
         plain = frequencies({"rope_type": "default", "rope_theta": rope["rope_theta"]}, size)
@@ -71,14 +55,6 @@ def add_tensor(writer: GGUFWriter, name: str, numbers: Tensor, packing: str) -> 
     else:
         packed = quantize(numbers.float().contiguous().numpy(), kind)
     writer.add_tensor(name, packed, raw_dtype=kind)
-
-
-def renamed(name: str) -> str:
-    name, _, end = name.rpartition(".")
-    if name in NAMES:
-        return f"{NAMES[name]}.{end}"
-    layer, _, part = name.removeprefix("model.layers.").partition(".")
-    return f"blk.{layer}.{NAMES[part]}.{end}"
 
 
 def turned(name: str, weight: Tensor, config: Mapping[str, Any]) -> Tensor:

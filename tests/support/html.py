@@ -25,15 +25,3 @@ class Html(HTMLParser):
     def values_of(self, attribute: str) -> list[str | None]:
         """Of all elements that have this attribute."""
         return [given[attribute] for _, given in self.found if attribute in given]
-
-
-def contrast(one: str, other: str) -> float:
-    """WCAG 2's contrast of two colours, each as #rrggbb: from 1 to 21."""
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -15,17 +15,8 @@ from typing import Any
 ROW = """
     patience: Annotated[
         int,
-        Setting(
-            least=1,
-            most=9,
-            label="Patience",
-            help="A toy.",
-            words="patience {}",
-            later=True,
-            expected="a patience from 1 to 9",
-            metavar="P",
-            option_help="a toy",
-        ),
+        Setting(least=1, most=9, label="Patience", help="A toy.", words="patience {}", later=True,
+                expected="a patience from 1 to 9", metavar="P", option_help="a toy"),
     ] = 3
 
     def __post_init__"""
@@ -53,14 +44,13 @@ def controls() -> None:
 
     import streamlit as st
 
-    from specviz.core.request import RunRequest
-    from specviz.ui.shared.persistent_widgets import restore_widgets
-    from specviz.ui.shared.run_controls import RunControls
+    from specviz.data.links.permalink import RunLink
+    from specviz.ui.shared.form import Form
 
-    drawn = RunControls("toy_")
-    restore_widgets(drawn.values_of(RunRequest("a")))
-    drawn.more([["seed"]], elsewhere=())
-    settings: Any = drawn.request("a").settings
+    form = Form("toy", RunLink())
+    form.open()
+    form.controls.more([["seed"]], elsewhere=())
+    settings: Any = form.read().request().settings
     st.text(settings.patience)
 
 
@@ -70,18 +60,18 @@ def check_values_and_links() -> None:
     from specviz.core.errors import InputError
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
-    from specviz.data.links.permalink import link_of, request_from_link
-    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice, choice_from_link
+    from specviz.data.links.permalink import RunLink, link_of
+    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
 
     made: Any = DecodeSettings
     with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):
         made(patience=10)
     assert made(patience=5).manner == ", patience 5"
     assert link_of(RunRequest("a", settings=made(patience=5)))["patience"] == "5"
-    assert patience(request_from_link({"patience": "5"}, []).request.settings) == 5
+    assert patience(RunLink.read({"patience": "5"}, context=[])[0].request().settings) == 5
     refused = ["patience=10 is not a patience from 1 to 9: using 3."]
-    assert request_from_link({"patience": "10"}, []).problems == refused
-    assert patience(choice_from_link({"patience": ["6"]}, [])[0].plan().settings) == 6
+    assert RunLink.read({"patience": "10"}, context=[])[1] == refused
+    assert patience(SweepChoice.read({"patience": ["6"]}, context=[])[0].plan().settings) == 6
     assert SweepChoice().parameters()["patience"] == "3"
 
 

@@ -5,8 +5,8 @@ import run from "/stage/run.js";
 
 const find = (parent, selector) => parent.querySelector(selector);
 const bytes = (data) => new TextEncoder().encode(JSON.stringify(data));
-const asked = JSON.parse(find(document, "#asked").textContent); // `runs`: one payload for each state of a growing run
-const state = { place: asked.place, reported: null, gamma: null, run: 0, at: 0 };
+const asked = JSON.parse(find(document, "#asked").textContent);
+const state = { place: asked.place, reported: null, gamma: null, run: 0 };
 const host = find(document, "#host");
 const root = host.attachShadow({ mode: "open" });
 let end = () => {};
@@ -18,9 +18,9 @@ function rerun() {
   setTimeout(() => draw(then), asked.latency);
 }
 
-function draw({ place, reported, gamma, run: number, at }) {
-  const { run: sent, ...payload } = { ...asked.runs[at], run_id: `run ${number}`, playhead: place };
-  const part = `${number}-${at}`;
+function draw({ place, reported, gamma, run: number }) {
+  const { run: sent, ...payload } = { ...asked.run, run_id: `run ${number}`, playhead: place };
+  const part = `${number}`;
   run({ data: bytes({ key: part, run: sent }) });
   find(document, "#reported").textContent = `reported ${reported ?? "None"}`;
   find(document, "#gamma").textContent = `asked ${gamma ?? "None"}`;
@@ -44,11 +44,6 @@ function put() {
   draw(state);
 }
 
-function grow() {
-  tell({ at: Math.min(state.at + 1, asked.runs.length - 1) });
-}
-
-find(document, "#more").addEventListener("click", grow);
 find(document, "#new").addEventListener("click", () => tell({ run: state.run + 1 }));
 find(document, "#elsewhere").addEventListener("change", (event) => {
   if (!event.target.checked) return put();
@@ -57,7 +52,5 @@ find(document, "#elsewhere").addEventListener("change", (event) => {
   end();
   find(document, "main").append(host);
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(state));
-if (asked.every) setInterval(grow, asked.every);
 
 put();

@@ -4,12 +4,10 @@ axe comes with axe-playwright-python, a pinned development dependency. Nothing o
 """
 
 from importlib import resources
-from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Locator, Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize
 
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -67,11 +65,6 @@ def expect_all_in_sight(page: Page) -> None:
     )
 
 
-def expect_nothing_cut_off(box: Locator) -> None:
-    """The same for one part of a page, which would scroll or be clipped within itself."""
-    box.page.wait_for_function("box => box.scrollWidth <= box.clientWidth", arg=box.element_handle())
-
-
 def violations_of(page: Page, *rules: str) -> list[str]:
     """What axe finds and goes on finding: while a page's script runs once more, its parts are faded for a moment."""
     for _ in range(LOOKS):
@@ -93,8 +86,3 @@ def violations_now(page: Page, *rules: str) -> list[str]:
 def _measured(node: dict[str, Any]) -> list[Any]:
     """What axe measured: of a contrast, both colours and their ratio."""
     return [check.get("data") for check in node["any"]]
-
-
-def shot(page: Page | Locator, name: str, **options: Any) -> None:
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png", **options)

@@ -2,9 +2,9 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -92,8 +92,4 @@ def service(one_service: EngineService) -> Iterator[EngineService]:
 
 def children() -> set[int]:
     """This process's child processes, those that ended and were not reaped among them."""
-    found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):  # a thread that has just ended
-            found.update(int(child) for child in (task / "children").read_text().split())
-    return found
+    return {child.pid for child in psutil.Process().children()}

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from specviz import DecodeSettings, InputError, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
@@ -13,10 +11,10 @@ from specviz.models import transformers_models
 from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.key_values import FIRST_ROOM, HiddenStates
 from specviz.models.llama import Llama
-from specviz.models.llama_weights import explain_unsupported, frequencies
+from specviz.models.llama_weights import explain_unsupported
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward
-from tests.support.architectures import KNOWN, REFUSED, SMALL_LIGHT, STRETCHED, random_model, random_weights, ready
+from tests.support.architectures import KNOWN, REFUSED, random_model, random_weights, ready
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 
@@ -115,18 +113,6 @@ def test_the_model_of_transformers_shares_every_matrix() -> None:
     joined |= {each.weight for layer in llama.layers for each in (layer.attention_out, layer.down)}
     storages = {matrix.untyped_storage().data_ptr() for matrix in joined}
     assert {w.data.untyped_storage().data_ptr() for w in loaded.model.parameters() if w.dim() == 2} == storages
-
-
-def test_llama_3_stretches_the_rotary_frequencies_as_transformers_does() -> None:
-    config = LlamaConfig(**(SMALL_LIGHT | {"head_dim": 64, "rope_parameters": STRETCHED}))
-    theirs, scale = ROPE_INIT_FUNCTIONS["llama3"](config)
-    ours = frequencies(STRETCHED, 64)
-    torch.testing.assert_close(ours, theirs)
-    assert scale == 1
-    plain = frequencies(STRETCHED | {"rope_type": "default"}, 64)
-    assert torch.equal(ours[0], plain[0])  # the highest stays
-    assert ours[-1] == plain[-1] / 8  # the lowest is divided
-    assert int(((ours < plain) & (ours > plain / 8)).sum()) > 0  # and some lie between
 
 
 def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:

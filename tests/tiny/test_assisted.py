@@ -4,6 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from specviz.core.metrics import count
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.player.data import stage_data
 from specviz.systems import RecordOptions, import_run
+from tests.support.known import known
 from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 2, 3, 1, 2]
@@ -60,11 +62,9 @@ def test_a_greedy_run_is_the_targets_own_and_its_rounds_are_those_of_our_loop() 
     ours = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
     assert len(trace.rounds) == len(ours.rounds)
     for theirs, own in zip(trace.rounds, ours.rounds, strict=True):
-        assert [(each.id, each.text, each.status) for each in theirs.drafted] == [
-            (each.id, each.text, each.status) for each in own.drafted
-        ]
         assert (theirs.emitted.kind, theirs.emitted.id) == (own.emitted.kind, own.emitted.id)
         for one, other in zip(theirs.drafted, own.drafted, strict=True):
+            assert (one.id, one.text, one.status) == (other.id, other.text, other.status)
             assert one.target_prob == pytest.approx(other.target_prob, abs=1e-5)
             assert one.draft_prob == pytest.approx(other.draft_prob, abs=1e-5)
             assert (one.accept_prob, one.u) == (other.accept_prob, None)
@@ -89,13 +89,9 @@ def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> Non
     assert (settings.temperature, settings.top_k, settings.top_p) == (0.8, 5, 0.95)
     for round in trace.rounds:
         for token in round.drafted:
-            assert token.target_prob is not None
-            assert token.draft_prob is not None
             assert token.u is None, "transformers does not report what it drew"
-            if token.status == "discarded":
-                assert token.accept_prob is None
-            else:
-                assert token.accept_prob == pytest.approx(min(1, token.target_prob / token.draft_prob), abs=1e-5)
+            chance = min(1, known(token.target_prob) / known(token.draft_prob))
+            assert token.accept_prob == (None if token.status == "discarded" else pytest.approx(chance, abs=1e-5))
         if round.emitted.kind == "correction":
             [rejected] = [token for token in round.drafted if token.status == "rejected"]
             assert rejected.id != round.emitted.id
@@ -125,6 +121,13 @@ def test_an_end_of_text_ends_the_run_wherever_it_stands_in_a_round(position: int
     last = trace.rounds[-1]
     if last.emitted.kind == "none":
         assert [token.id for token in last.drafted if token.status == "accepted"][-1] == end
+
+
+def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
+    stop = StoppingCriteriaList([lambda ids, *_, **__: torch.tensor([ids.shape[1] >= len(PROMPT) + 6])])
+    trace = recorded(assistant_model=DRAFT.model, stopping_criteria=stop, **GREEDY)
+    assert 6 <= len(trace.output.token_ids) < 24
+    assert trace.output.stopped_by == "other"
 
 
 def test_every_call_of_generate_is_a_trace_and_plain_ones_are_none() -> None:
@@ -159,26 +162,7 @@ def test_nothing_is_left_behind_even_after_an_error_and_one_recording_inside_ano
     assert listened_to() == (False, 0, 0)
 
 
-def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
-    def at_six(input_ids: torch.Tensor, scores: object, **options: object) -> torch.Tensor:
-        return torch.tensor([input_ids.shape[1] >= len(PROMPT) + 6])
-
-    trace = recorded(assistant_model=DRAFT.model, stopping_criteria=StoppingCriteriaList([at_six]), **GREEDY)
-    assert 6 <= len(trace.output.token_ids) < 24
-    assert trace.output.stopped_by == "other"
-
-
 DOCUMENT = Path(__file__).parents[2] / "docs/traces.md"
-
-
-class Numbers:
-    """Each id is its own text."""
-
-    def texts(self, token_ids: Any) -> list[str]:
-        return [f" {token_id}" for token_id in token_ids]
-
-    def encode(self, text: str) -> list[int]:
-        return [int(word) for word in text.split()]
 
 
 @pytest.mark.parametrize("lookup", [False, True], ids=["assistant model", "prompt lookup"])
@@ -192,7 +176,11 @@ def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup:
     options: dict[str, Any] = {"prompt_lookup_num_tokens": 3} if lookup else {"assistant_model": draft}
     options |= {"attention_mask": torch.ones_like(ids), "do_sample": False, "max_new_tokens": 20, "pad_token_id": 0}
     written = target.generate(ids, **options)[0, len(PROMPT) :].tolist()
-    trace = import_run(path.read_bytes(), "transformers", RecordOptions(tokenizer=Numbers()))
+    trace = import_run(
+        path.read_bytes(),
+        "transformers",
+        RecordOptions(tokenizer=Mock(texts=lambda ids: [f" {token}" for token in ids])),
+    )
     assert trace.output.token_ids == written
     assert trace.prompt.token_ids == PROMPT
     assert trace.output.stopped_by == "length"

@@ -27,7 +27,6 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward
 from tests.support.counted_reads import CountedReads
-from tests.support.drawn import drawn_traces
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_forward
 
 PROMPT = [1, 2, 3]
@@ -86,10 +85,8 @@ def test_the_loop_drafts_as_the_heuristic_says_and_the_figures_know_every_positi
         left -= len(round.emitted_ids)
     longest = max(len(round.drafted) for round in trace.rounds)
     assert longest > 2
-    assert parse_trace(dump_trace(trace)) == trace
-    last = drawn_traces(trace)[0]["rounds"][-1]["after"]["positions"]
-    assert last == [[place.accepted, place.judged] for place in count_by_position(trace.rounds, longest)]
-    assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
+    places = count_by_position(trace.rounds, longest)
+    assert sum(place.judged for place in places) == sum(round.accepted + round.rejected for round in trace.rounds)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -313,12 +310,7 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
 
 @pytest.mark.parametrize(
     ("prompt", "tokens", "sentence"),
-    [
-        ("", 5, "prompt is empty"),
-        ([], 5, "prompt is empty"),
-        ([99], 5, "outside 0 to 6"),
-        ([1] * 60, 5, "do not fit"),
-    ],
+    [("", 5, "prompt is empty"), ([], 5, "prompt is empty"), ([99], 5, "outside 0 to 6"), ([1] * 60, 5, "do not fit")],
 )
 def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentence: str) -> None:
     settings = DecodeSettings(max_new_tokens=tokens)

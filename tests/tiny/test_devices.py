@@ -7,24 +7,12 @@ import pytest
 
 from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Trace
 from specviz.decoding import ModelDrafter, autoregressive_decode, speculative_decode
 from specviz.models import devices, memory
 from specviz.models.devices import accelerator, device_name
 from specviz.models.loading import load_model
-from tests.support.fake_traces import fake_trace
 
-GPU = "NVIDIA H100 80GB HBM3"
 needs_gpu = pytest.mark.skipif(accelerator() == "cpu", reason="there is no GPU here")
-
-
-def on(target: str | None, draft: str | None) -> Trace:
-    trace = fake_trace(tokens=12)
-    return replace(
-        trace,
-        target=replace(trace.target, forward="light", device=target),
-        drafter=replace(trace.drafter, forward="light", device=draft, parameters=1),
-    )
 
 
 def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

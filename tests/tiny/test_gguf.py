@@ -123,6 +123,18 @@ def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> 
     assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
 
 
+@pytest.mark.parametrize("begin", ["{{ bos_token }}", "<s>", ""])
+def test_a_conversation_begins_with_the_files_own_mark_once(begin: str, tmp_path: Path) -> None:
+    model = random_weights("llama", {"vocab_size": 300})
+    words = [*byte_alphabet(), "<s>", *(f"[unused{place}]" for place in range(42)), "<end>"]
+    kinds = [1] * 256 + [3] + [5] * 42 + [3]
+    more = {"tokens": words, "token_type": kinds, "bos_token_id": 256, "add_bos_token": True}
+    fields = {f"tokenizer__ggml__{key}": value for key, value in more.items()}
+    template = begin + "{% for m in messages %}{{ m.content }}{% endfor %}"
+    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template, **fields)))
+    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "<s>Hi"
+
+
 @pytest.mark.parametrize("mark", CHAT_ENDS)
 def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path) -> None:
     model = random_weights("llama", {"vocab_size": 300})
@@ -189,33 +201,29 @@ def test_weights_in_an_unknown_packing_are_named(tmp_path: Path) -> None:
 
 
 LONG_TEXT = struct.pack("<Q", 2**20) + b"x" * 2**20
+FIELD = struct.pack("<QQ", 1, 1) + b"a"  # one field of this name
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "is not a GGUF file"),
     "other bytes": (lambda whole: b"PK\3\4" + whole[4:], "is not a GGUF file"),
     "version 9": (lambda whole: whole[:4] + struct.pack("<I", 9) + whole[8:], "version 2 or 3"),
     "the other byte order": (lambda whole: whole[:4] + whole[4:8][::-1] + whole[8:], "version 2 or 3"),
-    "many tensors": (lambda whole: whole[:8] + struct.pack("<Q", 2**60) + whole[16:], "broken (byte"),
-    "many fields": (lambda whole: whole[:16] + struct.pack("<Q", 2**40) + whole[24:], "broken (byte"),
-    "more fields than there are": (lambda whole: whole[:16] + struct.pack("<Q", 1999) + whole[24:], "broken (byte"),
-    "a huge text": (lambda whole: whole[:24] + struct.pack("<Q", 2**62) + whole[32:], "broken (byte"),
-    "a long list": (
-        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 0, 2**50),
-        "broken (byte",
-    ),
-    "a head of many long texts": (
-        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 8, 40) + LONG_TEXT * 40,
-        "broken (byte",
-    ),
-    "lists in lists": (
-        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 9, 5),
-        "broken (byte",
-    ),
-    "a field of no type": (
-        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<I", 77),
-        "broken (byte",
-    ),
-    "only zeros after the counts": (lambda whole: whole[:24] + bytes(10_000_000), "broken"),
-}
+} | {
+    name: ((lambda whole, start=start, put=put: whole[:start] + put + whole[start + 8 :]), "broken (byte")
+    for name, start, put in (
+        ("many tensors", 8, struct.pack("<Q", 2**60)),
+        ("many fields", 16, struct.pack("<Q", 2**40)),
+        ("more fields than there are", 16, struct.pack("<Q", 1999)),
+        ("a huge text", 24, struct.pack("<Q", 2**62)),
+    )
+} | {
+    name: ((lambda whole, put=put: whole[:16] + FIELD + put), "broken (byte")
+    for name, put in (
+        ("a long list", struct.pack("<IIQ", 9, 0, 2**50)),
+        ("many long texts", struct.pack("<IIQ", 9, 8, 40) + LONG_TEXT * 40),
+        ("lists in lists", struct.pack("<IIQ", 9, 9, 5)),
+        ("a field of no type", struct.pack("<I", 77)),
+    )
+} | {"only zeros after the counts": (lambda whole: whole[:24] + bytes(10_000_000), "broken")}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -223,8 +231,7 @@ def test_a_file_that_lies_gets_a_sentence_and_little_memory(case: str, tmp_path:
     change, said = HOSTILE[case]
     file = write_gguf(tmp_path / "a.gguf", random_weights(*SMALL))
     file.write_bytes(change(file.read_bytes()))
-    sentence = refused(file)
-    assert said in sentence
+    assert said in refused(file)
 
 
 def test_a_file_that_is_cut_anywhere_gets_a_sentence(tmp_path: Path) -> None:

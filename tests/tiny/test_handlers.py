@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,7 @@ from specviz.service.limits import BudgetSpent
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
+from tests.support.known import known
 from tests.support.pauses import listen_to_runs
 from tests.support.tiny_models import ending, tiny_model
 
@@ -57,9 +59,7 @@ def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.M
     assert found == [first, first, second, second, second]
 
 
-def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: the runs of both were in memory at once, 260 MB more with 135 million parameters."""
     made: list[ReferenceType[set[int]]] = []
 
@@ -125,10 +125,8 @@ def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pyt
 
 def laps_of(race: wire.Race) -> list[Comparison]:
     """The laps as the server has them: after their way through the pipe."""
-    events = [event for event in race_steps(race, TINY) if event]
-    return [
-        event.item for event in map(wire.parse_event, map(wire.dump_event, events)) if isinstance(event, wire.JobItem)
-    ]
+    events = [wire.parse_event(wire.dump_event(event)) for event in race_steps(race, TINY) if event]
+    return [event.item for event in events if isinstance(event, wire.JobItem)]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -207,16 +205,11 @@ def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[wire
 
 def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[wire.JobEvent]:
     """What the server hears."""
-    heard = [wire.parse_event(wire.dump_event(event)) for event in steps(settings, target) if event]
-    assert all(heard)
-    return heard  # type: ignore[return-value]
+    return [known(wire.parse_event(wire.dump_event(event))) for event in steps(settings, target) if event]
 
 
 def result_of(events: list[wire.JobEvent]) -> RunResult:
-    view = JobView(7)
-    for event in events:
-        view = advance(view, event)
-    return view.result
+    return reduce(advance, events, JobView(7)).result
 
 
 def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
@@ -250,10 +243,12 @@ def test_sampled_texts_are_those_of_separate_runs_and_the_longer_one_goes_on_alo
     for seed in range(12):
         settings = replace(SAMPLED, seed=seed)
         trace = result_of(events_of(settings)).trace
-        assert (
-            trace.output.token_ids == speculative_decode(ENDS, ModelDrafter(OTHER), PROMPT, settings).output.token_ids
+        ours = speculative_decode(ENDS, ModelDrafter(OTHER), PROMPT, settings)
+        plain = autoregressive_decode(ENDS, PROMPT, settings)
+        assert (trace.output.token_ids, trace.autoregressive.token_ids) == (
+            ours.output.token_ids,
+            plain.output.token_ids,
         )
-        assert trace.autoregressive.token_ids == autoregressive_decode(ENDS, PROMPT, settings).output.token_ids
         assert parse_trace(dump_trace(trace)) == trace
         alone = len(trace.autoregressive.token_ids) - len(trace.output.token_ids)
         longer, shorter = longer + (alone > 0), shorter + (alone < 0)

@@ -14,7 +14,9 @@ from types import SimpleNamespace
 from unittest.mock import create_autospec
 
 import pytest
+import torch
 from huggingface_hub import HfApi, constants, hf_hub_download
+from safetensors.torch import load_file, save_file
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.drafters import PROMPT_LOOKUP
@@ -23,7 +25,7 @@ from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models import downloads
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import KnownModel, bundled_names, known_names
+from specviz.models.catalogue import ModelEntry, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.loading import download
 from specviz.models.pairing import check_pair
@@ -81,6 +83,13 @@ def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> 
     assert report.sizes == {NAME: tiny_model(seed=1).info.parameters}
     assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
     assert find_cached(NAME) is None
+
+
+def test_weights_of_whole_numbers_without_scales_are_refused_by_the_header(hub: HubServer) -> None:
+    file = hub.models[NAME] / "model.safetensors"
+    save_file({name: weight.to(torch.int8) for name, weight in load_file(file).items()}, file)
+    assert "is stored as I8, without scales" in check_pair(NAME, NAME).problems[0]
+    assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
 
 
 # What breaks off
@@ -206,7 +215,7 @@ def test_the_engine_never_sends_the_operators_token(hub: HubServer, tmp_path: Pa
 
 
 def catalogued(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
-    model = KnownModel(NAME, 1_000, 2, 64, 7, "the test", commit)
+    model = ModelEntry(NAME, 1_000, "the test", 2, 64, 7, commit)
     monkeypatch.setattr(hub_module, "known_models", lambda: {NAME: model})
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from weakref import ref
 
 import pytest
@@ -16,7 +17,6 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
-from specviz.models.cached_model import tree_mask
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
@@ -57,16 +57,6 @@ def light(dtype: torch.dtype = torch.float32) -> LightForward:
     return LightForward(replace(llama, layers=layers, rotary=rotary, rows_are_independent=True, **parts))
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """As the engine has it. With more, torch splits a sum in other places."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [2, 3, 5, 9, 17, 33])
 def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtype: torch.dtype) -> None:
@@ -80,26 +70,6 @@ def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtyp
         one = torch.cat([alone.read(token) for token in LONG[start:stop].split(1)])
         many = torch.cat([together.read(part) for part in LONG[start:stop].split(width)])
         assert torch.equal(one, many)
-
-
-def test_a_token_of_a_tree_has_the_logits_that_it_has_at_the_end_of_its_path() -> None:
-    """But for rounding: other branches stand between the tokens of its path. The text after it too."""
-    forward, past, parents = light(), 30, [-1, -1, 0, 0, 2, 1, 4, 6, 3]
-    tokens, tree = LONG[past:], forward.reader()
-    tree.read(LONG[:past])
-    parts = ((0, 5), (5, 9))
-    masks = [tree_mask(past, parents[:stop], stop - start, tokens.device) for start, stop in parts]
-    read = torch.cat([tree.read_tree(tokens[slice(*part)], *mask) for part, mask in zip(parts, masks, strict=True)])
-    paths: list[list[int]] = []
-    for node, parent in enumerate(parents):
-        paths.append([*(paths[parent] if parent >= 0 else []), node])
-        alone = forward.reader()
-        alone.read(LONG[:past])
-        torch.testing.assert_close(read[node], [alone.read(tokens[[at]]) for at in paths[node]][-1][0])
-    tree.select(past, paths[3])
-    other = forward.reader()
-    other.read(torch.cat((LONG[:past], tokens[paths[3]])))
-    torch.testing.assert_close(tree.read(tokens[9:12]), other.read(tokens[9:12]))
 
 
 def test_what_was_rejected_leaves_no_trace() -> None:
@@ -121,11 +91,11 @@ def matrix(bias: bool = True) -> Linear:
 @pytest.fixture
 def able() -> Iterator[None]:
     """What a processor can do is asked once; here again in each test, and after it."""
-    for each in (packing.is_able, packing.padding):
-        each.cache_clear()
-    yield
-    for each in (packing.is_able, packing.padding):
-        each.cache_clear()
+    for turn in (True, False):
+        for each in (packing.is_able, packing.padding):
+            each.cache_clear()
+        if turn:
+            yield
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -148,32 +118,21 @@ def test_a_number_of_more_bits_leaves_its_matrix_as_it_is(number: float) -> None
 
 
 @pytest.mark.usefixtures("able")
-def test_operators_that_are_missing_leave_a_matrix_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(*_: object) -> object:
-        raise RuntimeError("This PyTorch installation was not built with FBGEMM operators")
-
-    given = matrix()
-    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", none)
-    assert packed(given) is given
-    packing.is_able.cache_clear()
-    monkeypatch.delattr(torch, "fbgemm_pack_gemm_matrix_fp16")
-    assert packed(given) is given
-
-
-@pytest.mark.usefixtures("able")
-@pytest.mark.parametrize("wrong", [1.1, float("nan")])
-def test_operators_that_multiply_wrongly_leave_a_matrix_as_it_is(wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = matrix()
-    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: wrong * Linear(torch.ones(8, 8), None)(x))
-    assert packed(given) is given
-
-
-@pytest.mark.usefixtures("able")
-def test_an_operator_that_is_wrong_for_one_matrix_only_leaves_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = matrix()
-    monkeypatch.setattr(packing, "is_able", lambda: True)
-    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)
-    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: 1.001 * given(x))
+@pytest.mark.parametrize("wrong", ["fails", "missing", 1.1, float("nan"), "one matrix"])
+def test_operators_that_are_missing_or_multiply_wrongly_leave_a_matrix_as_it_is(
+    wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, pack = matrix(), "fbgemm_pack_gemm_matrix_fp16"
+    if wrong == "fails":
+        monkeypatch.setattr(torch, pack, Mock(side_effect=RuntimeError("not built with FBGEMM operators")))
+    elif wrong == "missing":
+        monkeypatch.delattr(torch, pack)
+    elif wrong == "one matrix":
+        monkeypatch.setattr(packing, "is_able", lambda: True)
+        monkeypatch.setattr(torch, pack, lambda weight: weight)
+        monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: 1.001 * given(x))
+    else:
+        monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: wrong * Linear(torch.ones(8, 8), None)(x))
     assert packed(given) is given
 
 
@@ -191,7 +150,7 @@ def by_count(x: Tensor, numbers: Tensor, bias: Tensor | None) -> Tensor:
     return exact(x, numbers) * (1 + len(x) * 2**-22)
 
 
-@pytest.mark.usefixtures("able", "one_thread")
+@pytest.mark.usefixtures("able")
 @pytest.mark.parametrize(("multiplied", "independent"), [(by_groups, True), (by_count, False)])
 def test_rows_are_added_so_that_all_are_multiplied_alike(
     multiplied: Any, independent: bool, monkeypatch: pytest.MonkeyPatch
@@ -215,14 +174,6 @@ def of_16_bits(seed: int, folder: Path) -> Path:
     return save(model, folder)
 
 
-def test_a_model_whose_packed_copy_does_not_fit_beside_it_stays_as_it_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    folder = str(of_16_bits(1, tmp_path / "tiny"))
-    monkeypatch.setattr(transformers_models, "available_bytes", lambda: 1000)
-    assert not is_packed(read_model(folder).forward)
-
-
 @pytest.mark.usefixtures("able")
 def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = DecodeSettings(max_new_tokens=20)
@@ -239,6 +190,9 @@ def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_p
     folder = of_16_bits(1, tmp_path / "tiny")
     light_of = transformers_models._light
     made = []
+    with monkeypatch.context() as full:
+        full.setattr(transformers_models, "available_bytes", lambda: 1000)
+        assert not is_packed(read_model(str(folder)).forward), "its packed copy does not fit beside it"
     monkeypatch.setattr(packing, "is_able", lambda: True)
     monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)  # on any processor
     monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: Linear(self.numbers, self.bias)(x))

@@ -11,7 +11,6 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode
 from specviz.game.game import LOOKUP, MODEL, GameRequest, Turn
-from specviz.game.messages import explain
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.service.handlers.play import play_steps
 from specviz.service.protocol import JobItem, Play
@@ -42,8 +41,6 @@ def test_a_persons_words_are_the_answer_that_the_models_own_template_begins(talk
     asked = chat_ids(talker, [("user", PROMPT)])
     own = autoregressive_decode(talker, PROMPT, CHAT).output.token_ids
     turn = played(talker, "guess", guess=f" w{own[0]}  w{own[1]}")
-    assert turn.trace is not None
-    assert turn.round is not None
     assert (turn.round.accepted, turn.text_ids) == (2, [*asked, *own[:3]])
     assert turn.text == PROMPT + " ".join(f"w{number}" for number in own[:3])
     assert (turn.trace.prompt.text, turn.trace.prompt.token_ids) == (PROMPT, asked)
@@ -51,7 +48,6 @@ def test_a_persons_words_are_the_answer_that_the_models_own_template_begins(talk
     assert turn.rivals[MODEL].emitted_ids == own[: len(turn.rivals[MODEL].emitted_ids)], "in the same chat"
     after = played(talker, "skip", text_ids=turn.text_ids)
     assert after.text == f"{turn.text} w{own[3]}"
-    assert after.trace is not None
     assert after.trace.prompt.text == turn.text
     for each in (turn, after):
         assert parse_trace(dump_trace(each.trace)).settings.prompt_format == "chat"
@@ -61,7 +57,6 @@ def test_the_answer_ends_with_the_turn_and_may_be_empty(talker: LoadedModel) -> 
     own = autoregressive_decode(talker, PROMPT, CHAT).output.token_ids
     turn = played(ending(talker, own[1]), "guess", guess=f"w{own[0]}")
     assert turn.ended
-    assert explain(turn)[-1] == "The target ends the text here."
     silent = played(ending(talker, own[0]), "skip")
     assert silent.ended
     assert silent.text.startswith(PROMPT)

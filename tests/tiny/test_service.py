@@ -249,7 +249,6 @@ def test_what_is_asked_for_is_settings_prompt_weights_and_format(monkeypatch: py
         REQUEST,
         replace(REQUEST, prompt="other"),
         replace(REQUEST, draft="lookup"),
-        replace(REQUEST, precision="fast"),
         replace(REQUEST, settings=settings),
         replace(REQUEST, settings=replace(settings, draft_sampling="argmax")),
         replace(REQUEST, settings=replace(settings, verification="block")),

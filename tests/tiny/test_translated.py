@@ -2,6 +2,7 @@
 
 import copy
 import random
+from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
@@ -162,7 +163,7 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     assert trace.rounds[-2].draft_tokens == []
 
 
-def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
+def test_the_trace_stores_both_tokenizations_and_no_q_and_a_constraint_binds_the_target() -> None:
     big, small = learned_model("code", STORY), learned_model("spaces", STORY)
     trace = translated(big, small, "Once upon", max_new_tokens=12, draft_length=6)
     first = trace.rounds[0]
@@ -175,16 +176,12 @@ def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
         assert all(candidate.q is None for candidate in token.candidates)
     unrecorded = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", trace.settings, record=False)
     assert [round.draft_tokens for round in unrecorded.rounds] == [round.draft_tokens for round in trace.rounds]
-
-
-def test_a_constraint_binds_the_target() -> None:
-    big, small = learned_model("story", STORY), learned_model("code", STORY)
-    settings, even = DecodeSettings(max_new_tokens=12, stop_at_eos=False), Mock()
+    settings, even = replace(trace.settings, stop_at_eos=False), Mock()
     even.allowed = lambda text: torch.arange(len(big.tokenizer)) % 2 == 0
     plain = autoregressive_decode(big, "Once upon", settings, constraint=even)
-    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=even)
-    assert trace.output.token_ids == plain.output.token_ids
-    assert all(token % 2 == 0 for token in trace.output.token_ids)
+    bound = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=even)
+    assert bound.output.token_ids == plain.output.token_ids
+    assert all(token % 2 == 0 for token in bound.output.token_ids)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, make_drafter, speculative_decode
 from specviz.decoding.drafters.translated import TranslatedDrafter
-from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair, same_numbers
 from tests.support.grids import grid
 from tests.support.joint import FALSE_ALARM, p_value_of_loop
@@ -83,26 +82,20 @@ def test_q_of_the_other_tokens_is_0_and_the_target_writes_them(seed: int) -> Non
     assert max(trace.output.token_ids) >= FEW > max(token.id for token in drafted)
 
 
-def pair(few_first: bool) -> tuple[LoadedModel, LoadedModel]:
-    return (DRAFT, TARGET) if few_first else (TARGET, DRAFT)
-
-
-@pytest.mark.parametrize("few_first", [False, True])
-def test_the_greedy_text_is_the_targets(few_first: bool) -> None:
-    target, draft = pair(few_first)
-    for tree in (None, "2,2,1"):
-        settings = DecodeSettings(max_new_tokens=40, draft_length=3, tree=tree)
-        plain = autoregressive_decode(target, [1, 2, 1], settings)
-        assert speculative_decode(target, ModelDrafter(draft), [1, 2, 1], settings).output == plain.output
-
-
 @pytest.mark.parametrize("few_first", [False, True])
 @pytest.mark.parametrize("marks", [False, True])
-def test_such_a_pair_drafts_in_tokens_where_it_can(few_first: bool, marks: bool, tmp_path: Path) -> None:
+def test_such_a_pair_writes_the_targets_greedy_text_and_drafts_in_tokens_where_it_can(
+    few_first: bool, marks: bool, tmp_path: Path
+) -> None:
     """Of words that one of them lacks, a greedy draft can still make a text."""
     words = tokenizer_of({f"w{i}": i for i in range(FEW)})
     words.add_special_tokens({"additional_special_tokens": [f"w{i}" for i in range(FEW, MANY)]})
-    target, draft = (with_tokenizer(each, words) if marks and each is TARGET else each for each in pair(few_first))
+    pair = (DRAFT, TARGET) if few_first else (TARGET, DRAFT)
+    for tree in (None, "2,2,1"):
+        settings = DecodeSettings(max_new_tokens=40, draft_length=3, tree=tree)
+        plain = autoregressive_decode(pair[0], [1, 2, 1], settings)
+        assert speculative_decode(pair[0], ModelDrafter(pair[1]), [1, 2, 1], settings).output == plain.output
+    target, draft = (with_tokenizer(each, words) if marks and each is TARGET else each for each in pair)
     names = [str(save(each, tmp_path / each.name)) for each in (target, draft)]
     for temperature in (0.0, 0.8):
         direct = marks or temperature > 0
@@ -116,18 +109,10 @@ def test_such_a_pair_drafts_in_tokens_where_it_can(few_first: bool, marks: bool,
 WORDS = {f"w{i}": i for i in range(6)}
 
 
-@pytest.mark.parametrize(
-    ("theirs", "same"),
-    [
-        (WORDS, True),
-        ({**WORDS, "a": 6, "b": 7}, True),
-        ({**WORDS, "a": 8}, True),  # with a number that stands for nothing
-        ({"w0": 0, "w1": 1}, True),
-        ({**WORDS, "w1": 2, "w2": 1}, False),
-        ({**WORDS, "w5": 6, "a": 5}, False),
-        ({"w0": 0, "w2": 2}, False),  # the other has a token between them
-    ],
-)
-def test_the_same_numbers_mean_the_same_tokens(theirs: dict[str, int], same: bool) -> None:
-    ours, other = tokenizer_of(WORDS), tokenizer_of(theirs)
-    assert same_numbers(ours, other) == same_numbers(other, ours) == same
+def test_the_same_numbers_mean_the_same_tokens() -> None:
+    alike = [WORDS, {**WORDS, "a": 6, "b": 7}, {**WORDS, "a": 8}, {"w0": 0, "w1": 1}]  # 7 stands for nothing
+    others = [{**WORDS, "w1": 2, "w2": 1}, {**WORDS, "w5": 6, "a": 5}, {"w0": 0, "w2": 2}]
+    ours = tokenizer_of(WORDS)
+    for theirs in (*alike, *others):
+        other = tokenizer_of(theirs)
+        assert same_numbers(ours, other) == same_numbers(other, ours) == (theirs in alike)

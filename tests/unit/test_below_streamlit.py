@@ -260,35 +260,25 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
     return found
 
 
-def in_a_thread(*of: Any) -> None:
+TOLD: dict[str, tuple[list[ClientState], list[int], int | None, list[list[object]]]] = {
+    # Before: on a busy server a button did nothing if something else of its page was reported right after it.
+    "the next came before it had begun": ([message("old", CLICK), message("new")], [1], None, [["new", True]]),
+    "so in a part": ([message("old", CLICK, fragment="part"), message("new")], [1], None, [["new", True]]),
+    # Before: of two presses in one moment the first did nothing, every second time.
+    "the next ends it as it begins": ([message("old", CLICK), message("new")], [0, 1], 0, [["new", True]]),
+    # Before: a file that was opened while an older script was about to begin was closed again, without a word. The
+    # session still has what the first of them took.
+    "it begins late": ([message("old", CLICK), message("new")], [1, 0], None, [["new", True], []]),
+    "a part that is gone": ([message("old", CLICK), message("new", fragment="gone")], [0], None, [["old", True]]),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_click_is_not_lost_and_nothing_older_comes_back(taken: list[list[object]], name: str) -> None:
+    *told, expected = TOLD[name]
     with ThreadPoolExecutor(1) as thread:  # a browser's loop may hold this one
-        thread.submit(asyncio.run, _begun(*of)).result()
-
-
-@pytest.mark.parametrize("fragment", ["", "part"])
-def test_a_click_is_not_lost_though_the_next_message_came_before_its_script_had_begun(
-    taken: list[list[object]], fragment: str
-) -> None:
-    """Before: on a busy server a button did nothing if something else of its page was reported right after it."""
-    in_a_thread([message("old", CLICK, fragment=fragment), message("new")], [1])
-    assert taken == [["new", True]]
-
-
-def test_a_click_is_not_lost_where_the_next_message_ends_its_script_as_it_begins(taken: list[list[object]]) -> None:
-    """Before: of two presses in one moment the first did nothing, every second time."""
-    in_a_thread([message("old", CLICK), message("new")], [0, 1], 0)
-    assert taken == [["new", True]]
-
-
-def test_a_script_that_begins_late_puts_nothing_older_back(taken: list[list[object]]) -> None:
-    """Before: a file that was opened while an older script was about to begin was closed again, without a word."""
-    in_a_thread([message("old", CLICK), message("new")], [1, 0])
-    assert taken == [["new", True], []]  # the session still has what the first of them took
-
-
-def test_what_a_part_that_is_gone_reports_is_left_out(taken: list[list[object]]) -> None:
-    in_a_thread([message("old", CLICK), message("new", fragment="gone")], [0])
-    assert taken == [["old", True]]
+        thread.submit(asyncio.run, _begun(*told)).result()
+    assert taken == expected
 
 
 # ---- sessions
@@ -298,12 +288,7 @@ def timer_of(fragment: str) -> ForwardMsg:
     return ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=fragment))
 
 
-def asked_after_its_end(**request: Any) -> tuple[list[str], bool]:
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, _asked_after_its_end(**request)).result()
-
-
-async def _asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tuple[list[str], bool]:
+async def _asked_after_its_end(of_fragment: str, stopped: bool) -> tuple[list[str], bool]:
     """A script ends, or is `stopped`, and its visitor's next request comes before what it drew was looked at.
 
     Returns the timers that reach the browser, and whether the session still has the next script at the end.
@@ -330,22 +315,22 @@ async def _asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tu
     return came, first is not next_script is session._scriptrunner
 
 
-@pytest.mark.parametrize("stopped", [False, True])
-def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_its_end(
-    monkeypatch: pytest.MonkeyPatch, stopped: bool
+@pytest.mark.parametrize(
+    ("fragment", "stopped", "came"),
+    [
+        ("poll", False, ["before", "of the next"]),
+        ("poll", True, ["before", "of the next"]),
+        ("", False, ["of the next"]),
+    ],
+)
+def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_and_not_where_the_whole_page_is_drawn_again(
+    monkeypatch: pytest.MonkeyPatch, fragment: str, stopped: bool, came: list[str]
 ) -> None:
     """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    came, has_next = asked_after_its_end(of_fragment="poll", stopped=stopped)
-    assert came == ["before", "of the next"]
-    assert has_next
-
-
-def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
-    below.send_what_was_drawn()
-    assert asked_after_its_end(of_fragment="") == (["of the next"], True)
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, _asked_after_its_end(fragment, stopped)).result() == (came, True)
 
 
 @pytest.mark.parametrize(
@@ -370,14 +355,8 @@ def test_a_poll_is_left_out_while_the_answer_to_the_last_one_is_on_its_way(
     session: Any = SimpleNamespace(_scriptrunner=object() if runs else None, _browser_queue=queue)
     AppSession.request_rerun(session, ClientState(fragment_id="poll", is_auto_rerun=polls))
     assert bool(came) == asked
-
-
-def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    came: list[object] = []
-    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
-    below.poll_one_at_a_time()
-    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # type: ignore[arg-type]
-    assert came == [None]
+    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # without a browser's state
+    assert came[-1] is None
 
 
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from specviz.measure.endpoints.acceptance import find_acceptance
-from specviz.measure.endpoints.findings import BenchFindings, stops_paying
-from specviz.measure.endpoints.pairs import FEWEST_TOKENS, group_by_prompt, pair_answers
+from specviz.measure.endpoints.findings import BenchFindings
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, PairGroup, pair_answers
+from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
-from specviz.measure.endpoints.sentences import conclusion, dump_csv, table
+from specviz.measure.endpoints.sentences import conclusion
 from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
 from tests.support.known import known
 
@@ -50,7 +51,7 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     result = of_pair(make_answer("with", STEP / 2, first=FIRST), make_answer("without", STEP))
     [pair] = pair_answers(result).pairs
     assert pair.ratio == pytest.approx(2)
-    [prompt] = group_by_prompt([pair])
+    prompt = PairGroup(0, [pair])
     assert prompt.first_ratio == pytest.approx(1)
     assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
 
@@ -62,7 +63,7 @@ def test_one_prompt_has_no_interval_and_only_looks_faster() -> None:
     assert load.speedup.interval is None
     assert "looks like it helps" in said(result)
     assert conclusion(result)[-1] == "Measure next: the same prompts with --concurrency 2,4."
-    assert BenchFindings(result).stops is None
+    assert BenchFindings(result).words == {}
 
 
 def cut_answers(**of_ours: object) -> BenchResult:
@@ -74,7 +75,7 @@ def cut_answers(**of_ours: object) -> BenchResult:
 
 def test_answers_of_different_lengths_are_cut_at_the_shorter_one_by_the_tokens_of_their_parts() -> None:
     [pair] = pair_answers(cut_answers()).pairs
-    assert pair.cut == "counted"
+    assert pair.cut == "cut"
     assert pair.timed["without"].tokens == 17
     assert pair.ratio == pytest.approx(2)
     assert "one server wrote more tokens: both are timed up to as many" in said(cut_answers())
@@ -89,45 +90,23 @@ def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_n
         change(cut_answers(), lambda each: replace(each, part_seconds=[])),
     )
     [pair] = pair_answers(estimated).pairs
-    assert pair.cut == "estimated"
+    assert pair.cut == "cut"
     assert pair.ratio == pytest.approx(2)
-    assert "up to about as many" in said(estimated)
     [pair] = pair_answers(none).pairs
-    assert (pair.cut, group_by_prompt([pair])[0].latency_ratio) == ("not cut", None)
+    assert (pair.cut, PairGroup(0, [pair]).latency_ratio) == ("not_cut", None)
     assert "timed over its own length" in said(none)
-
-
-@pytest.mark.parametrize(
-    ("words", "up_to", "from_"),
-    [
-        ({1: "helps", 4: "hurts"}, 1, 4),
-        ({1: "helps", 4: "too close to call", 8: "hurts", 16: "hurts"}, 1, 8),
-        ({1: "helps", 4: "helps"}, 4, None),
-        ({1: "helps", 4: "about even"}, 1, None),
-        ({1: "hurts", 4: "hurts"}, None, 1),
-        ({1: "hurts", 4: "helps"}, None, None),
-        ({1: "helps", 4: "hurts", 8: "helps"}, 1, None),
-        ({1: "helps", 4: "hurts", 8: "about even"}, 1, None),
-    ],
-)
-def test_where_it_stops_paying_is_decided_by_measured_loads_only(
-    words: dict[int, object], up_to: int | None, from_: int | None
-) -> None:
-    found = stops_paying(words)  # type: ignore[arg-type]
-    assert (found.up_to, found.from_) == (up_to, from_)
 
 
 @pytest.mark.parametrize(
     ("speedups", "sentence"),
     [
         ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on."),
-        ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8, about even at 4."),
+        ({1: 1.5, 4: 1.0, 8: 0.7}, "helps at 1, hurts at 8 and about even at 4."),
         ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency. Higher loads than 8 were not measured."),
         ({1: 0.8, 8: 0.7}, "By concurrency: hurts at 1 and 8."),
-        ({1: 1.5}, "Higher loads than concurrency 1 were not measured."),
-        ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8, about even at 1."),
-        ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1, about even at 8."),
-        ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8, hurts at 1."),
+        ({1: 1.0, 8: 0.7}, "By concurrency: hurts at 8 and about even at 1."),
+        ({1: 1.5, 8: 1.0}, "By concurrency: helps at 1 and about even at 8."),
+        ({1: 0.8, 8: 1.5}, "By concurrency: helps at 8 and hurts at 1."),
     ],
 )
 def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
@@ -229,7 +208,6 @@ def test_a_bench_in_which_a_side_became_slower_has_no_verdict(load: int) -> None
     found = BenchFindings(disturbed)
     assert found.measured[0].speedup
     assert found.measured[0].speedup.judged.word == "too close to call"
-    assert found.rounds == []
     assert "helps" not in said(disturbed)
 
 
@@ -240,7 +218,7 @@ def test_one_prompt_that_is_faster_than_its_rounds_can_be_takes_the_verdict() ->
 
     result = change(make_bench({1: 1.3}), lump)
     assert "above the tokens that a round writes" in conclusion(result)[0]
-    assert BenchFindings(result).stops == stops_paying({1: "too close to call"})
+    assert BenchFindings(result).words == {1: "too close to call"}
 
 
 def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:
@@ -271,23 +249,8 @@ def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
 def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() -> None:
     result = make_bench({1: 1.5}, counted=False)
     assert find_acceptance(result) is None
-    assert "Neither the answers nor the counters say" in said(result)
     resting = Span("with", 1, "", 0, 0, Accepted(40, 20, 10), 1, asked=False)
     assert find_acceptance(replace(result, spans=[resting])) is None
-
-
-@pytest.mark.parametrize(
-    ("counts", "agrees"),
-    [
-        (Accepted(40, 22, 10), True),
-        (Accepted(40, 24, 10), True),  # the limit cut two off
-        (Accepted(40, 12, 10), True),  # ten passes without a draft
-        (Accepted(40, 32, 10), False),
-    ],
-)
-def test_counts_and_written_tokens_are_compared(counts: Accepted, agrees: bool) -> None:
-    told = said(of_pair(make_answer("with", STEP / 2, accepted=counts), make_answer("without", STEP)))
-    assert ("it did not count these answers alone" in told) != agrees
 
 
 def test_an_answer_without_counts_beside_answers_with_counts_drafted_nothing() -> None:
@@ -302,27 +265,6 @@ def test_an_answer_without_counts_beside_answers_with_counts_drafted_nothing() -
     assert found.whole.written == everything.whole.written
     assert found.whole.rounds is not None
     assert found.whole.rounds < (everything.whole.rounds or 0)
-    assert found.whole.passes is not None
-    assert found.whole.passes > found.whole.rounds
-
-
-def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() -> None:
-    found = BenchFindings(make_bench({1: 1.5}))
-    [cost], [load] = found.rounds, found.measured
-    assert load.speedup
-    assert load.speedup.interval
-    low, high = load.speedup.interval
-    assert cost.cost == pytest.approx(3 / load.speedup.value)
-    assert cost.interval == pytest.approx((3 / high, 3 / low))
-
-
-def test_passes_without_a_draft_are_no_plain_steps_so_a_rounds_cost_does_not_follow() -> None:
-    """N-grams draft in some passes only, and what the others cost is not known."""
-    result = change(make_bench({1: 1.2}), lambda each: replace(each, accepted=each.accepted and Accepted(8, 4, 2)))
-    found = BenchFindings(result)
-    assert found.rounds == []
-    assert not found.measured[0].doubts
-    assert "plain steps" not in said(result)
 
 
 def test_counts_without_rounds_are_of_all_passes() -> None:
@@ -336,10 +278,10 @@ def test_counts_without_rounds_are_of_all_passes() -> None:
 
 def test_greedy_texts_are_compared_by_ids_where_both_have_them() -> None:
     ours, plain = (make_answer(side, STEP, token_ids=[1, 2, 3], text="a bird sang") for side in ("with", "without"))
-    assert "in all 1 pairs, compared token by token" in said(of_pair(ours, replace(plain, text="other")))
+    assert "in all 1 pairs." in said(of_pair(ours, replace(plain, text="other")))
     other = replace(plain, token_ids=[1, 9, 3], text="a bird\nflew")
     sentence = said(of_pair(ours, other))
-    assert "0 of 1 pairs have the same text, compared token by token; 1 differ" in sentence
+    assert "0 of 1 pairs have the same text; 1 differ" in sentence
     shorter = said(of_pair(ours, replace(plain, token_ids=[1, 2], text="a bird")))
     assert "0 differ before one of the two ends" in shorter
 
@@ -351,7 +293,7 @@ def test_a_server_that_does_not_write_the_same_again_proves_nothing() -> None:
     def noisy(side: Side) -> BenchResult:
         return change(result, lambda each: replace(each, text=f"{each.text}{each.repeat if each.side == side else 0}"))
 
-    assert "The server without speculation does not write the same again (12 of 12 prompts)" in said(noisy("without"))
+    assert "The server without speculation does not write the same again" in said(noisy("without"))
     assert "proves nothing" in said(noisy("with"))
 
 
@@ -397,15 +339,20 @@ def test_one_server_alone_has_rates_and_counts_and_no_ratio() -> None:
     assert "tokens a second for one user" in text
     assert "guesses were accepted" in text
     assert "×" not in text
-    assert not any("speedup" in column or "without" in column for column in table(alone)[0])
+    assert not any("speedup" in column or "without" in column for column in table(BenchFindings(alone))[0])
 
 
 def test_the_table_has_a_row_for_each_prompt_and_concurrency_and_its_csv_marks_formulas() -> None:
     result = make_bench({1: 1.5, 4: 1.2}, prompts=[("=1+1", "story"), ("plain", "code")], noise=0)
-    columns, rows = table(result)
-    assert [(row[0], row[2]) for row in rows] == [("=1+1", 1), ("plain", 1), ("=1+1", 4), ("plain", 4)]
-    assert [row[columns.index("speedup")] for row in rows] == pytest.approx([1.5, 1.5, 1.2, 1.2])
-    lines = dump_csv(result).splitlines()
+    rows = table(BenchFindings(result))
+    assert [(row["prompt"], row["concurrency"]) for row in rows] == [
+        ("=1+1", 1),
+        ("plain", 1),
+        ("=1+1", 4),
+        ("plain", 4),
+    ]
+    assert [row["speedup"] for row in rows] == pytest.approx([1.5, 1.5, 1.2, 1.2])
+    lines = dump_csv(BenchFindings(result)).splitlines()
     assert len(lines) == 5
     assert lines[1].startswith("'=1+1,story,1,4,1.5")
 
@@ -441,13 +388,13 @@ def test_figures_that_no_server_has_end_in_sentences_not_in_an_error(extreme: di
     result = change(make_bench({1: 1.5, 4: 1.2}), changed)
     assert all(sentence.endswith(".") for sentence in conclusion(result))
     assert "nan" not in said(result)
-    dump_csv(result)
+    dump_csv(BenchFindings(result))
 
 
 def test_a_bench_without_answers_says_that_nothing_was_timed() -> None:
     empty = replace(make_bench({1: 1.5}), answers=[])
     assert "No pair of answers can be timed" in said(empty)
-    assert table(empty)[1] == []
+    assert table(BenchFindings(empty)) == []
     assert conclusion(replace(empty, without=None))
     assert conclusion(replace(empty, with_=Server("", "")))
     assert accepted_of(33).rounds == 11
@@ -511,3 +458,34 @@ def test_a_load_without_an_interval_is_no_load_at_which_it_helps() -> None:
     assert "It helps at each measured concurrency" in said(result)
     assert "It helps at each measured concurrency" not in said(few)
     assert "By concurrency: helps at 1." in said(few)
+
+
+@pytest.mark.parametrize("tokens", [44, 64])
+def test_a_first_part_that_holds_most_of_the_tokens_leaves_too_little_to_time(tokens: int) -> None:
+    """Found: 40 tokens were counted and never sent, and the few after them gave 0.85× and 2.57× where 1.33× is true."""
+    sizes = (3, 1, 2, 4, 1, 3, 2, 2)
+
+    def hidden(answer: Answer) -> Answer:
+        rest, parts, step = tokens - 40, list[int](), 0.008
+        while answer.side == "with" and sum(parts) < rest:
+            parts.append(min(sizes[len(parts) % len(sizes)], rest - sum(parts)))
+            step = 0.014
+        parts = parts or [1] * rest
+        seconds = [0.3 + step * place for place in range(len(parts))]
+        return replace(
+            answer, tokens=tokens, first=seconds[0], seconds=seconds[-1], part_seconds=seconds,
+            part_tokens=[40 + parts[0], *parts[1:]],
+        )  # fmt: skip
+
+    result = change(make_bench({1: 1.33}, counted=False), hidden)
+    assert not [load for load in BenchFindings(result).measured if not load.doubts]
+    assert not any(word in said(result) for word in ("helps", "hurts"))
+
+
+def test_more_requests_than_a_server_answers_at_once_are_a_queue_and_it_says_so() -> None:
+    def with_slots(slots: int | None) -> str:
+        result = make_bench({1: 1.5, 4: 1.2})
+        return said(replace(result, with_=replace(result.with_, slots=slots)))
+
+    assert "answers 2 requests at once: at concurrency 4 the others wait" in with_slots(2)
+    assert not any("the others wait" in with_slots(slots) for slots in (4, None))

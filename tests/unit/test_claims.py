@@ -11,11 +11,10 @@ import pytest
 
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.texts import Words, figures_in
 from specviz.data.lessons.facts import facts_of, stopping
 from specviz.data.lessons.questions import PEERS
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
-from specviz.data.lessons.story import StoryStep, steps
+from specviz.data.lessons.story import steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, KINDS, POSITIONS_AT, stored_methods
 from specviz.data.measured.peers import recorded_peers
@@ -179,25 +178,3 @@ def test_what_is_stored_supports_what_the_texts_claim(claims: Callable[[], Claim
     found = list(claims())
     assert found
     assert [said for said, holds in found if not holds] == []
-
-
-# Stored speedups in the texts, by what names their machine.
-SPEEDUPS = {
-    r"speedup": {"run_machine", "machine"},
-    r"(near|longest|best_draft|biggest|greedy|hot)_speedups?": {"sweep_machine"},
-    r"stop_gain": {"stop_machine"},
-    r"batch_(alone|writing)": {"batch_machine"},
-    r"(chain|tree)_best_speedup": {"methods_machine"},
-}
-
-
-@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-@pytest.mark.parametrize("words", ["technical", "plain"])
-def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: StoryStep, words: Words) -> None:
-    """Found: five speedups of one pair on different pages, from two processors, and some without a word of which."""
-    options = [each.meaning.choose(words) for each in step.question.options]
-    text = figures_in(step.text.choose(words))
-    for pattern, machines in SPEEDUPS.items():
-        figures = [*text, *(name for said in options for name in figures_in(said))]
-        has = [name for name in figures if re.fullmatch(pattern, name)]
-        assert not has or machines & set(text), f"{has} without any of {machines}"

@@ -1,19 +1,29 @@
-"""Classes without a browser: codes, names, limits, time, threads, and what students send."""
+"""Classes and their board without a browser: codes, names, limits, time, threads, and whatever somebody may type."""
 
+import csv
+import io
 import random
+import re
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan
 from specviz.service.classes import registry
-from specviz.service.classes.registry import Classes
-from specviz.service.classes.room import ClassNow, SharedRound
+from specviz.service.classes.board import answers_csv, board_of, rounds_csv
+from specviz.service.classes.registry import MAX_NAME, Classes, tidy_name
+from specviz.service.classes.room import ClassNow, SharedRound, Student
+from specviz.ui.classes.html import guesses_html, join_html, qr_code, question_html, scores_html, students_html
+from tests.support.hostile import ALL_NAMES, NAME
+from tests.support.html import Html
 from tests.support.known import known
 
 PLAN = GamePlan(seed=5)
@@ -46,15 +56,10 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
 
 
 def test_a_code_is_read_as_people_type_it() -> None:
-    for typed, code in (
-        ("ACDEF-GHJKM", "ACDEFGHJKM"),
-        ("a c-d_e.f–g h j k m", "ACDEFGHJKM"),
-        ("ACDEF-GHJK", None),
-        ("ACDEF-GHJK0", None),
-        ("ACDEF-GHJKЯ", None),
-        ("A" * 1_000_000, None),
-    ):
-        assert registry.read_code(typed) == code
+    for typed in ("ACDEF-GHJKM", "a c-d_e.f–g h j k m"):
+        assert registry.read_code(typed) == "ACDEFGHJKM"
+    for typed in ("ACDEF-GHJK", "ACDEF-GHJK0", "ACDEF-GHJKЯ", "A" * 1_000_000):
+        assert registry.read_code(typed) is None
 
 
 def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> None:
@@ -69,15 +74,12 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
 
 
 def test_a_name_is_short_and_only_text() -> None:
+    """Any name: the last test of this file."""
     for typed, name in (
         ("  Ada \t Lovelace \n", "Ada Lovelace"),
-        ("   ", ""),
         ("\x00\x07\x1b[31mAda", "[31mAda"),
-        ("\u202eadA\u2066", "adA"),
-        ("Zo\u0308e", "Zöe"),
-        ("李雷", "李雷"),
+        ("\u202eZo\u0308e\u2066", "Zöe"),
         ("A" + "\u0301" * 50, "Á" + "\u0301" * 2),
-        ("x" * 1_000_000, "x" * registry.MAX_NAME),
         ("<script>alert(1)</script>", "<script>alert(1)</script"),
     ):
         assert registry.tidy_name(typed) == name
@@ -125,6 +127,12 @@ def test_wrong_codes_never_refuse_a_right_one(server: Server) -> None:
     assert len(server.seen().students) == 2
 
 
+def open_all(classes: Classes, count: int, first: int = 1) -> list[str]:
+    """Classes from as few public addresses as can have so many."""
+    each = classes.limits.classes_of_one_address
+    return [classes.open(f"8.8.{first + number // each}.8", PLAN) for number in range(count)]
+
+
 def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
     classes, limits = server.classes, server.classes.limits
     open_all(classes, limits.classes - 1)
@@ -165,23 +173,13 @@ def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> No
     assert len(seen_student.answers) == len(quiz())
 
 
-def open_all(classes: Classes, count: int, first: int = 1) -> list[str]:
-    """Classes from as few public addresses as can have so many."""
-    each = classes.limits.classes_of_one_address
-    return [classes.open(f"8.8.{first + number // each}.8", PLAN) for number in range(count)]
-
-
-def join(classes: Classes, secret: str, students: int) -> list[str]:
-    return [classes.join(known(classes.look(secret)).code) for _ in range(students)]
-
-
 def test_on_a_full_server_a_class_without_recent_work_makes_room_and_one_at_work_never(server: Server) -> None:
     """Before: forty classes from four addresses, each with one student and one answer, held all places for a day."""
     classes, limits = server.classes, server.classes.limits
     forged = open_all(classes, limits.classes - 1)
     for secret in forged:
-        classes.send_answers(join(classes, secret, 1)[0], {0: 1})
-    students = join(classes, server.teacher, 24)
+        classes.send_answers(classes.join(known(classes.look(secret)).code), {0: 1})
+    students = [classes.join(server.code) for _ in range(24)]
     with pytest.raises(InputError, match="no place for another class"):
         classes.open("9.9.9.9", PLAN)  # a class has time to begin
     for student in students[:4]:
@@ -234,3 +232,119 @@ def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(server: Ser
     assert {student.name for student in now.students} == {f"s{number}" for number in range(30)}
     assert all(len(student.rounds) == len(rounds) for student in now.students)
     assert now.changes - before == 30 * (1 + len(rounds) + len(quiz()))
+
+
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
+OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
+
+
+def counts(emitted: int) -> Counts:
+    return Counts(rounds=1, drafted=3, accepted=emitted - 1, emitted=emitted)
+
+
+def a_round(number: int = 1, place: int = 0, *, word: str = "Lily", mine: int = 2) -> SharedRound:
+    said = (f"{word} ran", word, word == "Lily", "Lily. She")
+    return SharedRound(0, number, place, "x" * place, *said, counts(mine), counts(2), "Lily")
+
+
+def a_class(*rounds: list[SharedRound], name: str = "s{}") -> ClassNow:
+    """Each student with these rounds, who has answered with the rest of its number divided by three."""
+    students = [
+        Student(number, name.format(number), {one.key: one for one in own}, {0: number % 3})
+        for number, own in enumerate(rounds, start=1)
+    ]
+    return ClassNow("ACDEFGHJKM", PLAN, tuple(students), changes=1)
+
+
+def of_kind(kind: int) -> list[SharedRound]:
+    word = ("Lily", "Tom", "Anna")[kind]
+    return [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
+
+
+# Every third is better than wren-nano, every third worse, the rest even.
+THIRTY = a_class(*(of_kind(number % 3) for number in range(1, 31)))
+
+
+def test_classes_are_counted_once_each_at_their_places() -> None:
+    board = board_of(THIRTY)
+    assert board.played == len(board.scores) == 30
+    assert (board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (10, 10, 10)
+    assert sum(each.students for each in board.bins) == 30
+    assert {each.low: each.students for each in board.bins if each.students} == {1.0: 10, 2.0: 10, 3.0: 10}
+    assert [each.low for each in board.bins if each.has_model] == [2.0]
+    assert board.mine.tokens_per_target_call == board.model.tokens_per_target_call == 2.0
+    assert [(place.after, place.students) for place in board.places] == [(10 * r, 30) for r in range(ROUNDS)]
+    guesses = board.places[0].guesses
+    assert [(each.word, each.fits) for each in guesses] == [("Lily", True), ("Anna", False), ("Tom", False)]
+    assert {each.students for each in guesses} == {10}
+    assert board.questions[0].chosen == (10, 10, 10)
+    same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
+    board = board_of(a_class([same], [other], [replace(same, number=3)]))
+    assert sorted(place.students for place in board.places) == [1, 2]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, *ALL_NAMES])
+def test_what_students_write_stays_text_on_the_board(text: str) -> None:
+    one = replace(a_round(), word=text, before=text, place=len(text), written=text, model_word=text)
+    board = board_of(a_class([one], [one], name=text.replace("{", "(")))
+    for html in (guesses_html(PLAN, board.places[0], rare=True), students_html(board)):
+        page = Html(html)
+        assert page.tags <= OURS
+        assert "\u202e" not in page.text
+        assert "".join(c for c in text if c.isprintable())[:20].strip() in page.text.replace("↵", "")
+
+
+def test_the_board_hides_rare_words_and_the_right_answer_until_they_are_asked_for() -> None:
+    words = ["Lily", "Lily", "rude", "other", *(f"word{number}" for number in range(20))]
+    board = board_of(a_class(*([a_round(word=word)] for word in words)))
+    hidden, shown = (Html(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
+    assert ("rude" in hidden, "rude" in shown, "Lily" in hidden, "22 " in hidden) == (False, True, True, True)
+    widths = re.findall(r"width:([0-9.]+)%", guesses_html(PLAN, board.places[0], rare=False) + scores_html(board))
+    assert max(map(float, widths)) == 100.0
+    assert Html(scores_html(board_of(THIRTY))).text.count("10 ") >= 3  # better, about even, worse
+    hidden, shown = (
+        Html(question_html(board_of(THIRTY).questions[0], show_right=right)).text for right in (False, True)
+    )
+    assert ("✓" in hidden, "✓" in shown, "30" in hidden) == (False, True, True)
+
+
+def test_a_qr_code_holds_a_link_as_squares_only() -> None:
+    link = 'http://192.168.1.20:8501/be_the_draft?class=ACDEF-GHJKM"><script>'
+    html = join_html("ACDEFGHJKM", '192.168.1.20:8501/class"><script>', link, 3, 1)
+    assert Html(html).tags <= OURS
+    assert "ACDEF-GHJKM" in Html(html).text
+    assert re.search(r'<img class="qr" src="data:image/svg', html)
+    assert qr_code("x" * 5_000) == ""
+
+
+def test_the_tables_hold_every_round_and_every_answer() -> None:
+    rounds = list(csv.DictReader(io.StringIO(rounds_csv(THIRTY))))
+    assert len(rounds) == 30 * ROUNDS
+    assert rounds[0] == {
+        "student": "1", "name": "s1", "seed": "5", "set": "story", "mode": "type", "prompt": PLAN.prompts[0].name,
+        "round": "1", "guess": "Tom ran", "written": "Lily. She", "you_drafted": "3", "you_accepted": "1",
+        "you_emitted": "2", "model_drafted": "3", "model_accepted": "1", "model_emitted": "2",
+    }  # fmt: skip
+    answers = list(csv.DictReader(io.StringIO(answers_csv(THIRTY))))
+    assert len(answers) == 30
+    assert answers[0]["option"] == "2"
+    assert [int(row["right"]) for row in answers[:3]] == [int(n % 3 == quiz()[0].right) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://evil.test","x")'])
+def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
+    now = a_class([replace(a_round(), guess=text, written=text)], name=text)
+    cells = [
+        cell for table in (rounds_csv(now), answers_csv(now)) for row in csv.reader(io.StringIO(table)) for cell in row
+    ]
+    assert len(cells) > 30
+    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in cells)
+
+
+@given(st.text())
+def test_any_name_becomes_short_text_on_one_line_and_stays_so(typed: str) -> None:
+    name = tidy_name(typed)
+    assert len(name) <= MAX_NAME
+    assert name == name.strip()
+    assert not any(unicodedata.category(char)[0] == "C" or char in "\n\u2028\u2029" for char in name)
+    assert tidy_name(name) == name

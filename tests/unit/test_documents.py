@@ -9,17 +9,8 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
+from specviz.measure.endpoints import result as bench
 from specviz.measure.endpoints.pairs import pair_answers
-from specviz.measure.endpoints.result import (
-    Accepted,
-    Answer,
-    BenchPrompt,
-    BenchResult,
-    BenchSettings,
-    Server,
-    Span,
-    read_result,
-)
 from specviz.systems import SYSTEMS, RecordOptions, import_run
 from tests.support.commands import parsed
 from tests.support.records import FakeTokenizer
@@ -27,9 +18,7 @@ from tests.support.records import FakeTokenizer
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
 TEXTS = {file.stem: file.read_text(encoding="utf-8") for file in DOCUMENTS}
-CONTRIBUTING, ARCHITECTURE, TEACHING, TRACES = (
-    TEXTS[name] for name in ("CONTRIBUTING", "architecture", "teaching", "traces")
-)
+TRACES = TEXTS["traces"]
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")  # to a file of the repository, perhaps to a part of it
 
 
@@ -62,14 +51,15 @@ def test_the_smallest_trace_is_valid_and_has_no_field_too_many() -> None:
 
 def test_the_smallest_bench_is_valid_and_every_field_of_a_bench_is_explained() -> None:
     [smallest] = re.findall(r"```json\n(.*?)```", TEXTS["bench"], re.DOTALL)
-    result = read_result(smallest.encode())
+    result = bench.read_result(smallest.encode())
     assert len(pair_answers(result).pairs) == 1
     for name in json.loads(smallest).keys() - {"schema", "answers", "prompts", "without"}:
         less = {field: value for field, value in json.loads(smallest).items() if field != name}
         with pytest.raises(InputError, match=f"{name}: Field required|at {name}"):
-            read_result(json.dumps(less).encode())
+            bench.read_result(json.dumps(less).encode())
     named = set(re.findall(r"`(\w+)`", TEXTS["bench"]))
-    kinds = (BenchResult, Server, BenchPrompt, BenchSettings, Accepted, Answer, Span)
+    kinds = (bench.BenchResult, bench.Server, bench.BenchPrompt, bench.BenchSettings)
+    kinds += (bench.Accepted, bench.Answer, bench.Span)
     fields = {field.name.rstrip("_") for kind in kinds for field in dataclasses.fields(kind)}
     assert fields - named == set()
 

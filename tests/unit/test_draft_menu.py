@@ -11,9 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER
-from specviz.models.draft_menu import (
-    draft_for,
-)
+from specviz.models.draft_menu import draft_for
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit

@@ -197,13 +197,13 @@ def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
 
 
 def test_of_several_models_one_must_be_named() -> None:
-    with pytest.raises(InputError, match="has the models a, b: name one with --model"):
+    with pytest.raises(InputError, match="it has the models a, b: name one with --model"):
         meet(FakeServer(models=("a", "b")))
     assert meet(FakeServer(models=("a", "b")), "b").model == "b"
 
 
 def test_a_model_that_it_does_not_have() -> None:
-    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1 has no model 'x': it has wren\."):
+    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1: it has no model 'x', but wren\."):
         meet(FakeServer(), "x")
 
 
@@ -320,3 +320,15 @@ def test_models_may_be_a_bare_list_and_one_may_stand_for_all(wrapped: bool) -> N
     server = Listing(models=("*",))
     with running(server):
         assert meet(server, "anything").model == "anything"
+
+
+@pytest.mark.parametrize(("total", "slots"), [(4, 4), (0, None), (True, None), ("4", None)])
+def test_a_server_says_how_many_requests_it_answers_at_once(total: object, slots: int | None) -> None:
+    class Props(FakeServer):
+        def reply(self, path: str, body: dict[str, Any]) -> Reply:
+            if path == "/props":
+                return Reply([json.dumps({"build_info": "b11434", "total_slots": total}).encode()], headers=JSON)
+            return super().reply(path, body)
+
+    server = meet(Props(owner="llamacpp")).server
+    assert (server.system, server.version, server.slots) == ("llama.cpp", "b11434", slots)

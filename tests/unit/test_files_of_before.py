@@ -2,7 +2,8 @@
 
 `tests/fixtures/before` holds every recorded run, race, sweep, proof and game of commit 22d8412, files that its command
 line wrote, and in `links.json` links to all seven pages, good and bad. `files.json` says what that commit read in the
-files; with each link stand the values and the lines that it gave. Never make these files again with newer code.
+files; with each link stand the values and the lines that it gave; `links_later.json` has what was added since. Never
+make these files again with newer code.
 """
 
 import gzip
@@ -18,7 +19,8 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.links.permalink import request_from_link
+from specviz.data.links.permalink import RunLink
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
@@ -27,10 +29,10 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.race.race_state import entry_from_link
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
-from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
-from specviz.ui.worksheet.worksheet_state import start_from_link
+from specviz.ui.race.race_state import RaceEntry
+from specviz.ui.same_quality.asked import ProofLink
+from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
+from specviz.ui.worksheet.controls import start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
 FILES: dict[str, Any] = json.loads((BEFORE / "files.json").read_text(encoding="utf-8"))
@@ -151,7 +153,11 @@ class Link(NamedTuple):
     problems: list[str]
 
 
-LINKS = [Link(**found) for found in json.loads((BEFORE / "links.json").read_text(encoding="utf-8"))]
+LINKS = [
+    Link(**found)
+    for name in ("links.json", "links_later.json")
+    for found in json.loads((BEFORE / name).read_text(encoding="utf-8"))
+]
 START = WorksheetStart(
     "a start", "a test's", WorksheetModel(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28
 )  # what the worksheet holds already
@@ -161,25 +167,24 @@ Read = tuple[dict[str, Any] | None, list[str]]
 
 
 def watch(params: Params) -> Read:
-    linked = request_from_link(params, known_names())
-    return {"request": asdict(linked.request), "step": linked.step, "preset": linked.preset}, linked.problems
+    linked, problems = RunLink.read(params, context=known_names())
+    preset = None if linked.preset == OWN_TEXT else linked.preset
+    return {"request": asdict(linked.request()), "step": linked.step, "preset": preset}, problems
 
 
 def race(params: Params) -> Read:
-    entry, problems = entry_from_link(params, known_names())
-    return asdict(entry), problems
+    entry, problems = RaceEntry.read(params, context=known_names())
+    return entry.model_dump() | {"request": asdict(entry.request())}, problems
 
 
 def helps(params: Params) -> Read:
-    choice, problems = choice_from_link(params, known_names())
+    choice, problems = SweepChoice.read(params, context=known_names())
     return choice.model_dump(), problems
 
 
 def proof(params: Params) -> Read:
-    wanted, problems = wanted_from_link(params, known_names())
-    request, settings = wanted.request, wanted.request.settings
-    renamed = {"gamma": settings.draft_length, "top_k": settings.top_k or 0, "top_p": settings.top_p or 1.0}
-    return asdict(request) | asdict(settings) | asdict(wanted) | renamed | {"preset": wanted.preset or "own"}, problems
+    wanted, problems = ProofLink.read(params, context=known_names())
+    return wanted.model_dump() | {"pieces": asdict(wanted.pieces)}, problems
 
 
 def worksheet(params: Params) -> Read:

@@ -1,22 +1,44 @@
-"""The game's logic without models: words and tokens, scores, sentences, the table, links."""
+"""The game without models: words and tokens, scores, the table, links, and the game in a player's browser tab."""
 
 import csv
 import io
+import json
+import re
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.game import game
-from specviz.game.game import GamePlan
+from specviz.game.game import (
+    LOOKUP,
+    MAX_TURNS,
+    MODEL,
+    PROMPTS,
+    YOU,
+    GamePlan,
+    Turn,
+    dump_turn,
+    load_turn,
+    run_of,
+    score,
+)
 from specviz.game.messages import verdict
-from specviz.game.saved import game_csv
+from specviz.game.saved import SavedGame, dump_game, game_csv, load_game
+from specviz.game.words import best_branch, branches, draft_text, words_of
 from specviz.models.gguf_folder import SMOLLM2
+from specviz.service.classes.room import shared_rounds
+from specviz.ui.be_the_draft.board import recorded_example
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import Form
+from specviz.ui.watch.watch_state import Changes
 from tests.support.drawn import drawn_traces
-from tests.support.fake_turns import a_turn
+from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
+from tests.support.plain_json import with_value
 
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
@@ -36,13 +58,11 @@ def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
 
 
 def test_the_verdict_goes_by_tokens_per_target_call() -> None:
-    for yours, model, lookup, said in (
-        (3, 1, 0, "You were the better draft: you 4.00, wren-nano 2.00 and prompt lookup 1.00 tokens per target call."),
-        (2, 2, 0, "You and wren-nano are about even"),
-        (1, 3, 0, "wren-nano was the better draft: you 2.00, wren-nano 4.00 and prompt lookup 1.00 tokens"),
-    ):
-        said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
-        assert said in said_of_game
+    for yours, model, figures in ((3, 1, ["4.00", "2.00", "1.00"]), (1, 3, ["2.00", "4.00", "1.00"])):
+        said = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=0)])
+        assert re.findall(r"\d\.\d\d", said) == figures
+        assert said.startswith("You" if yours > model else "wren-nano")
+    assert "even" in verdict([a_turn([" a", " b", " c"], 2, model=2, lookup=0)])
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
@@ -56,9 +76,7 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert game.run_of([]) is None
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
-    said = [round["sentences"][0] for round in data["rounds"]]
-    assert said == ["You guess 2 tokens.", "You skip: nothing is drafted.", "You guess 1 token."]
-    assert fill_in_trace(Form(), read) is None, "no draft of the controls is a person"
+    assert fill_in_trace(Changes(), read) is None, "no draft of the controls is a person"
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
@@ -89,14 +107,15 @@ def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
 def test_a_link_to_a_chat_is_read_whole_and_what_cannot_chat_gets_a_sentence() -> None:
     plan, problems = game.plan_from_link({"target": SMOLLM2, "prompt_format": ["chat"]})
     assert (plan.set, problems) == (game.CHAT_SETS[0], [])
-    no_chat = "wren-base is no chat model: using {} texts."
-    for link, kind, said in (
-        ({"prompt_format": "chat"}, "story", [no_chat.format("story")]),
-        ({"prompt_format": "chat", "set": "prose"}, "prose", [no_chat.format("prose")]),
-        ({"set": "answer"}, "story", [no_chat.format("story")]),
-        ({"target": "some-chat"}, "story", ["The link’s target is not a target of this game: using wren-base."]),
+    for link, kind in (
+        ({"prompt_format": "chat"}, "story"),
+        ({"prompt_format": "chat", "set": "prose"}, "prose"),
+        ({"set": "answer"}, "story"),
+        ({"target": "some-chat"}, "story"),
     ):
-        assert game.plan_from_link(link) == (GamePlan(seed=game.LINK_SEED, set=kind), said)
+        plan, [problem] = game.plan_from_link(link)
+        assert plan == GamePlan(seed=game.LINK_SEED, set=kind)
+        assert "wren-base" in problem
 
 
 def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
@@ -110,3 +129,116 @@ def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() ->
     assert rows[2]["draft"] == "'=1+1"
     assert [rows[0][name] for name in ("target", "prompt_format", "rival")] == ["wren-base", "raw", "wren-nano"]
     assert game_csv(plan, [[], [], []]).count("\n") == 1
+
+
+def turn_on(prompt: str) -> Turn:
+    """The recorded turn, as if it had been played first on this prompt."""
+    example = known(recorded_example())
+    trace = known(example.turn.trace)
+    moved = replace(trace, prompt=replace(trace.prompt, text=prompt))
+    return replace(example.turn, trace=moved, text=prompt + trace.output.text)
+
+
+def saved(**changes: Any) -> SavedGame:
+    plan = GamePlan(seed=21, set="prose")
+    games = [[turn_on(plan.prompts[0].text)], [], []]
+    return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
+
+
+DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
+DOWN = [" the", " cat", " sat", " down"]  # what the target writes
+
+
+def with_tree(guesses: list[list[str]], target: list[str]) -> SavedGame:
+    """A game whose one turn has these guesses."""
+    plan = GamePlan()
+    return SavedGame(plan.link, 0, [[a_tree_turn(guesses, target, before=plan.prompts[0].text)], [], []], "half", "Ada")
+
+
+def test_a_saved_game_is_read_back_finished_or_not() -> None:
+    for each in (saved(), saved(place=PROMPTS), replace(with_tree([DOG, CAT], DOWN), second="or half")):
+        assert load_game(dump_game(each)) == each
+    assert saved().plan == GamePlan(seed=21, set="prose")
+    text = dump_game(SavedGame(GamePlan().link)).replace(',"second":""', "")
+    assert "second" not in text
+    assert load_game(text).second == ""
+
+
+def test_a_game_with_a_chat_model_is_read_back_with_its_own_rival() -> None:
+    plan = GamePlan.chosen(3, "answer", "type", SMOLLM2)
+    turn = turn_on(plan.prompts[0].text)
+    chat = replace(turn, rivals={plan.rival: turn.rivals[MODEL], LOOKUP: turn.rivals[LOOKUP]})
+    own = SavedGame(plan.link, 0, [[chat], [], []])
+    assert load_game(dump_game(own)) == own
+    assert score([chat], plan.rival)[plan.rival].rounds == 1
+    with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
+        load_game(dump_game(replace(own, games=[[turn], [], []])))
+
+
+SAVED = json.loads(dump_game(saved()))
+(PLAYED,) = SAVED["games"][0]
+CHANGES: dict[str, Any] = {
+    "place": PROMPTS + 1,
+    "games": [[], []],
+    "games.0": [PLAYED] * (MAX_TURNS + 1),
+    "games.0.0.trace": None,
+    "games.0.0.rivals": {},
+    "games.0.0.trace.output.token_ids": [1],
+    "games.0.0.trace.rounds.0.drafted.0.target_prob": 2,
+    "typed": "a" * 10_000,
+    "link.set": "poem",
+    "games.0.0.text": 7,
+}
+HOSTILE = {where: with_value(SAVED, where, value) for where, value in CHANGES.items()} | {
+    "more scored turns than a text has": with_value(SAVED, "games.0", [PLAYED] * 6),
+    "a turn on another text": with_value(SAVED, "games", SAVED["games"][::-1]),
+    "three guesses": json.loads(dump_game(with_tree([DOG, CAT, [" the", " owl"]], [" the", " cat"]))),
+    "four guesses": json.loads(dump_game(with_tree([[" a"], [" b"], [" c"], [" d"]], [" the", " cat"]))),
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*map(json.dumps, HOSTILE.values()), "", "{", "null", "[]", '"a"', "[" * 100_000],
+    ids=[*HOSTILE, *range(6)],
+)
+def test_what_is_no_game_is_refused_with_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
+        load_game(text)
+
+
+def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
+    first, second = branches(a_tree_round([DOG, CAT], DOWN))
+    assert [token.text for token in first.drafted] == DOG
+    assert [token.text for token in second.drafted] == CAT
+    assert [token.status for token in first.drafted] == ["accepted", "rejected", "not taken"]
+    assert [token.status for token in second.drafted] == ["accepted"] * 3
+    assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
+    chain = a_round([" a"], 1)
+    assert branches(chain) == [chain]
+    assert best_branch(a_tree_round([DOG, CAT], DOWN)).accepted == 3
+    assert [t.text for t in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
+    assert draft_text(a_tree_round([DOG, CAT], [" an"])) == "the dog ran / the cat sat"
+    first, second = branches(a_tree_round([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]))
+    assert [word.fate for word in words_of(first)] == ["accepted", "accepted"]
+    assert [word.fate for word in words_of(second)] == ["part"]
+    apart = branches(a_tree_round([[" a"], [" b", " c"]], [" a", "."]))[1]
+    assert [word.fate for word in words_of(apart)] == ["not taken", "not taken"]
+
+
+def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tables_show_both() -> None:
+    """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
+    tree, both = a_tree_turn([DOG, CAT], DOWN), with_tree([DOG, CAT], DOWN)
+    counts = score([tree])
+    assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
+    assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
+    assert counts[YOU].acceptance_rate == 3 / 5
+    assert "the dog ran / the cat sat" in game_csv(both.plan, both.games)
+    (shared,) = shared_rounds(both.plan, both.games)
+    assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
+    chain = a_turn([" a", " b"], 1, before=tree.text)
+    run = known(run_of([tree, chain]))
+    assert (run.settings.tree, [round.is_tree for round in run.rounds]) == ("dynamic:5", [True, False])
+    parse_trace(dump_trace(run))
+    assert known(run_of([chain])).settings.tree is None
+    assert load_turn(dump_turn(tree)) == tree

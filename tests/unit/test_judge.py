@@ -77,8 +77,7 @@ def test_all_pages_say_the_same_word(
 
 
 @pytest.mark.parametrize(
-    ("speedup", "word"),
-    [(1.5, "helps"), (1.051, "helps"), (1.04, "about even"), (0.96, "about even"), (0.95, "hurts")],
+    ("speedup", "word"), [(1.5, "helps"), (1.051, "helps"), (1.04, "about even"), (0.96, "about even"), (0.95, "hurts")]
 )
 def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: VerdictWord) -> None:
     looks = "Looks about even" if word == "about even" else f"Looks like it {word}"

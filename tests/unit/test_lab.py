@@ -30,13 +30,9 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 def test_right_solutions_are_right(write: Callable[[str], Path]) -> None:
     marks = check_file(write(RIGHT))
     assert [mark.exercise for mark in marks] == NAMES
+    for loop in OTHER_LOOPS:
+        marks += check_file(write(loop), ["speculative_decode"])
     assert [mark.says for mark in marks if not mark.right] == []
-
-
-@pytest.mark.parametrize("way", range(len(OTHER_LOOPS)))
-def test_a_right_loop_of_another_way_is_right(way: int, write: Callable[[str], Path]) -> None:
-    (mark,) = check_file(write(OTHER_LOOPS[way]), ["speculative_decode"])
-    assert mark.says == "Right."
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -55,17 +51,14 @@ def test_the_kind_of_a_formulas_mistake_is_named(name: str, kind: str) -> None:
     assert exercise.check(exercise.wrong[kind]).kind == kind
 
 
-@pytest.mark.parametrize("kind", VERIFIES)
-def test_the_kind_of_a_verdicts_mistake_is_named(kind: str, write: Callable[[str], Path]) -> None:
-    (mark,) = check_file(write(VERIFIES[kind]), ["judge"])
-    assert (mark.state, mark.kind) == ("wrong", kind)
+MISTAKES = [("judge", kind, code) for kind, code in VERIFIES.items()]
+MISTAKES += [("speculative_decode", kind, LOOP_START.replace(*change)) for kind, change in LOOPS.items()]
 
 
-@pytest.mark.parametrize("kind", LOOPS)
-def test_the_kind_of_a_loops_mistake_is_named(kind: str, write: Callable[[str], Path]) -> None:
-    old, new = LOOPS[kind]
-    assert LOOP_START.count(old) == 1
-    (mark,) = check_file(write(LOOP_START.replace(old, new)), ["speculative_decode"])
+@pytest.mark.parametrize(("name", "kind", "code"), MISTAKES, ids=[f"{name}-{kind}" for name, kind, _ in MISTAKES])
+def test_the_kind_of_a_mistake_is_named(name: str, kind: str, code: str, write: Callable[[str], Path]) -> None:
+    assert code != LOOP_START
+    (mark,) = check_file(write(code), [name])
     assert (mark.state, mark.kind) == ("wrong", kind)
 
 
@@ -94,21 +87,6 @@ def test_whatever_a_function_does_is_said(name: str, body: str, says: str, write
     assert says in mark.says or mark.kind
 
 
-def test_a_function_that_never_ends_is_stopped(write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
-    (mark,) = check_file(write("def leftover(p, q):\n    while True:\n        pass\n"), ["leftover"])
-    assert mark.kind == "too_slow"
-
-
-def test_a_function_that_catches_everything_is_stopped_too(
-    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
-    body = "    while True:\n        try:\n            x = 1\n        except Exception:\n            pass\n"
-    (mark,) = check_file(write(f"def leftover(p, q):\n{body}"), ["leftover"])
-    assert mark.kind == "too_slow"
-
-
 def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_yet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,13 +102,24 @@ def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_ye
     assert main(["lab", "check", str(folder)]) == 1, "before: the folder that lab new made was no file"
     out, err = capsys.readouterr()
     assert err == "specviz: 8 of 16 exercises are right.\n"
-    assert [line for line in out.splitlines() if ".py" in line] == [
-        str(folder / name) for name in ("exercises.py", "second.py")
-    ]
+    read = [str(folder / name) for name in ("exercises.py", "second.py")]
+    assert [line for line in out.splitlines() if ".py" in line] == read
     assert (out.count("· not written"), out.count("✓ right")) == (8, 8)
     assert main(["lab", "check", str(tmp_path)]) == 2
     assert "There is no file with exercises in" in capsys.readouterr().err
     assert json.loads((folder / "lab.ipynb").read_text())["nbformat"] == 4
+
+
+ENDLESS = "    while True:\n        try:\n            x = 1\n        except Exception:\n            pass\n"
+
+
+@pytest.mark.parametrize("body", ["    while True:\n        pass\n", ENDLESS], ids=["plain", "catches everything"])
+def test_a_function_that_never_ends_is_stopped(
+    body: str, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
+    (mark,) = check_file(write(f"def leftover(p, q):\n{body}"), ["leftover"])
+    assert mark.kind == "too_slow"
 
 
 def test_a_function_that_refuses_one_case_is_written(write: Callable[[str], Path]) -> None:
@@ -146,13 +135,9 @@ def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pyt
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert (told["right"], told["of"]) == (7, 8)
-    assert told["exercises"][0] == {
-        "file": str(file),
-        "exercise": "acceptance_chance",
-        "state": "wrong",
-        "kind": "not_limited",
-        "says": lab_words()["acceptance_chance"].kinds["not_limited"],
-    }
+    said = {"says": lab_words()["acceptance_chance"].kinds["not_limited"], "file": str(file)}
+    told_first = {"exercise": "acceptance_chance", "state": "wrong", "kind": "not_limited"}
+    assert told["exercises"][0] == told_first | said
     assert err == "specviz: 7 of 8 exercises are right.\n"
     assert main(["lab", "check", str(write(RIGHT)), "leftover"]) == 0
     assert "✓ right" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Lesson plans: what a YAML file may hold, and that our own say what their recorded runs hold."""
 
 import re
+from itertools import product
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -51,16 +52,13 @@ def test_a_plan_is_read_with_everything_in_it() -> None:
     screen = Screen.from_link(LINK)
     assert plan.moments == (Moment("One moment", 3, screen, "Which guess fails: the first?", "The third."),)
     assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
+    text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
+    plan = parse_plan(text.encode(), "own")
+    assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",)), "YAML's other kinds"
     text = PLAN.replace("run=first", "target=someone/else").encode()
     assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not known here"):
         parse_plan(text, "own", ["wren-base", "wren-nano"])
-
-
-def test_texts_that_yaml_takes_for_other_things_stay_texts() -> None:
-    text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
-    plan = parse_plan(text.encode(), "own")
-    assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",))
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_place() -> None:
@@ -75,66 +73,50 @@ moments:
     anwser: The third.
   - just a text
 """
-    assert problems_of(text) == [
-        "Line 2: “title” is missing.",
-        "Line 2, “minutes”: write a whole number from 1 to 240.",
-        "Line 3, “goals”: write a list here: each item on its own line, after a hyphen.",
-        "Line 5, moment 1: “answer” is missing.",
-        "Line 7, moment 1, “link”: write a link of this app here, such as ./?run=first&step=4, without spaces.",
-        "Line 8, moment 1, “question”: write a text here.",
-        "Line 9, moment 1: “anwser” is not a field here. The fields are title, minutes, link, question, "
-        "answer, mistakes, do.",
-        "Line 10, moment 2: write fields here: title, minutes, link, question, answer, mistakes, do.",
+    places = ["Line 2: “title”", "Line 2, “minutes”", "Line 3, “goals”", "Line 5, moment 1: “answer”"]
+    places += [
+        f"Line {line}, moment 1{name}" for line, name in ((7, ", “link”"), (8, ", “question”"), (9, ": “anwser”"))
     ]
+    for problem, place in zip(problems_of(text), [*places, "Line 10, moment 2"], strict=True):
+        assert problem.startswith(place)
 
 
 def test_what_does_not_fit_is_refused() -> None:
     for old, new, problem in (
-        ("3\ngoals", "2\ngoals", "The moments take 3 minutes together, more than the plan’s 2."),
-        ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice."),
-        ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000 is the most."),
-        ("The third.", "[a, b]", f"{ANSWER}: write a text here."),
+        ("3\ngoals", "2\ngoals", "The moments take 3 minutes together"),
+        ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice"),
+        ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000"),
+        ("The third.", "[a, b]", f"{ANSWER}: write a text here"),
+        ("  - See a round.", "  []", "Line 4, “goals”: write a list here"),
     ):
-        assert problems_of(PLAN.replace(old, new)) == [problem]
+        assert problems_of(PLAN.replace(old, new))[0].startswith(problem)
     assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
-    assert "write a list here" in problems_of(re.sub("goals:(.*\n)*", "goals: []\nmoments: []", PLAN))[0]
     assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
     many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert (len(many), many[-1]) == (plans.MAX_PROBLEMS + 1, "There are 74 more problems.")
+    assert len(many) == plans.MAX_PROBLEMS + 1
+    assert " 74 " in many[-1]
 
 
 def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
-    for link, said in (
-        ("javascript:alert(1)", "write a link of this app"),
-        ("//example.org/", "write a link of this app"),
-        ("/\\example.org", "write a link of this app"),
-        ("./?prompt=two words", "write a link of this app"),
-        ("./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "write a link of this app"),
-        ("../be_the_draft", "names no page"),
-        ("//[", "write a link of this app"),
-        ("./?run=first#top", "write a link of this app"),
-        ("./?" + "&".join(f"a{i}=1" for i in range(100)), "write a link of this app"),
-        ("./?prompt=" + "x" * 9_000, "write a link of this app"),
-        ("./?gamma=99", "gamma=99 is not a draft length"),
-        ("./?view=huge", "view=huge is not one of"),
-        ("./?run=story-nothing", "run=story-nothing is not a recorded run"),
-        ("./?hide=result,everything", "hide=everything names no control"),
-        ("./?run=first&moment=2", "moment is not for a moment's link"),
-    ):
+    elsewhere = ("javascript:alert(1)", "//example.org/", "/\\example.org", "//[", "../be_the_draft")
+    unfit = (
+        "./?prompt=two words",
+        "./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x",
+        "./?run=first#top",
+        "./?prompt=" + "x" * 9_000,
+    )
+    unknown = ("gamma=99", "view=huge", "run=story-nothing", "hide=result,everything", "run=first&moment=2")
+    many = "./?" + "&".join(f"a{i}=1" for i in range(100))
+    for link in (*elsewhere, *unfit, many, *(f"./?{query}" for query in unknown)):
         [problem] = problems_of(PLAN.replace(LINK, f'"{link}"'.replace("\\", "\\\\")))
         assert problem.startswith("Line 9, moment 1, “link”: ")
-        assert said in problem
 
 
-def test_a_link_to_any_page_of_the_app_is_taken() -> None:
+def test_a_link_to_any_page_is_taken_and_one_that_names_a_page_as_before_opens_the_page_of_today() -> None:
     for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
         assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
-
-
-@pytest.mark.parametrize(("before", "today"), FORMER.items())
-def test_a_plan_that_names_a_page_as_before_opens_the_page_of_today(before: str, today: str) -> None:
-    for link in (f"./{before}?seed=3", f"/{before}?seed=3", f"{before}?seed=3"):
-        (moment,) = parse_plan(PLAN.replace(LINK, link).encode(), "own").moments
+    for (before, today), start in product(FORMER.items(), ("./", "/", "")):
+        (moment,) = parse_plan(PLAN.replace(LINK, f"{start}{before}?seed=3").encode(), "own").moments
         assert moment.screen.link == f"./{today}?seed=3"
 
 
@@ -203,17 +185,13 @@ def test_a_screens_link_and_names_to_hide_are_read() -> None:
 def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(PLAN)
-    bad.write_text("title: x\nmoments:\n  - a text\n")
+    bad.write_text(text := "title: x\nmoments:\n  - a text\n")
     assert main(["lesson", "check", str(good)]) == 0
     assert "A plan: 1 moment, 3 minutes" in capsys.readouterr().out
     assert main(["lesson", "check", str(bad)]) == 2
     *problems, last = capsys.readouterr().err.splitlines()
-    assert problems == [
-        "Line 1: “minutes” is missing.",
-        "Line 1: “goals” is missing.",
-        "Line 3, moment 1: write fields here: title, minutes, link, question, answer, mistakes, do.",
-    ]
-    assert last == "specviz: bad.yaml is no lesson plan yet: 3 problems, see above."
+    assert problems == problems_of(text)
+    assert last.startswith("specviz: bad.yaml is no lesson plan yet: 3 problems")
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
     with pytest.raises(InputError, match="cannot be read: No such file"):
         plans.read_plan_file(tmp_path / "none.yaml")
@@ -246,13 +224,10 @@ def text_of(moment: Moment) -> str:
     return " ".join([moment.question, moment.answer, moment.mistakes])
 
 
-def test_every_moment_with_a_run_is_checked() -> None:
-    assert {title for _, title in OF_A_RUN} == SAID.keys()
-
-
 @pytest.mark.parametrize("key", OF_A_RUN, ids=": ".join)
 def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     moment = MOMENTS[key]
+    assert {title for _, title in OF_A_RUN} == SAID.keys()
     run = known(moment.screen.run)
     round, phase = divmod(moment.screen.step, 3)
     assert phase == PHASES.get(moment.title, 2)

@@ -1,8 +1,7 @@
-"""The story, its answers and the map of methods as data: complete, in two voices, and true of what is stored."""
+"""The lessons and the map of methods as data: complete, in two voices, and true of what is stored."""
 
 import re
 from dataclasses import replace
-from itertools import combinations
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -10,35 +9,29 @@ import pytest
 
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
+from specviz.core.judge import NEUTRAL
+from specviz.core.languages import set_language
 from specviz.core.metrics import count, span
-from specviz.core.texts import Facts, Says, figures_in, fill
+from specviz.core.texts import figures_in, fill
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
-from specviz.data.lessons.story import Question, StoryStep, request_of, round_at, steps, watch_link
-from specviz.data.links.permalink import request_from_link
+from specviz.data.lessons.roofline import published_peaks, roofline
+from specviz.data.lessons.story import StoryStep, request_of, round_at, steps, watch_link
+from specviz.data.links.permalink import RunLink
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.measure.sweep.study import fair_rows, pooled, select_kind
+from specviz.data.prompts.workloads import OWN_TEXT
+from specviz.measure.sweep.study import fair_rows, select_kind, summarise
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of
 from specviz.ui.learn.learn_state import LearnState, go_to_place
+from specviz.ui.learn.roofline import roofline_payload
 from tests.support.known import known
 from tests.support.measured_methods import on_kind
 
-PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”\n-]*")  # no symbols, no Greek, no per cent
-TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
-
 RARE = {place: getattr(runs, f"{place}_round") for place in ("mixed", "full", "drawn", "branch")}
-
-
-def is_plain(text: str) -> bool:
-    return bool(PLAIN.fullmatch(text)) and not TECHNICAL_WORDS.search(text)
-
-
-def says_of(question: Question) -> list[Says]:
-    return [question.text, *(said for option in question.options for said in (option.text, option.meaning))]
 
 
 def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
@@ -52,42 +45,25 @@ def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     assert counts.drafted == counts.accepted + counts.rejected + counts.discarded
 
 
-def step_of_link(link: dict[str, str]) -> StoryStep:
-    state = LearnState()
-    assert go_to_place(state, link) == []
-    return steps()[state.lesson]
-
-
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_links_lead_to_it(
-    step: StoryStep,
-) -> None:
+def test_a_step_shows_a_place_that_its_run_has_and_its_links_lead_to_it(step: StoryStep) -> None:
     assert 0 <= step.playhead(False) <= step.playhead(True) < len(step.phases) * len(step.shown.rounds)
     assert step.live_playhead < 3 * len(step.run.rounds)
     for place in {step.asks_at[0], step.reveals_at[0]} & RARE.keys():
         assert round_at(step.run, place) == RARE[place](step.run)
-    assert 30 <= len(said_in(step).split()) <= 90  # beside a picture
-    check_options(step.question, facts.facts_of(step.trace))
-    for said in (step.title, step.text, *says_of(step.question)):
-        assert is_plain(plain := fill(said.plain, facts.facts_of(step.trace))), plain
-    assert step_of_link(LearnState(lesson=steps().index(step)).link()) is step
-    linked = request_from_link(watch_link(step.run, 3), linked_names())
-    assert (linked.request, linked.preset, linked.step, linked.problems) == (*request_of(step.run), 3, [])
-    assert linked.preset is not None
-
-
-def check_options(question: Question, figures: Facts) -> None:
     for voice in ("technical", "plain"):
-        texts = {fill(getattr(option.text, voice), figures) for option in question.options}
-        assert len(texts) == len(question.options) == 3, texts
+        texts = {fill(getattr(option.text, voice), facts.facts_of(step.trace)) for option in step.question.options}
+        assert len(texts) == len(step.question.options) == 3, texts
+    state = LearnState()
+    assert go_to_place(state, LearnState(lesson=steps().index(step)).link()) == []
+    assert steps()[state.lesson] is step
+    linked, problems = RunLink.read(watch_link(step.run, 3), context=linked_names())
+    assert (linked.request(), linked.step, problems) == (request_of(step.run), 3, [])
+    assert linked.preset != OWN_TEXT
 
 
 def step_named(name: str) -> StoryStep:
     return next(step for step in steps() if step.name == name)
-
-
-def said_in(step: StoryStep) -> str:
-    return fill(step.text.technical, facts.facts_of(step.trace))
 
 
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
@@ -96,24 +72,7 @@ def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqE
     assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
-    assert request_from_link(parse_qs(address.query), linked_names()).problems == []
-
-
-def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_value_is_that_value() -> None:
-    base = runs.story_figures().draft_lengths[0]
-    slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
-    assert fast.resolved_from(slow)
-    assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
-    assert span((1.436, 1.444)) == "1.44"
-    assert span((1.2, 1.5), "×") == "1.20× to 1.50×"
-
-
-def test_a_chosen_run_has_the_most_or_the_fewest_tokens_a_pass_and_is_never_chosen_by_time() -> None:
-    by_tokens = {name: RECORDED_RUNS[name].score(runs.story_trace("pays")) for name in ("pays", "no-gain")}
-    per_call = known(count(runs.story_trace("pays").rounds).tokens_per_target_call)
-    assert by_tokens == {"pays": per_call, "no-gain": -per_call}
-    for name in by_tokens:
-        assert f"{runs.story_figures().tried[name]} " in said_in(step_named(name))
+    assert RunLink.read(parse_qs(address.query), context=linked_names())[1] == []
 
 
 def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -> None:
@@ -137,15 +96,18 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
     found, rows = stopping(), pd.read_csv(SWEEP)
     rows = rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)]
     for schedule, its in (("fixed", fair_rows(rows)), ("confidence", select_kind(rows, "confidence"))):
-        point = pooled(its, ["target"]).iloc[0]
+        point = summarise(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
         assert found.wasted[schedule] == its["drafted"].sum() - its["accepted"].sum()
 
 
-def test_the_answers_count_the_experts_that_a_check_touches() -> None:
-    chosen = [set(pair) for pair in combinations(range(8), 2)]
-    missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
-    assert answer_facts("pays")["experts_ratio"] == f"{8 * (1 - missed**5) / 2:.2f}"
+def test_settings_are_told_apart_by_their_paired_prompts_and_answers_count_the_experts_of_a_check() -> None:
+    base = runs.story_figures().draft_lengths[0]
+    slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
+    assert fast.resolved_from(slow)
+    assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
+    assert (span((1.436, 1.444)), span((1.2, 1.5), "×")) == ("1.44", "1.20× to 1.50×")
+    assert answer_facts("pays")["experts_ratio"] == f"{8 * (1 - (6 / 8) ** 5) / 2:.2f}"  # of 8 experts two, five times
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
@@ -187,3 +149,28 @@ def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
         assert (beside == usual) == (member.name in ("method-argmax", "method-block")), member.name
     tokens = f"{block.costs.tokens_per_target_call:.2f} ({usual.costs.tokens_per_target_call:.2f})"
     assert f">{tokens}</td>" in family_table(stored_methods())
+
+
+def test_a_published_figure_names_its_source_and_is_the_one_that_is_computed_with() -> None:
+    peaks = published_peaks()
+    assert all(each.url.startswith("https://") and "2026" in each.checked for each in (*peaks.machines, *peaks.models))
+    for machine in peaks.machines:
+        assert f"{machine.teraflops:,g} teraflops" in machine.says
+        assert {f"{machine.terabytes:g} TB/s", f"{1000 * machine.terabytes:,.0f} GB/s"} & set(
+            re.findall(r"[\d.,]+ [TG]B/s", machine.says)
+        )
+
+
+def test_the_three_questions_are_answered_with_the_speedup_of_each_setting() -> None:
+    assert [asked.name for asked in roofline().questions] == ["batch", "context", "experts"]
+    for asked in roofline().questions:
+        speedups = {f"speedup_{place}" for place in range(1, len(asked.shows) + 1)}
+        assert speedups <= figures_in(asked.answer)
+
+
+def test_the_browser_judges_with_the_same_limit_and_in_the_language_of_the_page() -> None:
+    for code in ("es", "en"):
+        set_language(code)
+        judged = roofline_payload()["judged"]
+        assert judged["neutral"] == NEUTRAL
+        assert ({*judged.values()} >= {"Helps", "About even", "Hurts"}) == (code == "en")

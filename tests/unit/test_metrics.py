@@ -1,5 +1,6 @@
 """Every figure against one worked by hand, and a trace as data frames."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -124,14 +125,9 @@ def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
     frame = trace.to_frame()
     counts = metrics.count(trace.rounds)
     extra = [bool(round.drafted) for round in trace.rounds if round.emitted.kind == "bonus"]
-    statuses = Counter(
-        accepted=counts.accepted,
-        rejected=counts.rejected,
-        discarded=counts.discarded,
-        correction=sum(round.emitted.kind == "correction" for round in trace.rounds),
-        bonus=sum(extra),
-        own=len(extra) - sum(extra),  # without a draft no token is a bonus
-    )
+    statuses = Counter({name: getattr(counts, name) for name in ("accepted", "rejected", "discarded")})
+    statuses["correction"] = counts.rounds - len(extra) - sum(round.emitted.kind == "none" for round in trace.rounds)
+    statuses["bonus"], statuses["own"] = sum(extra), len(extra) - sum(extra)  # without a draft no token is a bonus
     assert Counter(frame["status"]) == statuses
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
     assert written["id"].tolist() == trace.output.token_ids
@@ -148,11 +144,11 @@ def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
     tokens = [(round, place, token) for round in trace.rounds for place, token in enumerate(round.drafted)]
     assert len(drafted) == len(tokens) > 0
     for row, (round, place, token) in zip(drafted.itertuples(), tokens, strict=True):
-        assert (row.round, row.position, row.status) == (round.index, place + 1, token.status)
-        assert (row.id, row.text) == (token.id, token.text)
-        values = {"p": token.target_prob, "q": token.draft_prob, "u": token.u, "accept_prob": token.accept_prob}
-        for name, value in values.items():
-            assert getattr(row, name) == (pytest.approx(float("nan"), nan_ok=True) if value is None else value)
+        found = (row.round, row.position, row.status, row.id, row.text, row.p, row.q, row.u, row.accept_prob)
+        values = [token.target_prob, token.draft_prob, token.u, token.accept_prob]
+        numbers = [math.nan if value is None else value for value in values]
+        assert found[:5] == (round.index, place + 1, token.status, token.id, token.text)
+        assert list(found[5:]) == pytest.approx(numbers, abs=0, rel=0, nan_ok=True)
 
 
 def test_corrections_and_bonuses_have_their_positions_and_decisions_can_be_checked() -> None:
@@ -179,6 +175,7 @@ def test_in_a_tree_each_token_names_its_parent() -> None:
 
 
 def test_the_summary_of_a_run_has_its_counts_and_its_verdict() -> None:
+    assert set(specviz.__all__) <= set(dir(specviz)), "also before they are imported"
     trace = fake_trace()
     found, counts = specviz.summary(trace), metrics.count(trace.rounds)
     assert (found["accepted"], found["emitted"]) == (counts.accepted, counts.emitted)
@@ -187,11 +184,7 @@ def test_the_summary_of_a_run_has_its_counts_and_its_verdict() -> None:
     assert (found["speedup"], found["verdict"]) == (metrics.speedup(trace), f"{verdict.headline}. {verdict.reason}")
     alone = specviz.summary(replace(trace, autoregressive=None))
     assert alone["speedup"] is None
-    assert alone["verdict"] == "No verdict: this run has no run of the target alone beside it."
-
-
-def test_every_public_name_is_listed_before_it_is_imported() -> None:
-    assert set(specviz.__all__) <= set(dir(specviz))
+    assert alone["verdict"].startswith("No verdict: ")
 
 
 def test_a_run_without_rounds_has_the_same_columns_and_types() -> None:

@@ -1,6 +1,5 @@
 """What a page's HTML has before any script runs, what every answer carries, and what is answered to nobody."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from specviz.core.files import BROWSER
 from specviz.ui.shared.middleware import Guards, Previews, add_preview
 from specviz.ui.shared.pages import PAGES, page_at
 from specviz.ui.shared.parts import uploaded
+from tests.support.known import known
 
 HTML = b"<html><head><title>Streamlit</title></head><body><div></div></body></html>"
 
@@ -39,14 +39,18 @@ def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str,
     return answer.text, Headers(dict(answer.headers)), seen[0]
 
 
-def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
+def test_every_page_has_a_title_and_a_description_of_its_own_and_the_style_before_its_scripts_come() -> None:
+    """Streamlit's own style is in the head, and what is the same in both is decided by the later one."""
     assert len({page.title for page in PAGES}) == len({page.description for page in PAGES}) == len(PAGES) == 8
+    style = (BROWSER / "styles/app.css").read_text(encoding="utf-8")
+    assert "<" not in style, "where a page's script brings it, the browser's side of Streamlit removes it whole"
     for page in PAGES:
-        assert 40 <= len(page.description) <= 120
         body, _, _ = asked(f"/{page.name}")
+        assert 40 <= len(page.description) <= 120
         assert f"<title>{page.title} · specviz</title>" in body
         assert body.count(page.description) == 2
         assert "<title>Streamlit" not in body
+        assert body.endswith(f'<div></div><style id="first-look">{style}</style></body></html>')
     assert page_at("/class") is not None, "the board of a class is not in the menu, but its link has a preview"
 
 
@@ -58,10 +62,8 @@ def test_an_address_of_before_leads_to_that_of_today_with_its_whole_query(before
     for path in (f"/{before}", f"/{before}/", f"/folder/{before}", f"/folder/{before}/"):
         app = TestClient(Previews(Starlette()), root_path=path.partition(f"/{before}")[0])
         answer = app.get(path + query, follow_redirects=False)
-        assert (answer.status_code, answer.next_request and answer.next_request.url.raw_path.decode()) == (
-            307,
-            f"{path.partition(before)[0]}{today}{query}",
-        )
+        there = f"{path.partition(before)[0]}{today}{query}"
+        assert (answer.status_code, known(answer.next_request).url.raw_path.decode()) == (307, there)
     assert TestClient(Previews(Starlette())).get(f"/other/{before}", follow_redirects=False).status_code == 404
 
 
@@ -74,33 +76,12 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     page = add_preview(HTML, "<b>", '"><script>')
     assert b"<script>" not in page
     assert b"<title>&lt;b&gt;" in page
-    assert page_at("/") is PAGES[0]
-    assert page_at("/race/") == page_at("/race")
-    assert page_at("/_stcore/health") is None
-
-
-def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
-    """Streamlit's own style is in the head, and what is the same in both is decided by the later one.
-
-    The script brings the style too, for the first visitor under app.py: the browser's side of Streamlit would remove
-    it whole if it held a "<".
-    """
-    style = (BROWSER / "styles/app.css").read_text(encoding="utf-8")
-    assert "<" not in style, (
-        "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
-    )
-    for page in PAGES:
-        body, _, _ = asked(f"/{page.name}")
-        assert body.endswith(f'<div></div><style id="first-look">{style}</style></body></html>')
+    assert (page_at("/"), page_at("/race/"), page_at("/_stcore/health")) == (PAGES[0], page_at("/race"), None)
 
 
 @pytest.mark.parametrize(
     ("path", "method", "kind"),
-    [
-        ("/static/js/index.js", "GET", "text/html"),
-        ("/race", "HEAD", "text/html"),
-        ("/race", "GET", "application/json"),
-    ],
+    [("/static/js/index.js", "GET", "text/html"), ("/race", "HEAD", "text/html"), ("/race", "GET", "application/json")],
 )
 def test_everything_else_passes_as_it_is(path: str, method: str, kind: str) -> None:
     body, headers, _ = asked(path, method, kind)
@@ -118,18 +99,6 @@ def test_a_websocket_passes() -> None:
 
 
 FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())
-
-
-@pytest.mark.parametrize(
-    ("state", "name"),
-    [({"box": FILE}, "run.json"), ({"box": None}, None), ({}, None), ({"box": DeletedFile("1")}, None)],
-)
-def test_a_file_that_the_server_does_not_have_is_no_file(
-    monkeypatch: pytest.MonkeyPatch, state: Mapping[str, object], name: str | None
-) -> None:
-    monkeypatch.setattr(st, "session_state", state)
-    file = uploaded("box")
-    assert (file and file.name) == name
 
 
 def answered(path: str) -> tuple[int, Any]:
@@ -152,16 +121,18 @@ def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_ask
 
 def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytest.MonkeyPatch) -> None:
     two = "https://a.example b.example:8443"
-    for text, header in (
-        ("", None),
-        ("none", "frame-ancestors 'none'"),
-        (two, f"frame-ancestors 'self' {two}"),
-    ):
+    for text, header in (("", None), ("none", "frame-ancestors 'none'"), (two, f"frame-ancestors 'self' {two}")):
         monkeypatch.setenv("SPECVIZ_FRAMES", text)
         assert answered("/")[1].get("content-security-policy") == header
     monkeypatch.setenv("SPECVIZ_FRAMES", "a; script-src *")
     with pytest.raises(InputError, match="SPECVIZ_FRAMES must be sites"):
         answered("/")
+
+
+def test_a_file_that_the_server_does_not_have_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    for state, file in (({"box": FILE}, FILE), ({"box": None}, None), ({}, None), ({"box": DeletedFile("1")}, None)):
+        monkeypatch.setattr(st, "session_state", state)
+        assert uploaded("box") == file
 
 
 def test_a_name_that_no_file_can_have_is_not_found() -> None:

@@ -1,18 +1,46 @@
-"""What Watch hands to its stage of a finished run: made once for all visitors, and nobody waits for another's run."""
+"""The live page's site, and what Watch hands to its stage: made once for all, and nobody waits for another's."""
 
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 
+from specviz.core.languages import set_language
+from specviz.player import live
 from specviz.player.html_file import inline_json
 from specviz.ui.shared import stage
 from specviz.ui.shared.stage import split
-from specviz.ui.watch import on_stage
+from specviz.ui.watch import files, on_stage
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import WatchState, recorded_run
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+
+
+def test_a_site_with_other_content_has_another_service_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: an offline visitor kept the first version for ever, as the worker had the same bytes in every export."""
+    workers = []
+    for page in ("one", "one", "another"):
+        monkeypatch.setattr(live, "_page", lambda *_, page=page: page)
+        workers.append(live.live_site()["service_worker.js"])
+    assert workers[0] == workers[1]
+    assert workers[1] != workers[2]
+
+
+def test_the_live_page_to_take_away_is_there_once_for_each_language(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before: 25 MB more with each version of the page, for ever."""
+    monkeypatch.setattr(files, "served_folder", lambda: tmp_path)
+    older = tmp_path / "live-es-0123456789abcdef.html"
+    older.write_text("of an older version")
+    for language in ("es", "en"):
+        set_language(language)
+        assert files._published.__wrapped__()
+    assert len([*tmp_path.iterdir()]) == 2
+    assert not older.exists()
+
 
 GUARD = 60  # seconds until a thread that waits for ever fails the test
 

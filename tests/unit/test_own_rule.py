@@ -135,7 +135,6 @@ ONE = BATCHES_OF_ONE[0]
         [ONE, replace(ONE, tokens=[*ONE.tokens[:-1], "others"])],
         [replace(ONE, speculative=[0] * 31, plain=[0] * 31, expected=[0.0] * 31)],
     ],
-    ids=["none", "short", "sum", "expected", "places", "accepted", "tokens", "nothing drawn"],
 )
 def test_draws_that_contradict_themselves_are_refused(batches: list[DrawBatch]) -> None:
     with pytest.raises(InputError, match="contradicts itself: draws"):
@@ -144,11 +143,8 @@ def test_draws_that_contradict_themselves_are_refused(batches: list[DrawBatch]) 
 
 def test_what_is_no_file_of_draws_gets_a_sentence() -> None:
     whole = json.loads(student_file(BATCHES_OF_ONE))
-    alone = json.dumps({name: value for name, value in whole.items() if name != "same_quality"})
-    with pytest.raises(InputError, match="has a run and no draws"):
-        read_draws(alone.encode())
-    whole["same_quality"]["positions"] *= 40
-    with pytest.raises(InputError, match="positions"):
-        read_draws(json.dumps(whole).encode())
-    with pytest.raises(InputError, match="trace"):
-        read_draws(b"{}")
+    alone = {name: value for name, value in whole.items() if name != "same_quality"}
+    many = alone | {"same_quality": whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}}
+    for content, said in ((alone, "has a run and no draws"), (many, "positions"), ({}, "trace")):
+        with pytest.raises(InputError, match=said):
+            read_draws(json.dumps(content).encode())

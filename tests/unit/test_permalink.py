@@ -10,11 +10,13 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.links.permalink import LinkedRun, explain_left_out, link_of, request_from_link
-from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
+from specviz.data.links.page_link import Params, explain_left_out
+from specviz.data.links.permalink import RunLink, link_of
+from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset
 from specviz.models.catalogue import known_names
-from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.same_quality.asked import ProofLink
 from tests.support.known import known
+from tests.support.strategies import assert_one_sentence
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
 DEFAULT = RunRequest(DEFAULT_PRESET.text)
@@ -22,78 +24,75 @@ UNUSUAL = RunRequest(
     prompt='two lines\n& a "quote", 50 % é',
     target="wren-small",
     draft=PROMPT_LOOKUP,
-    precision="fast",
     settings=DecodeSettings(max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345),
 )
 
 
-def read(**params: str) -> LinkedRun:
-    return request_from_link(params, MODELS)
+def opened(params: Params) -> tuple[RunLink, list[str]]:
+    return RunLink.read(params, context=MODELS)
 
 
 @pytest.mark.parametrize("run", ["", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17])
 def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
-    linked = read(run=run)
-    assert linked.run is None
-    [problem] = linked.problems
-    assert problem.endswith("is not the id of a stored run: running the settings of the link.")
+    linked, problems = opened({"run": run})
+    assert (linked.run, len(problems)) == (None, 1)
+
+
+def test_a_link_of_before_with_another_number_format_opens_and_says_so() -> None:
+    linked, problems = opened({"dtype": "fast", "gamma": "7"})
+    assert (linked.request().settings.draft_length, problems) == (7, ["dtype=fast is not exact: using exact."])
 
 
 def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
-    link = link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name)
+    link = link_of(DEFAULT, step=3)
     assert set(link) == {"preset", "target", "draft", "step", *(row.link for row in SHOWN.values())}
     written = {"preset": DEFAULT_PRESET.name, "target": "wren-base", "draft": "wren-nano", "gamma": "4", "step": "3"}
     written |= {"schedule": "fixed", "temperature": "0", "top_k": "0", "top_p": "1", "tokens": "64", "seed": "0"}
-    written |= {"dtype": "exact", "draft_sampling": "sample", "verification": "token", "tree": "none"}
+    written |= {"draft_sampling": "sample", "verification": "token", "tree": "none"}
     assert written.items() <= link.items()
     preset = known(find_preset("code-1"))
-    link = link_of(RunRequest(preset.text), preset="code-1")
+    link = link_of(RunRequest(preset.text))
     assert "prompt" not in link
-    linked = request_from_link(link, MODELS)
-    assert (linked.request.prompt, linked.preset) == (preset.text, "code-1")
-    edited = link_of(RunRequest(preset.text + " edited"), preset="code-1")
+    linked, _ = opened(link)
+    assert (linked.prompt, linked.preset) == (preset.text, "code-1")
+    edited = link_of(RunRequest(preset.text + " edited"))
     assert "preset" not in edited
     assert edited["prompt"] == preset.text + " edited"
-    assert request_from_link(edited, MODELS).preset is None
-    assert link_of(DEFAULT, preset="gone-1")["prompt"] == DEFAULT.prompt
+    assert opened(edited)[0].preset == OWN_TEXT
 
 
 def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
-    assert read()[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
-    assert read(embed="true", utm_source="<script>")[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
-    linked = request_from_link({**link_of(UNUSUAL, 5), "gamma": "many"}, MODELS)
-    assert (linked.request.settings.draft_length, linked.request.settings.top_k) == (4, 40)
-    assert (linked.request.prompt, linked.request.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
-    assert len(linked.problems) == 1
-    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
-    assert request_from_link({"seed": ["5"], "step": []}, MODELS).request.settings.seed == 5
-    linked = read(target="[win](http://x) <b>:red[*`", draft="a\x00\u202eb\nc")
-    assert linked.problems[0].startswith("target=?win??http?//x???b??red???")
-    assert linked.problems[1].startswith("draft=a??b?c is not")
+    for nothing in ({}, {"embed": "true", "utm_source": "<script>"}):
+        assert opened(nothing) == (RunLink(), [])
+    assert RunLink().request() == DEFAULT
+    linked, problems = opened({**link_of(UNUSUAL, 5), "gamma": "many"})
+    settings = linked.request().settings
+    assert (settings.draft_length, settings.top_k) == (4, 40)
+    assert (linked.prompt, linked.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
+    assert len(problems) == 1
+    assert opened({"prompt": DEFAULT.prompt, "preset": DEFAULT_PRESET.name}) == (RunLink(), [])
+    assert opened({"seed": ["5"], "step": []})[0].request().settings.seed == 5
+    target, draft = opened({"target": "[win](http://x) <b>:red[*`", "draft": "a\x00\u202eb\nc"})[1]
+    assert target.startswith("target=?win??http?//x???b??red???")
+    assert draft.startswith("draft=a??b?c is not")
 
 
 @pytest.mark.parametrize(
-    ("params", "line"),
+    ("name", "value"),
     [
-        ({"gamma": " 7"}, "gamma=?7 is not a draft length from 1 to 16: using 4."),
-        ({"gamma": ""}, "gamma=(nothing) is not a draft length from 1 to 16: using 4."),
-        ({"tokens": "1000000"}, "tokens=1000000 is not a number of tokens from 1 to 256: using 64."),
-        ({"temperature": "1e999"}, "temperature=1e999 is not a temperature from 0 to 2: using 0."),
-        ({"seed": "9" * 5000}, f"seed={'9' * 40}… is not a whole number from 0 to 9007199254740991: using 0."),
-        ({"target": "lookup"}, "target=lookup is not known here: using wren-base."),
-        ({"draft": "early-exit:0"}, "draft=early-exit?0 is not known here: using wren-nano."),
-        ({"draft_sampling": "beam"}, "draft_sampling=beam is not sample or argmax: using sample."),
-        ({"verification": "wild"}, "verification=wild is not token or block: using token."),
-        ({"tree": "4,,1"}, "tree=4??1 is not the shape of a tree known here: using none."),
-        ({"tree": "2,2"}, "tree 2,2 has 2 depths, so draft_length must be 2: using no tree."),
-        (
-            {"prompt": "a" * 2**20},
-            "The prompt is too long: 1,048,576 characters, and at most 20,000 are allowed. Using the preset story-2.",
-        ),
+        *(("gamma", value) for value in (" 7", "")),
+        *(("tokens", "1000000"), ("temperature", "1e999"), ("seed", "9" * 5000), ("target", "lookup")),
+        *(("draft", "early-exit:0"), ("draft_sampling", "beam"), ("verification", "wild")),
+        *(("tree", value) for value in ("4,,1", "2,2")),
+        ("prompt", "a" * 2**20),
     ],
 )
-def test_what_cannot_be_used_falls_back_with_one_line(params: dict[str, str], line: str) -> None:
-    assert read(**params)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [line])
+def test_what_cannot_be_used_falls_back_with_one_line(name: str, value: str) -> None:
+    found, [line] = opened({name: value})
+    assert found == RunLink()
+    assert name in line
+    assert_one_sentence(line)
+    assert len(line) < 150
 
 
 @pytest.mark.parametrize(("prompt", "fits"), [("a" * 6_000, True), ("a" * 6_001, False), ("é" * 1_001, False)])
@@ -103,15 +102,15 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
     assert ("prompt" in link) == fits
     assert (explain_left_out(prompt) is None) == fits
     assert len(urlencode(link)) < 8_000
-    read = request_from_link(link, MODELS)
-    assert read.problems == []
-    assert read.request.settings == request.settings
+    read, problems = opened(link)
+    assert problems == []
+    assert read.request().settings == request.settings
 
 
 def test_a_proof_link_brings_everything_back() -> None:
-    wanted, problems = wanted_from_link({}, known_names())
-    assert (wanted.request, wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
-    link = wanted.link() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
-    again, problems = wanted_from_link(link, known_names())
+    wanted, problems = ProofLink.read({}, context=known_names())
+    assert (wanted.request(), wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
+    link = wanted.parameters() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
+    again, problems = ProofLink.read(link, context=known_names())
     assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
-    assert again.request.settings.draft_length == 7
+    assert again.gamma == 7

@@ -18,13 +18,6 @@ LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-ray.lock"]
 FROM_TORCH = re.compile(r"torch|triton|nvidia-.*|cuda-.*")  # what depends on the machine
 
 
-def pins(required: list[str]) -> dict[str, str]:
-    """Package → version. Every line is a plain pin."""
-    for line in required:
-        assert re.fullmatch(r"[a-z0-9_-]+(\[[a-z]+\])?==[0-9.]+", line), f"{line!r} is not a plain pin"
-    return dict(re.sub(r"\[.*\]", "", line).split("==") for line in required)
-
-
 def locked(name: str) -> dict[str, dict[str, int]]:
     """Package → version → hashes. A package has several versions where newer Pythons need another one."""
     found: dict[str, dict[str, int]] = {}
@@ -42,7 +35,9 @@ def test_a_lock_has_what_is_required_with_hashes_and_names_no_place_that_files_c
 ) -> None:
     own = locked(name)
     here = locked(LOCKS[0]) | own
-    asked = {package.replace("_", "-"): [version] for package, version in pins(required).items() if package != "torch"}
+    plain = [re.fullmatch(r"([a-z0-9_-]+)(?:\[[a-z]+\])?==([0-9.]+)", line) for line in required]
+    asked = {known(each)[1].replace("_", "-"): [known(each)[2]] for each in plain}
+    asked.pop("torch", None)
     assert {package: list(here.get(package, {})) for package in asked} == asked
     assert [package for package, versions in own.items() if not all(versions.values())] == []
     assert [package for package in own if FROM_TORCH.fullmatch(package)] == []

@@ -6,10 +6,13 @@ import pytest
 
 from benchmarks import quiet_costs as program
 from specviz.core.costs import Costs
+from specviz.core.result import KnownCosts
 from specviz.core.trace import Machine
 from specviz.data.measured.measured_methods import Quiet
-from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, known_costs
 from tests.support.fake_traces import fake_trace
+from tests.support.known import known
+from tests.unit.test_verdict import CALIBRATED, in_turns
 
 TRACE = fake_trace()
 DRAFT = TRACE.drafter.asked_as if TRACE.drafter else ""
@@ -64,3 +67,24 @@ def test_the_bundled_drafts_whose_guesses_cost_one_step_each() -> None:
     assert {"wren-nano", "wren-small", "wren-eagle", "lookup", "early-exit:2"} <= set(names)
     assert "wren-medusa" not in names, "all its guesses share one pass"
     assert "wren-base" not in names
+
+
+RUN = replace(TRACE, recorded_on=AMD.machine)
+
+
+def test_costs_of_the_same_kind_of_processor_come_first_then_a_calibration_then_those_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def spoken(calibrated: Costs | None, *machines: MachineCosts) -> KnownCosts | None:
+        monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, list(machines)))
+        return known_costs(RUN, calibrated)
+
+    for calibrated in (CALIBRATED, None):
+        assert known(spoken(calibrated, AMD, AMX)).place == "AMD EPYC"
+    assert known(spoken(CALIBRATED, AMX)).costs == CALIBRATED
+    assert known(spoken(None, AMX)).place == "Intel Xeon 6"
+    assert "another kind of processor" in known(spoken(None, AMX)).source
+    assert spoken(None) is None
+    assert spoken(CALIBRATED)
+    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, []))
+    assert known_costs(in_turns(), replace(CALIBRATED, cost_ratio=0.88)) is None, "the run doubts it"

@@ -307,8 +307,8 @@ TIMING = replace(WARMING, phase="timing", repeat=3)
 
 
 def racing() -> RaceState:
-    found = RaceState(RaceEntry(), started=RaceEntry())
-    found.slot.start(lambda job: Race(job, RaceEntry().request, RaceEntry().prompts))
+    found = RaceState(started=RaceEntry())
+    found.slot.start(lambda job: Race(job, RaceEntry().request(), RaceEntry().prompts))
     return found
 
 

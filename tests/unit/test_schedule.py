@@ -164,7 +164,7 @@ def test_what_waits_for_memory_is_not_overtaken() -> None:
 @pytest.mark.parametrize("job", [make_run("ada", target=HUB), make_long("ada", target=HUB)])
 def test_bundled_models_are_beside_everything_and_other_models_one_at_a_time(job: Job) -> None:
     server = Server()
-    bundled = [make_run("bob"), make_long("cleo"), make_run("dan", precision="fast", draft="lookup")]
+    bundled = [make_run("bob"), make_long("cleo"), make_run("dan", draft="lookup")]
     second = make_run("eve", draft=OTHER_HUB)
     for each in (*bundled[:2], job, second, bundled[2]):
         server.put(each)
@@ -184,14 +184,14 @@ def test_an_engine_leaves_a_job_to_one_that_has_fewer_and_may_have_it() -> None:
     assert second in many, "the other one has another pair"
 
 
-def test_jobs_with_the_same_other_models_in_the_same_format_share_them() -> None:
+def test_jobs_with_the_same_other_models_share_them() -> None:
     """As a class does that asks one chat model: nobody waits for another's run, or for what measures its costs."""
     server = Server()
     race, alike = make_long("ada", target=HUB), [make_run(f"visitor {number}", target=HUB) for number in range(3)]
-    exact, fast = make_run("bob", target=HUB, draft=HUB), make_run("cleo", target=HUB, precision="fast")
-    for each in (race, *alike, exact, fast):
+    same, other = make_run("bob", target=HUB, draft=HUB), make_run("cleo", target=OTHER_HUB)
+    for each in (race, *alike, same, other):
         server.put(each)
-    assert server.engines[0] == [race, *alike, exact]
+    assert server.engines[0] == [race, *alike, same]
     assert alike[0].tokens > 3 * make_run("dan").tokens, "its keys and values are larger"
 
 

@@ -32,9 +32,10 @@ from specviz.systems import (
     tensorrt_llm,
     vllm,
 )
-from tests.support.known import known
 
-CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+REFUSED: list[dict[str, Any]] = yaml.safe_load((FIXTURES / "refused.yaml").read_text("utf-8"))
+CASES: dict[str, Any] = yaml.safe_load((FIXTURES / "counters.yaml").read_text("utf-8"))
 TEXTS: dict[str, str] = {name: case.get("text") or json.dumps(case["answer"]) for name, case in CASES.items()}
 METRICS, LOG, TREE = (TEXTS[name] for name in ("vLLM's metrics", "vLLM's log", "a tree of unknown depth"))
 TREE_LOG = TEXTS["a tree in the log"]
@@ -50,21 +51,12 @@ def vllm_answer(**more: Any) -> str:
     return json.dumps({"choices": [], "metrics": {"speculative_decoding": VLLM | more}})
 
 
-HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 49_000]
-HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 49_000]
-HOSTILE += [
-    "> " * 500_000,
-    "a :" * 300_000,
-    "| " * 500_000,
-    "Drafts" + " " * 900_000,
-    "a-" * 500_000,
-    "accept rate " * 80_000,
+HOSTILE = [
+    *('vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 49_000, "> " * 500_000),
+    *("{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 49_000, "a :" * 300_000),
+    *("| " * 500_000, "Drafts" + " " * 900_000, "a-" * 500_000, "accept rate " * 80_000),
+    *("vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000),
 ]
-HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
-
-
-def per_step(accepted: list[Any], drafted: list[Any]) -> str:
-    return json.dumps({"speculative_decoding": PER_STEP | {"per_step_accepted": accepted, "per_step_drafted": drafted}})
 
 
 LATER = METRICS
@@ -83,7 +75,6 @@ CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
         {"drafting_share": 0.5, "notes": "it is 1.83 tokens"},
     ),
     "an answer's calls without a draft": (HALF, {"drafting_share": 0.5, "notes": "it is 1.12 tokens"}),
-    "prompt lookup often finds less": (METRICS.replace(" 3000.0", " 2000.0"), {"counts_judgements": False}),
     "the last line of a log": (LOG + LOG.replace("0.929, 0.857", "0.986, 0.964"), {"survival": [0.986, 0.964]}),
     "a line without positions": (  # 25 / 1.79 is 14 rounds
         LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", ""),
@@ -91,7 +82,7 @@ CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "two ends of text inside drafts": (  # of 2 · 10 accepted tokens, 2 · (52 − 1 − 43) were written
         f"{json.dumps(json.loads(HALF) | {'usage': {'completion_tokens': 52}})}\n" * 2,
-        {"accepted": 16, "bounded": True, "tokens_per_target_call": 102 / 86},
+        {"accepted": 16, "tokens_per_target_call": 102 / 86},
     ),
     "two answers": (f"{vllm_answer()}\n{vllm_answer()}", {"drafted": 258, "survival": ["4/43", "3/43", "3/43"]}),
     # not inter_token_latency: it has one value a step
@@ -127,34 +118,10 @@ def test_the_counters_in_a_text(name: str) -> None:
     assert_gives(read_counters(text), fields)
 
 
-def test_alpha_counts_rejections_where_it_can_and_else_takes_judgements_to_be_alike() -> None:
-    for text, accepted, rounds, full in (
-        (METRICS, 1660, 1000, 420),
-        (vllm_answer(), 10, 43, 3),
-        (json.dumps({"meta_info": SGLANG}), 63, 43, 3),
-    ):
-        counters = read_counters(text)
-        assert counters.alpha(int(known(counters.draft_length))) == pytest.approx(accepted / (accepted + rounds - full))
-    assert read_counters(METRICS + LATER).alpha(3) == 1
-    alike = read_counters(METRICS.replace(" 3000.0", " 2000.0")).alpha(2)
-    assert alike + alike**2 == pytest.approx(1.66)
-    assert 0 < read_counters(TEXTS["no rate at all"]).alpha(4) < 1
-
-
 def test_without_calls_a_draft_length_is_assumed() -> None:
     assumed = read_counters(TEXTS["TensorRT-LLM"]).assuming(4)
     assert (assumed.tokens_per_target_call, assumed.draft_length) == (3, 4)
     assert "γ = 4 is taken from the slider" in assumed.notes[-1]
-
-
-def test_vllm_metrics_are_read_in_the_whole_prometheus_format() -> None:
-    timestamps = "".join(f"{line} 1764000000000\n" for line in METRICS.splitlines() if not line.startswith("#"))
-    quoted = METRICS.replace('model_name="m"', 'model_name="a \\"b\\" {c}, d"')
-    for text in (timestamps, quoted, METRICS.replace("\n", "\r\n"), METRICS.replace(" ", "\t")):
-        assert read_counters(text) == read_counters(METRICS)
-    whole = METRICS.splitlines()
-    for cut in ('vllm:spec_decode_num_drafts_total{engine="0",mod', "vllm:spec_decode_num_dr", 'vllm:x{engine="0"}'):
-        assert read_counters("\n".join([*whole, cut])) == read_counters(METRICS)
 
 
 @pytest.mark.parametrize(
@@ -165,13 +132,8 @@ def test_the_depth_of_sglangs_tree_may_stand_among_its_arguments(line: str) -> N
     assert read_counters(TREE + line).draft_length == 5
 
 
-def test_names_without_a_prefix_or_with_another_one() -> None:
-    lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
-    bare = "\n".join(line.removeprefix("vllm:") for line in lines)
+def test_a_page_may_be_printed_as_a_list_or_be_of_llama_cpp() -> None:
     whole = read_counters(METRICS)
-    assert read_counters(bare) == whole
-    assert read_counters(bare.replace("spec_decode_", "")) == whole
-    assert read_counters(bare.replace("num_", "vllm_num_").replace("spec_decode_vllm_", "vllm:spec_decode_")) == whole
     printed = "num_drafts: 1000\nnum_draft_tokens: 3000\nnum_accepted_tokens: 1660\n"
     assert read_counters(printed + "num_accepted_tokens_per_pos: [710, 530, 420]").survival == whole.survival
     llama = read_counters(METRICS.replace("vllm:", "llamacpp:"))
@@ -193,71 +155,43 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         assert read_counters(text).drafted == 129
 
 
+ANSWER_OF = {"vllm": VLLM, "sglang": SGLANG, "llama.cpp": LLAMA, "lmstudio": LM_STUDIO, "steps": PER_STEP}
+
+
+def refused_text(case: dict[str, Any]) -> str:
+    """The text itself, or an answer of that system with other values."""
+    if "text" in case:
+        return str(case["text"])
+    parts = {
+        "vllm": "speculative_decoding",
+        "steps": "speculative_decoding",
+        "sglang": "meta_info",
+        "llama.cpp": "timings",
+    }
+    changed = ANSWER_OF[case["of"]] | case["with"]
+    beside = {"usage": {"completion_tokens": case["written"]}} if "written" in case else {}
+    return json.dumps({parts[case["of"]]: changed, **beside} if case["of"] in parts else changed)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        *(
+            (refused_text(case), case["says"])
+            for case in yaml.safe_load((FIXTURES / "refused.yaml").read_text("utf-8"))
+        ),
         ("", say_count("nothing_found")),
         ("vllm:num_requests_running 3", say_count("nothing_found")),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
-        ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
-        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts is missing"),
-        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens is missing"),
-        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines that may be counters"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
-        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
         (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
-        ("SpecDecoding metrics: nonsense", "Mean acceptance length is missing"),
-        ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
-        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
         ("SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length is missing"),
         ("accept len:" * 50_000, "accept len is missing"),
-        ("Decode batch, accept len: , accept rate: 0.5", "accept len is missing"),
-        ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
-        (vllm_answer(num_spec_steps=44), "The histogram counts 43 steps, but 44 are reported"),
-        (vllm_answer(num_accepted_draft_tokens=9), "The histogram counts 10 accepted, but 9 are reported"),
-        (vllm_answer(acceptance_histogram=[43] + [0] * 70), "not a list of counts"),
-        (vllm_answer(acceptance_histogram=[39, 1, 0, -3]), "acceptance_histogram is “-3”, which is not a number"),
-        (vllm_answer(num_draft_tokens=True), "num_draft_tokens is “True”, which is not a number"),
-        (vllm_answer(num_spec_steps=0, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
         (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
-        (json.dumps({"timings": LLAMA | {"draft_n": -1}}), "draft_n is “-1”, which is not a number"),
-        (
-            json.dumps({"acceptance_rate": 0.5, "total_accepted_draft_tokens": 30, "total_draft_tokens": 0}),
-            "nothing was drafted",
-        ),
-        (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
-        (json.dumps({"spec_verify_ct": 0}), "spec_accept_length is missing"),
-        (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
-        ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
         ("{}\n" * 300_000, "No counters of speculative decoding were found"),
-        (per_step([1, 2], [3]), "differ in length"),
-        (per_step([900], [3]), "differ in length"),
-        (per_step([0.5], [3]), "differ in length"),
-        (per_step(["x"], [3]), "per_step_accepted is"),
-        (per_step([], []), "nothing was drafted"),
-        (
-            "num_drafts 1000\nnum_draft_tokens 500\nnum_accepted_tokens 200",
-            "0.50 drafted tokens a round are impossible",
-        ),
-        ("num_drafts 100\nnum_accepted_tokens 500\nnum_draft_tokens 300", "More tokens are accepted than drafted"),
-        (
-            "SpecDecoding metrics: Mean acceptance length: 5.2, Per-position acceptance rate: 0.9, 0.8",
-            "5.20 tokens per target call are impossible",
-        ),
-        ("accept len: 6.00, accept rate: 0.90\nspeculative_num_steps=3", "more than its limit of 3"),
-        (vllm_answer(num_spec_tokens=2), "3.00 drafted tokens a round are more than its limit of 2"),
-        (json.dumps({"timings": LLAMA | {"predicted_n": 60}}), "65 accepted tokens do not fit into 60 written ones"),
-        (
-            json.dumps(json.loads(HALF) | {"usage": {"completion_tokens": 20}}),
-            "43 passes cannot write only 20 tokens",
-        ),
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
-        ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
-        ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
-        ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "rates and no counts"),
-        ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "rates and no counts"),
         *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
         ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
         ("draft\n" + "x\r" * MOST_LINES, "more than 50,000 lines that may be counters"),
@@ -334,21 +268,26 @@ FRAMES: dict[str, Callable[[str], str]] = {
     "a table": lambda line: f"| {line} |",
     "bold names": lambda line: re.sub(r"^([\w:]+)", r"**\1**", line),
     "escaped names": lambda line: line.replace("_", "\\_"),
-    "grep with numbers of lines": lambda line: f"12:{line}",
-    "grep with names of files": lambda line: f"logs/metrics-1.txt:{line}",
+    "grep": lambda line: f"logs/metrics-1.txt:12:{line}",
     "blanks that do not break": lambda line: line.replace(" ", "\u00a0"),
     "signs of full width": lambda line: line.replace("=", "＝").replace(",", "，"),
     "the name as a label": lambda line: re.sub(r"^([\w:]+)\{", r'{__name__="\1", ', line),
     "another engine's prefix": lambda line: line.replace("vllm:spec_decode", "aphrodite:spec_decode"),
     "an example": lambda line: f'{line} # {{trace_id="a"}} 1.0 1520879607.789',
+    "a time": lambda line: f"{line} 1764000000000",
+    "a label with quotation marks": lambda line: line.replace('model_name="m"', 'model_name="a \\"b\\" {c}, d"'),
+    "tabs": lambda line: line.replace(" ", "\t"),
+    "no prefix": lambda line: line.removeprefix("vllm:"),
+    "no prefixes": lambda line: line.removeprefix("vllm:").replace("spec_decode_", ""),
+    "a line that was cut off": lambda line: f'{line}\nvllm:spec_decode_num_drafts_total{{engine="0",mod\nvllm:spec_de',
+    "the ends of lines of Windows": lambda line: f"{line}\r",
 }
 
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_page_may_be_framed_by_what_it_is_pasted_from(name: str) -> None:
     lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
-    framed = "\n".join(["```", *map(FRAMES[name], lines), "```"])
-    assert read_counters(framed) == read_counters(METRICS)
+    assert read_counters("\n".join(["```", *map(FRAMES[name], lines), "```"])) == read_counters(METRICS)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "answer" in case])
@@ -399,11 +338,20 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens, num_accepted_"),
+        (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens and num_accepted_"),
         (LOG + LOG, "Read: the line about speculation."),
-        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n, draft_n_accepted."),
-        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n, draft_n_accepted."),
+        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n and draft_n_accepted."),
+        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n and draft_n_accepted."),
     ],
 )
 def test_it_is_said_what_was_read(text: str, says: str) -> None:
     assert says in read_counters(text).reading
+
+
+def test_positions_that_a_server_counts_are_used_also_where_the_limits_of_its_answers_cut_rounds() -> None:
+    """Found: four answers were cut in the middle of a round, and no position was said to be counted any more."""
+    page = Path(__file__).parents[1] / "fixtures/records/endpoints/vllm-0.32-draft-metrics-2.txt"
+    counters = read_counters(page.read_text())
+    assert counters.survival == pytest.approx((22 / 37, 15 / 37, 14 / 37, 13 / 37))
+    assert (counters.accepted, counters.tokens_per_target_call) == (64, pytest.approx(1 + 64 / 37))
+    assert "passed the ends of the answers" in " ".join(counters.notes)

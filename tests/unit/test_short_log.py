@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -10,21 +9,21 @@ import pytest
 from specviz.core import short_log
 from specviz.core.short_log import LONGEST, MINUTE, MOST_LINES, MOST_RECORDS, keep_log_short, short_traceback
 
-
-def logged(caplog: pytest.LogCaptureFixture, message: str) -> str:
-    formatter = logging.Formatter("%(message)s")
-    try:
-        raise ValueError(message)
-    except ValueError:
-        logging.getLogger("specviz.test").exception("it failed")
-    return formatter.format(caplog.records[-1])
+LOG = logging.getLogger("specviz.test")
+NOW = [0.0]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def short() -> Iterator[None]:
-    """The log of a server, whatever a test of a page has done to it before."""
-    factory = logging.getLogRecordFactory()
-    logging.setLogRecordFactory(logging.LogRecord)
+    """The log of a server, whatever a test of a page has done to it before; its time is that of the test."""
+    factory, NOW[:] = logging.getLogRecordFactory(), [1_000.0]
+
+    def at_its_time(*args: object, **named: object) -> logging.LogRecord:
+        record = logging.LogRecord(*args, **named)
+        record.created = NOW[0]
+        return record
+
+    logging.setLogRecordFactory(at_its_time)
     keep_log_short.cache_clear()
     keep_log_short()
     yield
@@ -32,107 +31,62 @@ def short() -> Iterator[None]:
     keep_log_short.cache_clear()
 
 
-@pytest.mark.usefixtures("short")
+def logged(caplog: pytest.LogCaptureFixture, error: Callable[[], object]) -> str:
+    try:
+        error()
+    except Exception:
+        LOG.exception("it failed")
+    return logging.Formatter("%(message)s").format(caplog.records[-1])
+
+
+def fail(message: str) -> None:
+    raise ValueError(message)
+
+
 def test_an_error_that_repeats_what_was_sent_is_logged_with_its_beginning(caplog: pytest.LogCaptureFixture) -> None:
-    text = logged(caplog, "x" * 4_000_000)
+    text = logged(caplog, lambda: fail("x" * 4_000_000))
     assert len(text) < 1_500
     assert f"ValueError: {'x' * (LONGEST - 12)}… (4,000,012 characters)" in text
     assert "test_short_log.py" in text
-    lines = logged(caplog, "x\n" * 1_000_000)
-    assert len(lines) < 2_000
-    assert "lines left out" in lines
-    logging.getLogger("specviz.test").warning("sent: %s, %d", "y" * 1_000_000, 7)
-    assert len(caplog.records[-1].getMessage()) < 300
-    assert caplog.records[-1].getMessage().endswith("(1,000,000 characters), 7")
-    logging.getLogger("specviz.test").warning("z" * 1_000_000)
-    assert len(caplog.records[-1].getMessage()) < 2_100
-    assert logged(caplog, "short").endswith("ValueError: short")
-
-
-class Clock:
-    """The time of the log, and what is to be done later; a test moves it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now, self.later = 1_000.0, list[tuple[float, Callable[[], None]]]()
-        monkeypatch.setattr(short_log, "Timer", self.timer)
-        make = logging.getLogRecordFactory()
-
-        def at_its_time(*args: object, **named: object) -> logging.LogRecord:
-            record = make(*args, **named)
-            record.created = self.now
-            return record
-
-        logging.setLogRecordFactory(at_its_time)
-        keep_log_short.cache_clear()
-        keep_log_short()
-
-    def timer(self, seconds: float, act: Callable[[], None]) -> Any:
-        return Mock(start=lambda: self.later.append((self.now + seconds, act)))
-
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-        due = [act for when, act in self.later if when <= self.now]
-        self.later = [each for each in self.later if each[0] > self.now]
-        for act in due:
-            act()
-
-
-@pytest.fixture
-def clock(short: None, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    logging.setLogRecordFactory(logging.LogRecord)
-    return Clock(monkeypatch)
+    assert len(logged(caplog, lambda: fail("x\n" * 1_000_000))) < 2_000
+    for sent, most in ((("sent: %s, %d", "y" * 1_000_000, 7), 300), (("z" * 1_000_000,), 2_100)):
+        LOG.warning(*sent)
+        assert len(caplog.records[-1].getMessage()) < most
+    assert logged(caplog, lambda: fail("short")).endswith("ValueError: short")
 
 
 def test_one_place_writes_so_many_records_a_minute_and_then_how_many_were_left_out(
-    clock: Clock, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before: a request of a few bytes wrote a traceback each, 2.8 MB a second."""
-    log = logging.getLogger("specviz.test")
-
-    def said() -> list[str]:
-        texts = [record.getMessage() for record in caplog.records]
-        caplog.clear()
-        return texts
+    later = list[Callable[[], None]]()
+    monkeypatch.setattr(short_log, "Timer", lambda seconds, act: Mock(start=lambda: later.append(act)))
 
     def flood(text: str) -> None:
+        caplog.clear()
         for number in range(5_000):
-            log.warning("%s %d", text, number)
+            LOG.warning("%s %d", text, number)
 
     flood("a")
-    log.warning("from another place")
-    assert said() == [*(f"a {number}" for number in range(MOST_RECORDS)), "from another place"]
-    clock.wait(MINUTE - 1)
+    LOG.warning("from another place")
+    assert caplog.messages == [*(f"a {number}" for number in range(MOST_RECORDS)), "from another place"]
+    NOW[0] += MINUTE - 1
     flood("b")
-    assert said() == []
-    clock.wait(1)
-    (left_out,) = said()
-    assert left_out.startswith("test_short_log.py:")
-    assert left_out.endswith(f" {10_000 - MOST_RECORDS} records like the last were left out")
-    flood("c")
-    assert said() == [f"c {number}" for number in range(MOST_RECORDS)]
-    clock.wait(-10_000)  # the machine's clock is put back
-    log.warning("from another place")
-    flood("d")
-    assert len(said()) == MOST_RECORDS + 1
+    assert caplog.messages == []
+    later.pop()()
+    assert caplog.messages[0].startswith("test_short_log.py:")
+    assert f" {10_000 - MOST_RECORDS} records" in caplog.messages[0]
+    for passed in (1, -10_000):  # the machine's clock is put back
+        NOW[0] += passed
+        flood("c")
+        assert caplog.messages == [f"c {number}" for number in range(MOST_RECORDS)]
 
 
-def test_many_of_one_error_hide_no_other(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    def fail(number: int) -> None:
-        if number == 77:
-            raise KeyError("the other")
-        raise ValueError("the same")
-
-    def failed(number: int) -> None:
-        try:
-            fail(number)
-        except (KeyError, ValueError):
-            logging.getLogger("specviz.test").exception("it failed")
-
-    for number in range(100):
-        failed(number)
-    formatted = [logging.Formatter("%(message)s").format(record) for record in caplog.records]
-    assert len(formatted) == MOST_RECORDS + 1
-    assert "the other" in formatted[-1]
+def test_many_of_one_error_hide_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(100):
+        logged(caplog, lambda: fail("the same"))
+    assert "ZeroDivisionError" in logged(caplog, lambda: 1 // 0)
+    assert len(caplog.records) == MOST_RECORDS + 1
 
 
 def test_a_traceback_of_few_lines_is_whole() -> None:

@@ -15,18 +15,9 @@ READ = [*FILES, *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 MOST_LINES, MOST_FUNCTION_LINES = 600, 60
 
 
-def layer(module: str) -> str:
-    """The second name of `specviz.layer.module`; empty for the package itself."""
-    return [*module.split("."), ""][1]
-
-
 @cache
 def tree_of(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def module_of(file: Path) -> str:
-    return ".".join(file.relative_to(ROOT).with_suffix("").parts)
 
 
 def modules_in(tree: ast.AST) -> Iterator[str]:
@@ -39,22 +30,16 @@ def modules_in(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def imports(tree: ast.AST) -> set[str]:
-    """Those of ours."""
-    return {name for name in modules_in(tree) if name.startswith("specviz")}
-
-
 def test_imports_point_one_way_and_never_to_what_stands_beside_the_app() -> None:
     assert len(READ) > 100
     for file in READ:
-        roots = {module.split(".")[0] for module in modules_in(tree_of(file))}
-        assert not roots & {"training", "benchmarks", "scripts"}, file
-    for file in FILES:
-        own = layer(module_of(file))
+        modules = set(modules_in(tree_of(file)))
+        assert not {module.split(".")[0] for module in modules} & {"training", "benchmarks", "scripts"}, file
+        own = file.relative_to(ROOT).parts[1] if file in FILES else ""
         if own in LAYERS:  # the package itself names what the world calls
-            neither: set[str] = {"ui"} if own == "cli" else set()  # screen needs the other
-            above = {*LAYERS[LAYERS.index(own) + 1 :], *neither}
-            assert not {layer(module) for module in imports(tree_of(file))} & above, file
+            neither = {"ui"} if own == "cli" else set()  # screen needs the other
+            used = {[*module.split("."), ""][1] for module in modules if module.startswith("specviz")}
+            assert not used & {*LAYERS[LAYERS.index(own) + 1 :], *neither}, file
 
 
 def test_a_file_and_its_functions_are_short_enough_to_read() -> None:

@@ -3,18 +3,16 @@
 import ast
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
+from scripts.check_texts import CHECKS, text_problems
 from specviz.core.files import TEXTS
 from specviz.core.texts import Sentences, figures_in
 from specviz.data.lessons.facts import figure_texts
 from specviz.data.lessons.story import tour_of
-from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.measured.first_run import first_trace
 from specviz.data.texts import pages
 from specviz.measure.endpoints.findings import Doubt
@@ -25,13 +23,9 @@ from tests.support.known import known
 from tests.unit.test_structure import FILES, ROOT, tree_of
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(TEXTS, tmp_path / "texts"))
-
-
-def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) -> None:
+def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(tmp_path: Path) -> None:
     assert text_problems() == []
+    folder = Path(shutil.copytree(TEXTS, tmp_path / "texts"))
     files = [*folder.glob("*.yaml"), *folder.glob("sentences/*.yaml")]  # tables and lesson plans are read elsewhere
     assert len(files) > len(CHECKS)
     for file in files:
@@ -42,22 +36,14 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
 CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}
 
 
-def calls_of(function: str, trees: Iterable[ast.Module]) -> Iterator[ast.Call]:
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Call) and re.sub(r"^(plot|parts)\.", "", ast.unparse(node.func)) == function:
-            yield node
-
-
-def texts_in(node: ast.AST) -> Iterator[str]:
-    yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
-
-
 def given_by(function: str, trees: Iterable[ast.Module]) -> dict[str, set[str | None]]:
-    """The names of the arguments that the calls of this function have, by each text that is its first one."""
+    """The names of the arguments that the calls of this function have, by each text in its first one."""
     given: dict[str, set[str | None]] = {}
-    for call in calls_of(function, trees):
-        for name in texts_in(call.args[0]):
-            given.setdefault(name, set()).update(keyword.arg for keyword in call.keywords)
+    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if re.sub(r"^(plot|parts)\.", "", ast.unparse(call.func)) == function:
+            for each in ast.walk(call.args[0]):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    given.setdefault(each.value, set()).update(keyword.arg for keyword in call.keywords)
     return given
 
 
@@ -83,56 +69,47 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
         given = given_by(function, CODE.values()) if function else given_by("say", trees)
         if name == "bench-warnings":  # the word for a doubt, and for how answers were cut, is the text's name
             named: dict[str, set[str | None]] = {key: {"concurrency"} for key in get_args(Doubt)}
-            given |= named | {cut.replace(" ", "_"): {"pairs"} for cut in get_args(Cut) if cut}
+            given |= named | {cut: {"pairs"} for cut in get_args(Cut) if cut}
         assert wanted == given, name
     lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)
 
 
-def asked_of_pages() -> Iterator[tuple[str, str]]:
-    """The parts and the names that the code has as constants; a name that is put together is a pattern."""
+def pattern(name: ast.expr) -> str:
+    """What a name can be: one that is put together has any text in its holes."""
+    parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+    return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in parts)
+
+
+def test_each_text_that_a_page_asks_for_is_there() -> None:
+    asked = 0
     for tree in CODE.values():
         says = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "SAYS"]
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "SAYS":
-                yield ast.literal_eval(says[0].value.args[0]), pattern(node.slice)  # type: ignore[attr-defined]
-
-
-def pattern(name: ast.expr) -> str:
-    if isinstance(name, ast.Constant):
-        return re.escape(str(name.value))
-    if isinstance(name, ast.JoinedStr):
-        return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in name.values)
-    return ".+"
-
-
-def test_each_text_that_a_page_asks_for_is_there() -> None:
-    asked = set(asked_of_pages())
-    assert len(asked) > 90
-    for part, name in asked:
-        assert any(re.fullmatch(name, text) for text in pages()[part]), f"no text {name} in {part}"
-
-
-TRACE = known(first_trace())
+                part, name, asked = ast.literal_eval(says[0].value.args[0]), pattern(node.slice), asked + 1
+                assert any(re.fullmatch(name, text) for text in pages()[part]), f"no text {name} in {part}"
+    assert asked > 90
 
 
 def test_a_place_in_the_tour_is_remembered_and_a_wrong_one_is_not() -> None:
     place = TourPlace()
-    place.begin(1)
-    place.move(3, beats=6)
-    assert (place.at, place.open, place.left) == (3, True, False)
-    place.move(0, beats=6)
-    assert (place.at, place.open, place.left) == (3, False, True)
-    place.begin(place.at)
-    place.move(7, beats=6)  # the end is a place too: its card is on screen until the visitor closes it
-    assert (place.at, place.open, place.started) == (7, True, 2)
-    place.move(0, beats=6)
-    assert (place.at, place.open, place.left) == (0, False, True)
+    for begin, moved, found in (
+        (1, 3, (3, True, False)),
+        (None, 0, (3, False, True)),
+        (3, 7, (7, True, False)),  # the end is a place too: its card is on screen until the visitor closes it
+        (None, 0, (0, False, True)),
+    ):
+        if begin is not None:
+            place.begin(begin)
+        place.move(moved, beats=6)
+        assert (place.at, place.open, place.left) == found
+    assert place.started == 2
 
 
 def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked() -> None:
-    assert tour_of(replace(TRACE, rounds=TRACE.rounds[:4])) is None
-    assert tour_of(replace(TRACE, rounds=TRACE.rounds[5:6])) is None
-    assert "tour" not in stage_data(TRACE, run_id="first", source="recorded", running=False)
-    assert TRACE.rounds[0].accepted
+    trace = known(first_trace())
+    assert tour_of(trace)
+    assert tour_of(replace(trace, rounds=trace.rounds[:4])) is tour_of(replace(trace, rounds=trace.rounds[5:6])) is None
+    assert "tour" not in stage_data(trace, run_id="first", source="recorded", running=False)

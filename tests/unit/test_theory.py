@@ -5,7 +5,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,8 +18,6 @@ from specviz.measure.proof import findings
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 from tests.support.known import known
 from tests.unit.test_verdict import STEP, a_round, a_trace
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def test_expected_tokens_by_hand_and_in_the_closed_form() -> None:

@@ -13,11 +13,7 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.service import protocol as wire
 from specviz.ui.when_it_helps import by_draft, when_it_helps_page, when_it_helps_state
 from specviz.ui.when_it_helps.by_draft import drafts_to_compare
-from specviz.ui.when_it_helps.when_it_helps_state import (
-    ByDraft,
-    SweepChoice,
-    WhenItHelpsState,
-)
+from specviz.ui.when_it_helps.when_it_helps_state import ByDraft, SweepChoice, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import draft_guesses_of, fake_trace

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualC
 from specviz.core.trace import FILE, UPLOAD, Autoregressive, Prompt, dump_trace, parse_trace
 from tests.support.fake_traces import fake_trace, run_of, translated
 from tests.support.plain_json import with_value
-from tests.support.strategies import assert_one_sentence, refusal_and_peak
+from tests.support.strategies import assert_one_sentence
 
 Json = dict[str, Any]
 TOPS = [Candidate(5, " a", 0.6, 0.4), Candidate(6, " b", 0.2, 0.6)]
@@ -58,20 +59,17 @@ def refusal(content: str | bytes) -> str:
     return sentence
 
 
-@pytest.mark.parametrize("trace", [VALID, PLAIN], ids=["speculative", "plain"])
+ASKED = {"draft_length": 3, "temperature": 1.0, "draft_sampling": "argmax", "verification": "block"}
+SECOND: Json = VALID | {"schema": 2, "settings": VALID["settings"] | ASKED}
+
+
+@pytest.mark.parametrize("trace", [VALID, PLAIN, SECOND], ids=["speculative", "plain", "schema 2"])
 def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
     read = parse_trace(json.dumps(trace))
     assert parse_trace(dump_trace(read)) == read
     assert set(json.loads(dump_trace(read))) == set(VALID)
-
-
-def test_schema_2_carries_how_the_draft_was_made_and_schema_1_reads_as_an_ordinary_chain() -> None:
-    asked = {"draft_length": 3, "temperature": 1.0, "draft_sampling": "argmax", "verification": "block"}
-    read = parse_trace(json.dumps(VALID | {"schema": 2, "settings": {**VALID["settings"], **asked}}))
-    assert (read.schema, read.settings.draft_sampling, read.settings.verification) == (2, "argmax", "block")
-    assert parse_trace(dump_trace(read)) == read
-    settings = parse_trace(json.dumps(VALID)).settings
-    assert (settings.draft_sampling, settings.verification, settings.tree) == ("sample", "token", None)
+    how = (read.settings.draft_sampling, read.settings.verification, read.settings.tree)
+    assert how == (("argmax", "block", None) if trace is SECOND else ("sample", "token", None)), "an ordinary chain"
 
 
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
@@ -171,49 +169,52 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [3, 0, "1", None, "x" * 10_000])
 def test_another_schema_is_named(version: object) -> None:
     sentence = refusal(changed("schema", version))
-    assert sentence.startswith("The trace's schema is ")
-    assert sentence.endswith("this version reads schemas 1 and 2.")
+    assert sentence == "The trace is not valid at schema: Input should be 1 or 2."
 
 
-@pytest.mark.parametrize(
-    ("where", "value"),
-    [
-        ("rounds.0.overhead_seconds", -1e-9),
-        ("rounds.0.draft_seconds", 1e300),
-        ("rounds.0.draft_seconds", "0.1"),
-        ("autoregressive.seconds_per_token.0", -0.1),
-        ("rounds.0.drafted.0.target_prob", 1.2),
-        ("rounds.0.drafted.0.draft_prob", -0.1),
-        ("rounds.0.drafted.0.accept_prob", float("nan")),
-        ("rounds.0.drafted.0.u", 2),
-        ("rounds.0.drafted.0.status", "maybe"),
-        ("rounds.0.drafted.0.id", True),
-        ("rounds.0.drafted.0.id", -1),
-        ("rounds.0.drafted.0.text", "x" * 2_001),
-        ("rounds.0.drafted.0.candidates", [[5, "a", 0.5, 0.1]] * 65),
-        ("rounds.0.drafted.0.candidates.0", [5, "a", 0.5]),
-        ("rounds.0.drafted.0.candidates.0", [5, "a", 1.5, 0.1]),
-        ("rounds.1.emitted.residual_top.0", [5, "a", 7]),
-        ("rounds.0.emitted.kind", "gift"),
-        ("rounds.0.emitted", []),
-        *(("rounds.0.draft_tokens", tokens) for tokens in ([1], ["a"] * 65, "abc", None, ["a" * 2_001])),
-        ("rounds.0.drafted", VALID["rounds"][0]["drafted"][:1] * 65),
-        ("rounds", {}),
-        ("output.stopped_by", "boredom"),
-        ("target.parameters", -1),
-        ("target.name", "x" * 301),
-        ("recorded_on.threads", -1),
-        ("settings.draft_length", 17),
-        ("settings.draft_sampling", "beam"),
-        ("settings.verification", "wild"),
-        ("settings.tree", "2,2"),
-    ],
-)
-def test_a_wrong_type_or_range_is_refused_by_where(where: str, value: object) -> None:
-    sentence = refusal(changed(where, value))
-    named = re.fullmatch(r"The trace is not valid at (\S+): .+", sentence)
-    assert named, sentence
-    assert where.startswith(named[1]) or named[1].startswith(where)
+RANGES: dict[str, list[object]] = {
+    "rounds.0.overhead_seconds": [-1e-9],
+    "rounds.0.draft_seconds": [1e300],
+    "autoregressive.seconds_per_token.0": [-0.1],
+    "rounds.0.drafted.0.target_prob": [1.2],
+    "rounds.0.drafted.0.draft_prob": [-0.1],
+    "rounds.0.drafted.0.accept_prob": [float("nan")],
+    "rounds.0.drafted.0.u": [2],
+    "rounds.0.drafted.0.status": ["maybe"],
+    "rounds.0.drafted.0.id": [True, -1],
+    "rounds.0.drafted.0.text": ["x" * 2_001],
+    "rounds.0.drafted.0.candidates": [[[5, "a", 0.5, 0.1]] * 65],
+    "rounds.0.drafted.0.candidates.0": [[5, "a", 0.5], [5, "a", 1.5, 0.1]],
+    "rounds.1.emitted.residual_top.0": [[5, "a", 7]],
+    "rounds.0.emitted.kind": ["gift"],
+    "rounds.0.draft_tokens": [[1], ["a"] * 65, None, ["a" * 2_001]],
+    "rounds.0.drafted": [VALID["rounds"][0]["drafted"][:1] * 65],
+    "output.stopped_by": ["boredom"],
+    "target.parameters": [-1],
+    "target.name": ["x" * 301],
+    "recorded_on.threads": [-1],
+    "settings.draft_length": [17],
+    "settings.draft_sampling": ["beam"],
+    "settings.verification": ["wild"],
+    "settings.tree": ["2,2"],
+}
+
+
+def of_another_kind(value: Any, where: str = "") -> Iterator[tuple[str, object]]:
+    """Each part of a JSON value, with one of another kind."""
+    if where and value is not None:
+        yield where, 7.5 if isinstance(value, str | list | dict) else "0.1"
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from of_another_kind(part, f"{where}.{name}".lstrip("."))
+
+
+def test_a_wrong_kind_or_range_is_refused_by_where() -> None:
+    kinds = [each for each in of_another_kind(VALID) if each[0] != "schema"]
+    assert len(kinds) > 100
+    for where, value in [*kinds, *((where, value) for where, values in RANGES.items() for value in values)]:
+        named = re.fullmatch(r"The trace is not valid at (\S+): .+", sentence := refusal(changed(where, value)))
+        assert named, (where, value, sentence)
+        assert where.startswith(named[1]) or named[1].startswith(where)
 
 
 @pytest.mark.parametrize("field", list(VALID))
@@ -241,30 +242,7 @@ def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
     assert refusal(content).startswith("The trace is not valid at ")
 
 
-@pytest.mark.parametrize("name", ["nowhere.json", ".", "x" * 300])
-def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"cannot be read: .+\.$"):
-        read_trace(tmp_path / name)
-
-
-def hostile(head: str, part: str, megabytes: float) -> bytes:
-    count = int(megabytes * 10**6 / (len(part) + 1))
-    return (head + ",".join(part.replace("N", str(number)) for number in range(count))).encode()
-
-
-HOSTILE = {
-    "empty rounds": hostile('{"rounds":[', "{}", 0.06) + b"]}",
-    "rounds with blanks": hostile('{"schema":1,"rounds":[', "{      }", 1) + b"]}",
-    "many fields": hostile('{"schema":1,', '"kN":1.5', 1) + b"}",
-    "one field again": hostile('{"schema":1,', '"k":      1', 1) + b"}",
-    "a round of numbers": hostile('{"schema":1,"rounds":[{"drafted":[', "1.2345678", 1) + b"]}]}",
-    "no field but the rounds": json.dumps({"schema": 1, "rounds": VALID["rounds"] * 500}).encode(),
-    "an endless list": hostile('{"schema":1,"output":{"token_ids":[', "1234567", 1) + b"]}}",
-}
-
-
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_file_is_refused_in_one_sentence_and_in_little_memory(content: bytes) -> None:
-    sentence, peak = refusal_and_peak(lambda: parse_trace(content, UPLOAD))
-    assert_one_sentence(sentence)
-    assert peak < 10 * max(len(content), 100_000)
+def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
+    for name in ("nowhere.json", ".", "x" * 300):
+        with pytest.raises(InputError, match=r"cannot be read: .+\.$"):
+            read_trace(tmp_path / name)

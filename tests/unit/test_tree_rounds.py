@@ -1,6 +1,7 @@
 """A draft that is a tree: what is computed, what a file may hold, and how it is drawn and said."""
 
 import json
+import re
 
 import pytest
 
@@ -105,11 +106,7 @@ def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
     assert (terms.tokens, terms.drafted, terms.checking) == (2.0, 1.75, pytest.approx(2.75 - 1 / 12))
     assert terms.read == 6.0  # five guesses a round, and the text's last token
     assert terms.speedup == pytest.approx(8 / (14.5 - 1 / 3))
-    verdict = known(verdict_of_run(TRACE))
-    assert verdict.reason.startswith(
-        "The main limit is checking 6 tokens at once, 2.67 target steps. A guess is accepted at 67 % of the judged "
-        "places, 2.00 tokens per target call"
-    )
+    assert re.findall(r"[\d.]+\d|\d+", known(verdict_of_run(TRACE)).reason)[:4] == ["6", "2.67", "67", "2.00"]
 
 
 def test_the_command_line_draws_the_judged_guesses_and_their_siblings() -> None:
@@ -128,14 +125,10 @@ def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
     data, chain = drawn_traces(trace, fake_trace())
     assert (data["rule"], data["tree"], data["drafter"], data["point_mass"]) == ("tree", "4,2,1", "model", False)
     for round, shown in zip(trace.rounds, data["rounds"], strict=True):
-        assert ("tree" in shown) == bool(round.drafted)
-        if not round.drafted:
-            continue
-        assert shown["tree"]["parents"] == [token.parent for token in round.drafted]
+        assert shown.get("tree", {}).get("parents", []) == [token.parent for token in round.drafted]
         for token, chip in zip(round.drafted, shown["chips"], strict=False):
             assert chip["status"] == token.status
-            probabilities = pytest.approx([token.target_prob, token.draft_prob], abs=1e-6)
-            assert [chip["p"], chip["q"]] == probabilities
+            assert [chip["p"], chip["q"]] == pytest.approx([token.target_prob, token.draft_prob], abs=1e-6)
     after = data["rounds"][-1]["after"]
     assert after["judged"] == sum(judged for _, judged in after["positions"])
     assert after["judgement"] == pytest.approx(after["accepted"] / after["judged"], abs=1e-6)

@@ -61,7 +61,7 @@ def watching_of(*requests: RunRequest) -> WatchState:
 
 
 def shown(request: RunRequest, number: int) -> ShownRun:
-    return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+    return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=request)
 
 
 def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
@@ -111,9 +111,7 @@ def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_b
     assert (none["speedup"], none["estimated"]) == (None, None)
 
 
-def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     known_here = MachineCosts(
         "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
         {RUN.drafter.asked_as if RUN.drafter else "": Costs.from_blocks([CALIBRATED] * 9)},
@@ -166,18 +164,13 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
     watching = watching_of(FORMULA)
     tried.restore_list(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
-    assert [run.shown.asked for run in tries(watching)[1:3]] == [(REQUEST, None)] * 2
+    assert [run.shown.asked for run in tries(watching)[1:3]] == [REQUEST] * 2
     assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
     ("sent", "most"),
-    [
-        ("", 0),
-        ("../../etc/passwd <script> id1 \x00", 0),
-        (" ".join(RUN_IDS), MAX_RUNS),
-        ("f" * 100_000, MAX_RUNS + 3),
-    ],
+    [("", 0), ("../../etc/passwd <script> id1 \x00", 0), (" ".join(RUN_IDS), MAX_RUNS), ("f" * 100_000, MAX_RUNS + 3)],
 )
 def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     monkeypatch: pytest.MonkeyPatch, sent: str, most: int

@@ -121,8 +121,7 @@ def test_without_ratios_or_a_draft_there_is_less_to_say() -> None:
 
 
 TIMELESS = replace(
-    GOOD,
-    rounds=[replace(each, draft_seconds=0.0, verify_seconds=0.0, overhead_seconds=0.0) for each in GOOD.rounds],
+    GOOD, rounds=[replace(each, draft_seconds=0.0, verify_seconds=0.0, overhead_seconds=0.0) for each in GOOD.rounds]
 )
 
 
@@ -247,9 +246,7 @@ def judged_own_costs(measured: float, modelled: float) -> Judged:
 
 
 @pytest.mark.parametrize("judged", [judged_repeats, partial(judged_repeats, noise=[1.0]), judged_run, judged_own_costs])
-def test_no_reason_gives_a_break_even_that_the_measurement_refutes(
-    judged: Callable[[float, float], Judged],
-) -> None:
+def test_no_reason_gives_a_break_even_that_the_measurement_refutes(judged: Callable[[float, float], Judged]) -> None:
     """Found: "1.01× measured, 1.55× modelled: 69 % are accepted, and speculation pays above 44 %"."""
     reasons = set[str]()
     for measured, modelled in product(SPEEDUPS, SPEEDUPS):

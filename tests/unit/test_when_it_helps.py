@@ -21,7 +21,6 @@ from specviz.models.draft_menu import linked_names
 from specviz.ui.when_it_helps.when_it_helps_state import (
     MAX_CELLS,
     SweepChoice,
-    choice_from_link,
     estimated_seconds,
 )
 from tests.support.fake_rows import a_row, prompts_at, row_at
@@ -40,21 +39,23 @@ ROWS = [
 def test_a_choice_survives_its_link() -> None:
     choice = SweepChoice(
         workloads=("prose", "copy"), drafts=("wren-nano", PROMPT_LOOKUP), draft_lengths=(3, 16), prompts=5, seed=7,
-        temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, constrain=True, precision="fast",
+        temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, constrain=True,
         top_k=40, top_p=0.9,
     )  # fmt: skip
-    assert choice_from_link(choice.parameters(), NAMES) == (choice, [])
-    assert choice_from_link({}, NAMES) == (SweepChoice(), [])
+    assert SweepChoice.read(choice.parameters(), context=NAMES) == (choice, [])
+    assert SweepChoice.read({}, context=NAMES) == (SweepChoice(), [])
     settings = choice.plan().settings
     assert (settings.seed, settings.top_k, settings.top_p, settings.max_new_tokens) == (7, 40, 0.9, 32)
     tree = SweepChoice(drafts=("wren-eagle", "early-exit:2"), tree="4,2,1")
     joint = SweepChoice(temperatures=(1.0,), draft_sampling="argmax", verification="block")
     for choice in (tree, joint):
-        assert choice_from_link(choice.parameters(), linked_names()) == (choice, [])
+        assert SweepChoice.read(choice.parameters(), context=linked_names()) == (choice, [])
         assert choice.problem() is None
     assert {(cell.settings.tree, cell.settings.draft_length) for cell in tree.plan().cells()} == {("4,2,1", 3)}
     assert {cell.settings.manner for cell in joint.plan().cells()} == {", most probable drafts, block verification"}
-    choice, problems = choice_from_link({"workload": ["story", "nonsense", "story"], "gamma": ["5", "x"]}, NAMES)
+    choice, problems = SweepChoice.read(
+        {"workload": ["story", "nonsense", "story"], "gamma": ["5", "x"]}, context=NAMES
+    )
     assert (choice.workloads, choice.draft_lengths, len(problems)) == (("story",), (5,), 2)
 
 
@@ -73,7 +74,7 @@ def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:
         {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
         {"tree": ["x"]}, {"verification": ["all"]}, {"draft_sampling": ["beam"]},
     ):  # fmt: skip
-        choice, problems = choice_from_link(part, NAMES)
+        choice, problems = SweepChoice.read(part, context=NAMES)
         assert (choice, len(problems)) == (SweepChoice(), 1), part
 
 
@@ -157,7 +158,7 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
 
     assert columns(fair_of(ROWS), "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
     assert said(ROWS) == (
-        "Looks like it helps on story (1.90×), code (1.50×); looks like it hurts on random words (0.80×)."
+        "Looks like it helps on story (1.90×) and code (1.50×); looks like it hurts on random words (0.80×)."
     )
     assert said([]) == sentences.length_sentence(points_of([])) == "Nothing is measured yet."
     near, above = prompts_at("prose", 1, 1.01, 0.99, 1.005), prompts_at("prose", 1, 1.03, 1.031, 1.029)

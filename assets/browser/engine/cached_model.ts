@@ -8,12 +8,10 @@ import type { LoadedModel } from "./models.js";
 const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped
 
 export class CachedModel {
-  _llama;
+  _llama = this.loaded.llama;
   _taken: Cache | null = null;
 
-  constructor(loaded: LoadedModel) {
-    this._llama = loaded.llama;
-  }
+  constructor(public loaded: LoadedModel) {}
 
   /** Taken when it is first needed, so that whoever makes a run and cannot begin it holds nothing. */
   get _cache() {

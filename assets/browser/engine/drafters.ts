@@ -30,18 +30,10 @@ export class ModelDrafter {
 }
 
 class ModelProposer {
-  _model;
-  _promptIds;
-  _sampler;
-
-  constructor(model: CachedModel, promptIds: number[], sampler: Sampler) {
-    this._model = model;
-    this._promptIds = promptIds;
-    this._sampler = sampler;
-  }
+  constructor(public model: CachedModel, public promptIds: number[], public sampler: Sampler) {}
 
   *readPrompt() {
-    yield* this._model.prefillSteps(this._promptIds.slice(0, -1));
+    yield* this.model.prefillSteps(this.promptIds.slice(0, -1));
   }
 
   /** One guess after the other; after a full accept, the text's last two tokens are read first. */
@@ -49,19 +41,19 @@ class ModelProposer {
     const text = [...tokenIds];
     const draftScores: Row[] = [];
     while (draftScores.length < count) {
-      const logits = this._model.read(text.slice(this._model.length)).slice(-1);
-      draftScores.push(...this._sampler.scores(logits));
-      text.push(this._sampler.choose(draftScores[draftScores.length - 1]));
+      const logits = this.model.read(text.slice(this.model.length)).slice(-1);
+      draftScores.push(...this.sampler.scores(logits));
+      text.push(this.sampler.choose(draftScores[draftScores.length - 1]));
     }
     return { tokenIds: text.slice(tokenIds.length), draftScores };
   }
 
   commit(length: number) {
-    this._model.crop(length);
+    this.model.crop(length);
   }
 
   close() {
-    this._model.close();
+    this.model.close();
   }
 }
 

@@ -22,33 +22,31 @@ const BETWEEN = 50; // milliseconds between two traces of a run
 const WARM_UP = [1, 2, 5, 1, 2, 5, 1, 2, 5, 7, 7]; // tokens in a pass
 
 export class Engine {
-  _port;
   _models: Map<string, LoadedModel> = new Map();
   _id = 0; // of the run under way
 
-  constructor(port: Port) {
-    this._port = port;
+  constructor(public port: Port) {
     port.onmessage = ({ data }) => this.take(data);
   }
 
   async take(message: Message) {
     if (message.kind === "open") await this._open(message.models);
     if (message.kind === "run") await this._run(message.id, message.request);
-    if (message.kind === "ping") this._port.postMessage({ kind: "alive" });
+    if (message.kind === "ping") this.port.postMessage({ kind: "alive" });
     if (message.kind === "stop" && message.id === this._id) this._id = 0;
   }
 
   async _open(models: Record<string, ModelFiles>) {
     try {
       for (const [name, files] of Object.entries(models)) {
-        const progress = (bytes: number, of: number) => this._port.postMessage({ kind: "loading", model: name, bytes, of });
+        const progress = (bytes: number, of: number) => this.port.postMessage({ kind: "loading", model: name, bytes, of });
         const model = await loadModel(name, files, progress);
         warmUp(model.llama);
         this._models.set(name, model);
       }
-      this._port.postMessage({ kind: "ready", models: [...this._models.keys()] });
+      this.port.postMessage({ kind: "ready", models: [...this._models.keys()] });
     } catch (error) {
-      this._port.postMessage({ kind: "failed", sentence: sentenceOf(error) });
+      this.port.postMessage({ kind: "failed", sentence: sentenceOf(error) });
     }
   }
 
@@ -59,7 +57,7 @@ export class Engine {
     try {
       await this._decode(id, request);
     } catch (error) {
-      this._port.postMessage({ kind: "failed", id, sentence: sentenceOf(error) });
+      this.port.postMessage({ kind: "failed", id, sentence: sentenceOf(error) });
     }
   }
 
@@ -69,13 +67,13 @@ export class Engine {
       let sentAt = -Infinity;
       for (const _ of run.steps()) {
         if (run.rounds.length && performance.now() - sentAt >= BETWEEN) {
-          this._port.postMessage({ kind: "trace", id, trace: run.trace() });
+          this.port.postMessage({ kind: "trace", id, trace: run.trace() });
           sentAt = performance.now();
         }
         await hearMessages();
         if (this._id !== id) return;
       }
-      this._port.postMessage({ kind: "done", id, trace: run.trace(), guesses: run.guesses() });
+      this.port.postMessage({ kind: "done", id, trace: run.trace(), guesses: run.guesses() });
     } finally {
       run.close();
     }

@@ -46,7 +46,6 @@ const ALIGN = 64;
 const START = 65_536; // below it are the kernel's own tables
 
 export class Llama {
-  _config;
   _layerBytes;
   _cacheBytes;
   simd;
@@ -64,8 +63,8 @@ export class Llama {
    * `file`: the safetensors file. `tensors`: see `tensorsIn`. `builds`: of the kernel; see `startKernel`. Throws PlainError
    * see `startKernel`; or a weight is missing
    */
-  constructor(config: Config, file: Uint8Array, tensors: Map<string, Tensor>, builds?: string[]) {
-    this._config = config;
+  constructor(public _config: Config, file: Uint8Array, tensors: Map<string, Tensor>, builds?: string[]) {
+    const config = _config;
     const width = config.num_key_value_heads * config.head_dim;
     this._layerBytes = 2 * config.max_position_embeddings * width * FLOAT;
     this._cacheBytes = config.num_hidden_layers * this._layerBytes;

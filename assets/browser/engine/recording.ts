@@ -13,13 +13,7 @@ export type Seconds = { draft: number, verify: number, overhead: number };
 export type Place = { p: Row, q: Row | null, candidates: Candidate[] }; // What the trace stores of one place: p and q of each token that is named there.
 
 export class Recorder {
-  _tokenizer;
-  _sampler;
-
-  constructor(tokenizer: Tokenizer, sampler: Sampler) {
-    this._tokenizer = tokenizer;
-    this._sampler = sampler;
-  }
+  constructor(public tokenizer: Tokenizer, public sampler: Sampler) {}
 
   /** One round; `emitted` is what it added to the text, cut after an end-of-text token. */
   round(index: number, seconds: Seconds, draft: Draft, targetScores: Row[], verification: Verification, emitted: number[]): Round {
@@ -41,7 +35,7 @@ export class Recorder {
     const judged = status !== "discarded";
     return {
       id,
-      text: this._tokenizer.shown(id),
+      text: this.tokenizer.shown(id),
       status,
       target_prob: p[id],
       draft_prob: q ? q[id] : null,
@@ -52,7 +46,7 @@ export class Recorder {
   }
 
   _emitted(draft: Draft, { accepted, tokenId, residual }: Verification, { p, candidates }: Place): EmittedToken {
-    const text = this._tokenizer.shown(tokenId);
+    const text = this.tokenizer.shown(tokenId);
     if (accepted === draft.tokenIds.length) {
       return { kind: "bonus", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: [] };
     }
@@ -62,13 +56,13 @@ export class Recorder {
   }
 
   _residualTop(residual: Row): ResidualCandidate[] {
-    return top(residual).map((id) => [id, this._tokenizer.shown(id), residual[id]]);
+    return top(residual).map((id) => [id, this.tokenizer.shown(id), residual[id]]);
   }
 
   /** The probabilities at each drafted token, and at the one after them. */
   _places({ tokenIds, draftScores }: Draft, targetScores: Row[], { accepted, tokenId }: Verification): Place[] {
-    const ps = this._sampler.probabilities(targetScores);
-    const qs = draftScores ? this._sampler.probabilities(draftScores) : tokenIds.map((id, i) => pointMass(id, ps[i].length));
+    const ps = this.sampler.probabilities(targetScores);
+    const qs = draftScores ? this.sampler.probabilities(draftScores) : tokenIds.map((id, i) => pointMass(id, ps[i].length));
     return ps.map((p, i) => {
       const q = qs[i] ?? null; // the bonus has no draft
       const named = [...tokenIds.slice(i, i + 1), ...(i === accepted ? [tokenId] : [])];
@@ -79,7 +73,7 @@ export class Recorder {
   /** Each token once, by p and then by q. */
   _candidates(ids: number[], p: Row, q: Row | null): Candidate[] {
     const ordered = [...new Set(ids)].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
-    return ordered.map((id) => [id, this._tokenizer.shown(id), p[id], q ? q[id] : null]);
+    return ordered.map((id) => [id, this.tokenizer.shown(id), p[id], q ? q[id] : null]);
   }
 }
 

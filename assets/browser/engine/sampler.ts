@@ -26,17 +26,11 @@ export class Greedy {
 
 /** Draws from the distribution left after temperature, then top-k, then top-p. Scores are its probabilities. */
 export class Sampling {
-  _settings;
-  _random;
-
-  constructor(settings: DecodeSettings, random: Random) {
-    this._settings = settings;
-    this._random = random;
-  }
+  constructor(public settings: DecodeSettings, public random: Random) {}
 
   /** Probabilities after temperature, top-k and top-p, each row summing to 1. */
   scores(logits: Row[]): Row[] {
-    const { temperature, top_k, top_p } = this._settings;
+    const { temperature, top_k, top_p } = this.settings;
     return logits.map((row) => {
       const warped = new Float64Array(row).map((logit) => logit / temperature);
       if (top_k !== null) onlyTopK(warped, top_k);
@@ -46,7 +40,7 @@ export class Sampling {
   }
 
   choose(scores: Row) {
-    return draw(scores, this._random);
+    return draw(scores, this.random);
   }
 
   probabilities(scores: Row[]) {

@@ -45,26 +45,22 @@ export class GreedyRule {
  * Whatever q is, the output is distributed as p (Leviathan et al. 2023, Appendix A.1). Scores are probabilities.
  */
 export class SamplingRule {
-  _random;
-
-  constructor(random: Random) {
-    this._random = random;
-  }
+  constructor(public random: Random) {}
 
   /** The accepted tokens, then a draw from the residual; if all were accepted, from the target's own. */
   verify(draft: Draft, targetScores: Row[]): Verification {
     const count = draft.tokenIds.length;
-    const drawn = draft.tokenIds.map(() => this._random.next());
+    const drawn = draft.tokenIds.map(() => this.random.next());
     const q = tokenProbs(draft);
     const acceptProbs = [];
     for (let i = 0; i < count; i += 1) {
       acceptProbs.push(Math.min(1, targetScores[i][draft.tokenIds[i]] / q[i]));
       if (drawn[i] >= acceptProbs[i]) {
         const rest = residual(targetScores[i], draft, i);
-        return { accepted: i, tokenId: draw(rest, this._random), acceptProbs, drawn: drawn.slice(0, i + 1), residual: rest };
+        return { accepted: i, tokenId: draw(rest, this.random), acceptProbs, drawn: drawn.slice(0, i + 1), residual: rest };
       }
     }
-    return { accepted: count, tokenId: draw(targetScores[count], this._random), acceptProbs, drawn, residual: null };
+    return { accepted: count, tokenId: draw(targetScores[count], this.random), acceptProbs, drawn, residual: null };
   }
 }
 
@@ -75,11 +71,7 @@ export class SamplingRule {
  * these i tokens are accepted (Sun et al. 2024). Scores are probabilities.
  */
 export class BlockRule {
-  _random;
-
-  constructor(random: Random) {
-    this._random = random;
-  }
+  constructor(public random: Random) {}
 
   /**
    * The accepted tokens, then a draw from (s·p - q)+; if all were accepted, from the target's own. `acceptProbs` and `drawn`
@@ -87,15 +79,15 @@ export class BlockRule {
    */
   verify(draft: Draft, targetScores: Row[]): Verification {
     const count = draft.tokenIds.length;
-    const drawn = draft.tokenIds.map(() => this._random.next());
+    const drawn = draft.tokenIds.map(() => this.random.next());
     const shares = sharesOf(draft, targetScores);
     const acceptProbs = drawn.map((_, i) => acceptProb(shares[i + 1], draft, targetScores, i + 1));
     const accepted = acceptProbs.findLastIndex((probability, i) => drawn[i] < probability) + 1;
     if (accepted === count) {
-      return { accepted, tokenId: draw(targetScores[count], this._random), acceptProbs, drawn, residual: null };
+      return { accepted, tokenId: draw(targetScores[count], this.random), acceptProbs, drawn, residual: null };
     }
     const rest = normalised(excess(targetScores[accepted], draft, accepted, shares[accepted]), targetScores[accepted]);
-    return { accepted, tokenId: draw(rest, this._random), acceptProbs, drawn, residual: rest };
+    return { accepted, tokenId: draw(rest, this.random), acceptProbs, drawn, residual: rest };
   }
 }
 

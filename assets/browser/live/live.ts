@@ -79,7 +79,7 @@ class Live {
       ".reveal": () => this.reveal(),
     };
     for (const [button, act] of Object.entries(acts)) find(document, `button${button}`).addEventListener("click", act);
-    this.stage.share.mark = "#";
+    this.stage.transport.mark = "#";
     this.stage.askDraftLength = (length) => {
       this.form.set("gamma", String(length));
       this.run();

@@ -1,7 +1,6 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
 import { PERCENT, fixed, localize } from "./localize.js";
-import { say } from "./words.js";
 
 export const UNKNOWN = "–";
 
@@ -18,11 +17,6 @@ export function prob(value: number | null | undefined) {
 /** `share`: 0 to 1 */
 export function percent(share: number | null | undefined) {
   return share == null ? UNKNOWN : `${Math.round(share * 100)}${PERCENT}`;
-}
-
-/** A sentence in plain words: "31 in 100", as the plain texts say it. */
-export function inHundred(said: string) {
-  return said.replace(/([\d.,<>]+)\s?%/g, (_, number) => say("in_hundred", { number }));
 }
 
 export function times(ratio: number | null | undefined) {

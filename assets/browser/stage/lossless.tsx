@@ -57,16 +57,6 @@ export function halfwayTo({ tokens, others: [p, q, both], ...rest }: LosslessPay
   return { ...rest, tokens: nearer, others: [p, (p + q) / 2, (p + both) / 2] };
 }
 
-/** The picture as sentences, for a screen reader. */
-export function losslessInWords(rule: LosslessPayload, words: DiagramPayload["words"]) {
-  const said = voiceOf(words);
-  const beta = betaOf(rule);
-  const figure = words === "plain" ? cases : shown;
-  const rows = [...rule.tokens.map(([text, p, q]) => [visible(text), partsOf(p, q)]), [say("all_others"), partsOf(...rule.others)]];
-  const parts = rows.map(([name, its]) => `${name}: ${SUMS[words](its as Parts)}`);
-  return `${said("sum")}. ${parts.join("; ")}. ${said("rate")}: ${figure(beta)}. ${said("leftover")}: ${figure(1 - beta)}.`;
-}
-
 type Shown = { recorded: LosslessPayload; words: DiagramPayload["words"] };
 
 /** The picture on the page; it keeps what the visitor did to q. */
@@ -78,7 +68,7 @@ export function Lossless({ recorded, words }: Shown) {
   const most = Math.max(...[...recorded.tokens, ["", ...recorded.others]].flatMap(([, p, q]) => [Number(p), Number(q)])) * 1.05;
   const row = (name: string, parts: Parts, move?: (q: number) => void) => <Row {...{ name, parts, most, move }} sum={SUMS[words](parts)} label={said("q_of", { token: name })} />;
   return (
-    <div class="lossless" role="group" aria-label={losslessInWords(rule, words)}>
+    <div class="lossless" role="group" aria-label={said("sum")}>
       <p class="sum"><span>{said("move_q", { round: recorded.round })}</span>{said("sum")}</p>
       {rule.tokens.map(([text, p, q], i) => row(visible(text), partsOf(p, q), (wanted) => take(movedTo(rule, i, wanted))))}
       {row(say("all_others"), partsOf(...rule.others))}

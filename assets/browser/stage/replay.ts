@@ -21,10 +21,6 @@ const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is t
 const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
 
 export class Replay {
-  asked;
-  runs;
-  changed;
-  place;
   data: StagePayload | null = null;
   slider: HTMLInputElement = find(this.stage, ".draft-length input");
   value = find(this.stage, ".draft-length output");
@@ -38,15 +34,7 @@ export class Replay {
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
   sent: number | null = null; // the length asked for last, until a run's settings have it
 
-  constructor(public stage: HTMLElement, { asked, runs, changed, place }: Callbacks) {
-    this.asked = asked;
-    this.runs = runs;
-    this.changed = changed;
-    this.place = place;
-    this.#listen();
-  }
-
-  #listen() {
+  constructor(public stage: HTMLElement, public tell: Callbacks) {
     this.slider.addEventListener("input", () => this.#move());
     this.slider.addEventListener("change", () => this.#settle());
     this.slider.addEventListener("blur", () => (this.dragging = this.timer !== undefined));
@@ -81,7 +69,7 @@ export class Replay {
    */
   #fix({ tree, gamma, replay }: StagePayload) {
     const shaped = tree !== null && !tree.startsWith(DYNAMIC);
-    const fixed = shaped || (!this.runs() && replay.why_not !== null);
+    const fixed = shaped || (!this.tell.runs() && replay.why_not !== null);
     this.stage.toggleAttribute("data-fixed", fixed);
     this.fixed.textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
     this.why.textContent = fixed ? replay.why_not : "";
@@ -128,7 +116,7 @@ export class Replay {
     this.dragging = true;
     this.stop();
     this.#show();
-    this.changed();
+    this.tell.changed();
   }
 
   #settle() {
@@ -140,10 +128,10 @@ export class Replay {
   #ask() {
     this.stop();
     this.dragging = false;
-    const again = !this.runs() || this.length === (this.sent ?? this.data?.gamma);
+    const again = !this.tell.runs() || this.length === (this.sent ?? this.data?.gamma);
     if (!again) this.sent = this.length;
-    this.changed();
-    if (!again) this.asked(this.length);
+    this.tell.changed();
+    if (!again) this.tell.asked(this.length);
   }
 
   #show() {
@@ -165,7 +153,7 @@ export class Replay {
     const { prompt, method } = this.data;
     this.strip.load({ prompt, rounds: unfolded, translated: false, method }, true);
     this.strip.top = null;
-    const beyond = unfolded.findIndex((round) => round.start > this.place());
+    const beyond = unfolded.findIndex((round) => round.start > this.tell.place());
     this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);
   }
 
@@ -177,7 +165,7 @@ export class Replay {
     if (!this.data || this.length === this.data.gamma) return;
     this.slider.value = String(this.data.gamma);
     this.#show();
-    this.changed();
+    this.tell.changed();
   }
 
   stop() {

@@ -7,7 +7,6 @@ import { onPaper } from "../shared/paper.js";
 import { dismissTips } from "../shared/tips.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
-import { Saving } from "../slide/saving.js";
 import { coloursOf, keyOf } from "../slide/sheet.js";
 import { drawnRun } from "../trace/drawn_run.js";
 import { accountOf } from "./account.js";
@@ -18,12 +17,9 @@ import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { statusWords } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
-import { Presenter } from "./presenter.js";
-import { Reading } from "./reading.js";
 import { Replay } from "./replay.js";
 import { Result } from "./result.js";
 import { runFilm, runSlide } from "./run_slide.js";
-import { Share } from "./share.js";
 import { Strip, type Place } from "./strip.js";
 import { readStyle } from "./style.js";
 import { Timeline, widthInWords } from "./timeline.js";
@@ -48,11 +44,7 @@ export class Stage {
   reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
   playhead = new Playhead(() => this.show(), () => this.reporter.report());
   strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
-  transport = new Transport(this.node, this.playhead);
-  share = new Share(this.node, this.playhead);
-  saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: say("file_of_run"), read: () => this.reading.open() });
-  reading = new Reading(this.node, () => this.data && this.sent && accountOf(this.data, this.sent.run));
-  presenter = new Presenter(this.node, this.playhead);
+  transport = new Transport(this.node, this.playhead, { slide: () => this.#slide(), film: () => this.#film(), account: () => this.data && this.sent && accountOf(this.data, this.sent.run) });
   replay = new Replay(this.node, {
     asked: (length) => this.tour.takes(length) || this.askDraftLength?.(length),
     runs: () => this.askDraftLength !== null,
@@ -115,7 +107,7 @@ export class Stage {
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);
     this.#offerMarks(data);
-    this.share.load(data.link, data.view);
+    this.transport.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
     this.strip.speak(statusWords(data));
     this.strip.load(data, fresh);
@@ -145,7 +137,6 @@ export class Stage {
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.strip.tell(widthInWords(this.data.rounds[round], this.data));
     this.transport.show();
-    this.share.show();
     this.#inspect(this.data);
     this.figures.show(done, this.style, this.replay.wanted);
     this.timeline.show(this.style);
@@ -223,11 +214,9 @@ export class Stage {
   stop() {
     this.stopListening();
     this.stopTips();
-    this.saving.stop();
     this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();
-    this.presenter.stop();
     this.replay.stop();
     this.tour.stop();
     this.sizes.disconnect();

@@ -27,7 +27,7 @@ from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
 from specviz.data.links.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
 from specviz.data.links.page_link import shown
 from specviz.data.links.page_names import PAGES, page_name
-from specviz.data.links.permalink import request_from_link
+from specviz.data.links.permalink import RunLink
 from specviz.data.measured.first_run import first_trace
 
 say = Sentences("plans")
@@ -126,7 +126,7 @@ class Screen:
             return named
         params = self.params
         models = [*params.get("target", []), *params.get("draft", [])] if known_models is None else known_models
-        problems = [*named, *request_from_link(params, models).problems]
+        problems = [*named, *RunLink.read(params, context=frozenset(models))[1]]
         view, run = self.last("view"), self.last("run")
         if view is not None and view not in VIEWS:
             problems.append(say("no_view", view=shown(view), known=join_choices([*VIEWS], "and")))

@@ -15,7 +15,6 @@ from specviz.core.texts import AppTexts, Voices, fill, spell_count
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.links.permalink import link_of
-from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.data.texts import quoted
 
 StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
@@ -111,17 +110,13 @@ def round_at(trace: Trace, place: StoryPlace) -> Round:
     return found() or trace.rounds[0]
 
 
-def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
+def request_of(trace: Trace) -> RunRequest:
     assert trace.drafter is not None
-    draft = trace.drafter.asked_as
-    request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
-    named = (preset.name for kind in ALL_WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
-    return request, next(named, None)
+    return RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, trace.settings)
 
 
 def watch_link(trace: Trace, step: int | None = None) -> dict[str, str]:
-    request, preset = request_of(trace)
-    return link_of(request, step, preset)
+    return link_of(request_of(trace), step)
 
 
 @dataclass(frozen=True, slots=True)

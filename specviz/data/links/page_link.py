@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -11,6 +12,7 @@ from specviz.data.texts import join_choices, page_texts
 REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
 MAX_READ_VALUES = 50  # what stands after these is not looked at
+MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
 
 SAYS = page_texts("links")
 Params = Mapping[str, str | Sequence[str]]  # a repeated parameter may come as a list
@@ -30,6 +32,11 @@ def expecting_one_of(names: Sequence[object]) -> Any:
     return expecting(lambda: SAYS["one_of"].format(names=join_choices([*names], "and")))
 
 
+def within(least: float, most: float, text: str = "number") -> Any:
+    """A field with a number between these; `text` names what a link is told that has another one."""
+    return expecting(lambda: SAYS[text].format(least=least, most=most), ge=least, le=most)
+
+
 class PageLink(BaseModel):
     """What one page's address can say. A field is a parameter; `expecting` adds what its value must be.
 
@@ -38,6 +45,7 @@ class PageLink(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
+    UNDRAWN: ClassVar[tuple[str, ...]] = ()  # fields that no control of a page holds
     # the names of the texts that say it
     REFUSED: ClassVar[str] = "refused"
     LEFT_OUT: ClassVar[str] = "left_out"
@@ -63,27 +71,36 @@ class PageLink(BaseModel):
 
     def parameters(self) -> dict[str, str | list[str]]:
         """The address: every field that holds something, so that a link outlives a changed default."""
+        held = {name: getattr(self, field) for field, name in self.linked().items()}
         return {
-            self._parameter(name): [written(item) for item in value] if isinstance(value, tuple) else written(value)
-            for name, value in self
-            if value is not None
+            name: [written(item) for item in value] if isinstance(value, tuple) else written(value)
+            for name, value in held.items()
+            if value is not None and not (isinstance(value, str) and (not value.strip() or explain_left_out(value)))
         }
+
+    def fitted(self) -> Self:
+        """As the page's controls can hold it, where one setting depends on another."""
+        return self
 
     @classmethod
     def _parameter(cls, field: str) -> str:
         return cls.model_fields[field].alias or str(cls.model_fields[field].validation_alias or field)
 
     @classmethod
+    def linked(cls) -> dict[str, str]:
+        """The parameter of each field that links have; a field that is excluded is of the page alone."""
+        return {field: cls._parameter(field) for field, about in cls.model_fields.items() if not about.exclude}
+
+    @classmethod
     def _given(cls, params: Params) -> tuple[dict[str, Any], list[str]]:
         given: dict[str, Any] = {}
         problems = []
-        for field, about in cls.model_fields.items():
-            name = cls._parameter(field)
+        for field, name in cls.linked().items():
             texts = params.get(name, ())
             texts = [texts] if isinstance(texts, str) else list(texts)[:MAX_READ_VALUES]
             if not texts:
                 continue
-            several = isinstance(about.get_default(), tuple)
+            several = isinstance(cls.model_fields[field].get_default(), tuple)
             given[name] = texts if several else texts[-1]
             if len(texts) > 1 and not several:
                 problems.append(SAYS["several"].format(name=name, times=len(texts)))
@@ -117,6 +134,12 @@ class PageLink(BaseModel):
             expected=extra[EXPECTED]() if EXPECTED in extra else "",
             value=written(getattr(default, field)),
         )
+
+
+def explain_left_out(prompt: str) -> str | None:
+    if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
+        return None
+    return SAYS["long_prompt"]
 
 
 def written(value: object) -> str:

@@ -106,6 +106,11 @@ def find_preset(name: str) -> Preset | None:
     return _PRESETS.get(name)
 
 
+def preset_of(prompt: str) -> str:
+    """The name of the preset that has this text; `OWN_TEXT` where it is none."""
+    return next((name for name, preset in _PRESETS.items() if preset.text == prompt), OWN_TEXT)
+
+
 def find_workload(name: str) -> Workload | None:
     return _WORKLOADS.get(name)
 

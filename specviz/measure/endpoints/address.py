@@ -11,12 +11,16 @@ ENDS = ("/chat/completions", "/completions", "/models")  # of a path that is mor
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    root: str  # where /metrics is
     base: str  # where /completions is
 
     @property
+    def root(self) -> str:
+        """Where /metrics is."""
+        return self.base.removesuffix("/v1")
+
+    @property
     def host(self) -> str:
-        return urlsplit(self.root).netloc
+        return urlsplit(self.base).netloc
 
 
 def parse_address(text: str, option: str) -> Address:
@@ -24,16 +28,14 @@ def parse_address(text: str, option: str) -> Address:
     shown = text[:80].partition("?")[0]
     try:
         parts = urlsplit(text.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text) <= LONGEST
         parts.port  # noqa: B018 — raises for a port that is none
     except ValueError:
         raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.") from None
-    if parts.username or parts.password:
-        raise InputError(f"{option}: leave the user and the password out of the address; a key goes into --key-env.")
-    if parts.scheme not in ("http", "https") or not parts.hostname or len(text) > LONGEST:
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InputError(f"{option}: leave user, password and what follows the path out; a key goes into --key-env.")
+    if not known:
         raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.")
-    if parts.query or parts.fragment:
-        raise InputError(f"{option}: leave out what follows the path of the address; a key goes into --key-env.")
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(end) for end in ENDS if path.endswith(end)), path) or "/v1"
-    root = f"{parts.scheme}://{parts.netloc}{path.removesuffix('/v1')}"
-    return Address(root, f"{parts.scheme}://{parts.netloc}{path}")
+    return Address(f"{parts.scheme}://{parts.netloc}{path}")

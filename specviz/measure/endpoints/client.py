@@ -4,7 +4,6 @@ A redirect is never followed, so a key goes to no other host. Sentences about a 
 """
 
 import asyncio
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import httpx2
 
 from specviz.core.errors import InputError
+from specviz.core.texts import join_choices
 from specviz.measure.endpoints.address import Address
 from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, quote
 from specviz.measure.endpoints.result import Server
@@ -19,11 +19,12 @@ from specviz.measure.endpoints.result import Server
 CONNECT = 10.0  # seconds
 SILENCE = 120.0  # seconds without a byte, after which an answer is lost
 WHOLE = 900.0  # seconds of a whole answer
-MOST_WAIT = 60.0  # seconds that a server may ask us to wait, in `Retry-After`
-WAITS = 5
+MOST_WAIT = 60  # seconds that a server may ask us to wait, in `Retry-After`
+TRIES = 6
 MOST_OF_A_PAGE = 4_000_000  # bytes of /metrics
 MOST_OF_A_SENTENCE = 20_000  # bytes of an answer that is an error
 STREAM = "text/event-stream"
+NOT_TAKEN, NOT_THERE, BUSY = (400, 422), (404, 405, 501), (429, 503)  # of a field, a path, a request
 # What a server calls itself in the list of its models, and its name.
 OWNERS = {"vllm": "vLLM", "llamacpp": "llama.cpp", "sglang": "SGLang", "organization_owner": "LM Studio"}
 OWNERS |= {"library": "Ollama"}
@@ -44,10 +45,6 @@ OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some ser
 Api = Literal["completions", "chat"]
 
 
-class Refused(InputError):
-    """The server cannot be measured: whatever is asked of it, it will not answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     text: str
@@ -62,25 +59,6 @@ class Asked:
             return asked | {"prompt": self.text}
         messages = self.messages or (("user", self.text),)
         return asked | {"messages": [{"role": role, "content": content} for role, content in messages]}
-
-
-@dataclass
-class Heard:
-    """The lines of one answer, and why there are no more of them, if there should be."""
-
-    lines: Lines
-    asked: int  # tokens
-    began: float  # by `time.perf_counter`
-    problem: BadAnswer | None = None
-
-    def answer(self) -> StreamedAnswer:
-        """What it says. Raises BadAnswer where it is not whole."""
-        if self.problem:
-            raise self.problem
-        answer = StreamedAnswer(self.asked, self.began)
-        answer.read(self.lines.came)
-        answer.check()
-        return answer
 
 
 @dataclass
@@ -107,112 +85,88 @@ class Endpoint:
         return Server(self.address.base, self.model, self.system, self.version, ignores_end, slots=self.slots)
 
     async def meet(self, model: str | None, question: Asked) -> None:
-        """Find out who it is, what it takes and whether it answers. Raises Refused, a sentence with its address."""
-        models = await self._models()
-        names = [str(each.get("id", "")) for each in models]
-        self.model = self._known_model(model, models) if model else self._only_model(names)
-        owner = next((str(each.get("owned_by")) for each in models), "")
-        self.system = OWNERS.get(owner, "")
-        self.version, self.slots = await self._about()
-        self.fields = dict(FIELDS.get(self.system, IGNORE_EOS))
+        """Find out who it is, what it takes and whether it answers. InputError: a sentence with its address."""
         try:
+            models = await self._models()
+            self.model = _choose(models, model)
+            self.system = OWNERS.get(next((str(each.get("owned_by")) for each in models), ""), "")
+            self.version, self.slots = await self._about()
+            self.fields = dict(FIELDS.get(self.system, IGNORE_EOS))
             await self._first_answer(question)
         except BadAnswer as problem:
-            raise Refused(f"{self.address.base}: {problem}.") from None
+            raise InputError(f"{self.address.base}: {problem}.") from None
         self.has_metrics = await self.metrics() is not None
-
-    async def _first_answer(self, question: Asked) -> None:
-        """Ask until it takes the fields: without those that it refuses by name, or without all beyond OpenAI's."""
-        for _ in range(len(OPTIONAL) + len(self.fields) + 1):
-            try:
-                await self.answer_to(question)
-                return
-            except BadRequest as problem:
-                sent = [*OPTIONAL, *self.fields]
-                named = {name for name in sent if name in str(problem)} - self.refused
-                new = named or (self.fields.keys() - self.refused)
-                if not new:
-                    raise
-                self.refused |= new
-
-    def _known_model(self, model: str, models: list[dict[str, Any]]) -> str:
-        """The model that was named; some servers answer to any name, so their list decides."""
-        names = {name for each in models for name in (each.get("id"), *(each.get("aliases") or ()))}
-        if models and model not in names and "*" not in names:
-            raise Refused(f"{self.address.base} has no model {model[:100]!r}: it has {_listed(map(str, names))}.")
-        return model
-
-    def _only_model(self, models: list[str]) -> str:
-        if len(models) == 1:
-            return models[0]
-        has = f"has the models {_listed(models)}" if models else "does not list its models"
-        raise Refused(f"{self.address.base} {has}: name one with --model.")
 
     async def _models(self) -> list[dict[str, Any]]:
         """The models that it lists; none where it has no such list."""
         try:
             found = parse(await self._get(f"{self.address.base}/models", MOST_OF_A_SENTENCE * 10), (dict, list))
         except BadAnswer as problem:
-            if isinstance(problem, NotThere):
+            if problem.status in NOT_THERE:
                 return []
-            raise Refused(f"{self.address.base}: {problem}.") from None
+            raise
         listed = found.get("data") if isinstance(found, dict) else found
         return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
     async def _about(self) -> tuple[str, int | None]:
         """Its version, and how many requests it answers at once."""
         path, name = VERSIONS.get(self.system, ("", ""))
-        if not path:
-            return "", None
         try:
-            found = parse(await self._get(self.address.root + path, MOST_OF_A_PAGE))
+            found = parse(await self._get(self.address.root + path, MOST_OF_A_PAGE)) if path else {}
         except BadAnswer:
-            return "", None
+            found = {}
         slots = found.get("total_slots")
         return str(found.get(name, ""))[:100], slots if type(slots) is int and slots > 0 else None
 
+    async def _first_answer(self, question: Asked) -> None:
+        """Ask until it takes the fields: without those that it refuses by name, or without all beyond OpenAI's."""
+        while True:
+            try:
+                await self.answer_to(question)
+                return
+            except BadAnswer as problem:
+                named = {name for name in (*OPTIONAL, *self.fields) if name in str(problem)} - self.refused
+                new = named or (self.fields.keys() - self.refused)
+                if problem.status not in NOT_TAKEN or not new:
+                    raise
+                self.refused |= new
+
     async def metrics(self) -> str | None:
         """Its page /metrics; None where it has none."""
-        if not self.has_metrics:
-            return None
         try:
-            return (await self._get(f"{self.address.root}/metrics", MOST_OF_A_PAGE)).decode(errors="replace")
+            page = await self._get(f"{self.address.root}/metrics", MOST_OF_A_PAGE) if self.has_metrics else None
         except BadAnswer:
             return None
+        return None if page is None else page.decode(errors="replace")
 
     async def answer_to(self, question: Asked) -> StreamedAnswer:
         """One answer, read to its end. Raises BadAnswer."""
         return (await self.listen(question)).answer()
 
-    async def listen(self, question: Asked) -> Heard:
+    async def listen(self, question: Asked) -> Lines:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
-        heard, waits, closed = self._heard(question), 0, False
+        lines = Lines(question.max_new_tokens)
         try:
             async with asyncio.timeout(self.whole):
-                while True:
+                for tries_left in reversed(range(TRIES)):
+                    lines = Lines(question.max_new_tokens)
                     try:
-                        await self._read_stream(self._body(question), heard.lines)
+                        await self._read_stream(self._body(question), lines)
                         break
                     except (httpx2.RemoteProtocolError, httpx2.ReadError):  # an idle connection that it had closed
-                        if heard.lines.came or closed:
+                        if lines.came or not tries_left:
                             raise
-                        closed = True
-                    except BusyServer as busy:
-                        if waits == WAITS:
+                    except BadAnswer as problem:
+                        if problem.wait is None or not tries_left:
                             raise
-                        waits += 1
-                        await asyncio.sleep(busy.seconds)
-                    heard = self._heard(question)
+                        await asyncio.sleep(problem.wait)
         except TimeoutError:
-            heard.problem = BadAnswer(f"its answer took longer than {self.whole:.0f} s, and was ended")
+            lines.problem = BadAnswer(f"its answer took longer than {self.whole:.0f} s, and was ended")
         except httpx2.TransportError as error:
-            heard.problem = BadAnswer(_explain(error, self.address))
+            lines.problem = BadAnswer(_explain(error, self.address))
         except BadAnswer as problem:
-            heard.problem = problem
-        return heard
-
-    def _heard(self, question: Asked) -> Heard:
-        return Heard(Lines(question.max_new_tokens), question.max_new_tokens, time.perf_counter())
+            lines.problem = problem
+        return lines
 
     def _body(self, question: Asked) -> dict[str, Any]:
         options = {"include_usage": True} | ({"continuous_usage_stats": True} if self.system == "vLLM" else {})
@@ -225,8 +179,10 @@ class Endpoint:
         path = "/completions" if self.api == "completions" else "/chat/completions"
         async with self.http.stream("POST", self.address.base + path, json=body, headers=self._headers()) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if response.status_code != httpx2.codes.OK or kind != STREAM:
-                await self._refuse(response, kind)
+            await self._check(response)
+            if kind != STREAM:
+                what = "a whole answer" if kind == "application/json" else quote(kind or "no type")
+                raise BadAnswer(f"it does not stream: it sent {what} in the place of {STREAM}")
             async for data in response.aiter_raw():
                 if lines.feed(data):
                     return
@@ -234,8 +190,7 @@ class Endpoint:
     async def _get(self, url: str, most: int) -> bytes:
         try:
             async with asyncio.timeout(SILENCE), self.http.stream("GET", url, headers=self._headers()) as response:
-                if response.status_code != httpx2.codes.OK:
-                    await self._refuse(response, "")
+                await self._check(response)
                 return await _read_at_most(response, most)
         except TimeoutError:
             raise BadAnswer(f"it did not answer within {SILENCE:.0f} s") from None
@@ -246,42 +201,18 @@ class Endpoint:
         headers = {"Accept-Encoding": "identity"}
         return headers | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
 
-    async def _refuse(self, response: httpx2.Response, kind: str) -> None:
-        """Raise what an answer that is no stream means."""
-        status = response.status_code
+    async def _check(self, response: httpx2.Response) -> None:
+        """Raise what an answer means that is not OK."""
+        status, wait = response.status_code, response.headers.get("retry-after", "")
+        if status == httpx2.codes.OK:
+            return
         if response.is_redirect:
             other = response.headers.get("location", "")[:120].partition("?")[0]
             raise BadAnswer(f"it sends us to {quote(other)}, which is not followed: give that address")
-        if status == httpx2.codes.OK:
-            what = "a whole answer" if kind == "application/json" else quote(kind or "no type")
-            raise BadAnswer(f"it does not stream: it sent {what} in the place of {STREAM}")
-        text = self._without_key(quote(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
-        problem = f"it answered {status} {response.reason_phrase}: {text}"
-        wait = response.headers.get("retry-after", "")
-        if status in (429, 503) and wait.isdecimal() and int(wait) <= MOST_WAIT:
-            raise BusyServer(problem, int(wait))
-        if status in (400, 422):
-            raise BadRequest(problem)
-        raise NotThere(problem) if status in (404, 405, 501) else BadAnswer(problem)
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self.key, "…") if self.key else text
-
-
-class BadRequest(BadAnswer):
-    """The server does not take this request, as it has unknown fields or a prompt that is too long."""
-
-
-class BusyServer(BadAnswer):
-    """The server takes this request later."""
-
-    def __init__(self, problem: str, seconds: int) -> None:
-        super().__init__(problem)
-        self.seconds = seconds
-
-
-class NotThere(BadAnswer):
-    """The server has no such path or model."""
+        text = quote(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True)))
+        text = text.replace(self.key, "…") if self.key else text
+        later = int(wait) if status in BUSY and wait.isdecimal() and int(wait) <= MOST_WAIT else None
+        raise BadAnswer(f"it answered {status} {response.reason_phrase}: {text}", status, later)
 
 
 def open_client(most_connections: int) -> httpx2.AsyncClient:
@@ -291,18 +222,32 @@ def open_client(most_connections: int) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(timeout=waits, limits=limits, follow_redirects=False, mounts=direct)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _choose(models: list[dict[str, Any]], model: str | None) -> str:
+    """The model that was named, else the only one. Some servers answer to any name, so their list decides."""
+    names = [str(each.get("id", "")) for each in models]
+    known = {name for each in models for name in (each.get("id"), *(each.get("aliases") or ()))}
+    if model is None and len(names) == 1:
+        return names[0]
+    if model is None:
+        has = f"has the models {_list(names)}" if names else "does not list its models"
+        raise BadAnswer(f"it {has}: name one with --model")
+    if models and model not in known and "*" not in known:
+        raise BadAnswer(f"it has no model {model[:100]!r}, but {_list(map(str, known))}")
+    return model
+
+
+def _list(names: Iterable[str]) -> str:
     every = sorted(names)
-    return ", ".join(name[:60] for name in every[:5]) + (" and others" if len(every) > 5 else "")
+    return join_choices([*(name[:60] for name in every[:5]), *["others"] * (len(every) > 5)], "and")
 
 
 async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False) -> bytes:
     found = bytearray()
     async for data in response.aiter_raw():
         found += data
+        if len(found) > most and cut:
+            break
         if len(found) > most:
-            if cut:
-                break
             raise BadAnswer(f"its answer is longer than {most / 1e6:.1f} MB, and was ended")
     return bytes(found[:most])
 

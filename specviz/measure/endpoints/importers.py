@@ -1,8 +1,8 @@
 """Two result files of another bench tool, with and without speculation, as a bench of this program."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import accumulate
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.result import (
@@ -26,59 +26,45 @@ from specviz.systems.benches import ToolAnswer, ToolRun
 
 MOST_RUNNING = 1_024
 MOST_LOADS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Matched:
-    """Answers of both files to what is taken as the same prompt."""
-
-    name: str
-    repeat: int
-    both: Mapping[Side, ToolAnswer]
-
-
-@dataclass(frozen=True, slots=True)
-class _BothRuns:
-    """The runs of both files at one load."""
-
-    concurrency: int
-    runs: Mapping[Side, ToolRun]
-    matched: Sequence[_Matched]
+Runs = Mapping[Side, ToolRun]  # of both files at one load
+Place = tuple[str, int]  # a prompt's name, and which of its answers
 
 
 def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
     """The bench that two files of the same tool describe; InputError, one sentence, where they describe none."""
-    files: dict[Side, list[ToolRun]] = {}
-    for side, content in zip(SIDES, (with_bytes, without_bytes), strict=True):
-        try:
-            files[side] = read_bench(content)
-        except InputError as error:
-            raise InputError(f"The file {NAMES[side]}: {str(error).rstrip('.')}.") from None
+    files = {side: _read(side, content) for side, content in zip(SIDES, (with_bytes, without_bytes), strict=True)}
     ours, plain = (files[side][-1] for side in SIDES)
     if ours.tool != plain.tool:
         raise InputError(f"The files are of two tools, {ours.tool} and {plain.tool}: their times are not compared.")
     notes = ["The two runs were not made in turns: what disturbed one of them is in every ratio."]
     notes += [note for runs in files.values() for run in runs for note in run.notes]
-    loads = list(_loads(files, notes))
-    prompts: dict[str, int] = {}
-    for load in loads:
-        for each in load.matched:
-            prompts.setdefault(each.name, len(prompts))
+    prompts, answers, spans, every = dict[str, int](), list[Answer](), list[Span](), list[ToolRun]()
+    for block, runs in enumerate(_loads(files)):
+        matched = _match(runs, notes)
+        concurrency = min(runs["with"].concurrency or _count_running(runs, notes), MOST_RUNNING)
+        for name, _ in matched:
+            prompts.setdefault(name, len(prompts))
+        for side, run in runs.items():
+            answers += [
+                _answer(each[side], (side, prompts[name], repeat, concurrency, block))
+                for (name, repeat), each in matched.items()
+                if prompts[name] < MAX_PROMPTS
+            ]
+            spans += _spans(side, run, concurrency, block)
+            every.append(run)
     if len(prompts) > MAX_PROMPTS:
         notes.append(f"Of {len(prompts):,} pairs the first {MAX_PROMPTS:,} are read.")
-    answers = [answer for block, load in enumerate(loads) for answer in _answers(block, load, prompts)]
-    every = [run for load in loads for run in load.runs.values()]
     system = next((run.counts.engine for run in every if run.counts), "")
     result = BenchResult(
         1,
         ours.created,
         "a machine that the files do not name",
-        _settings(answers, [load.concurrency for load in loads]),
+        _settings(answers),
         Server("", ours.model, system),
         Server("", plain.model, system),
         [BenchPrompt(name, "", "") for name in list(prompts)[:MAX_PROMPTS]],
         answers,
-        [span for block, load in enumerate(loads) for span in _spans(block, load)],
+        spans,
         list(dict.fromkeys(notes)),
         ours.tool,
         blocks_timed=all(run.began_known for run in every),
@@ -86,100 +72,89 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
     return read_result(dump_result(result).encode())  # within the bounds of a bench file, or refused
 
 
-def _loads(files: Mapping[Side, Sequence[ToolRun]], notes: list[str]) -> Iterator[_BothRuns]:
+def _read(side: Side, content: bytes) -> list[ToolRun]:
+    try:
+        return read_bench(content)
+    except InputError as error:
+        raise InputError(f"The file {NAMES[side]}: {str(error).rstrip('.')}.") from None
+
+
+def _loads(files: Mapping[Side, Sequence[ToolRun]]) -> list[Runs]:
     """The loads that both files have. A load that is there twice was measured again: the last one counts."""
     loads = {side: {run.concurrency: run for run in runs} for side, runs in files.items()}
     common = [load for load in loads["with"] if load in loads["without"]][:MOST_LOADS]
     if not common:
         said = " and ".join(str(next(iter(loads[side])) or "no limit") for side in SIDES)
         raise InputError(f"The files are of different numbers of requests under way ({said}): they are not compared.")
-    for load in common:
-        runs: dict[Side, ToolRun] = {side: loads[side][load] for side in SIDES}
-        concurrency = _count_running(runs, notes) if load is None else min(load, MOST_RUNNING)
-        yield _BothRuns(concurrency, runs, _match(runs["with"], runs["without"], notes))
+    return [{side: loads[side][load] for side in SIDES} for load in common]
 
 
-def _count_running(runs: Mapping[Side, ToolRun], notes: list[str]) -> int:
+def _count_running(runs: Runs, notes: list[str]) -> int:
     """The most requests that were under way at once."""
     if not all(run.began_known for run in runs.values()):
         notes.append("The files do not say how many requests were under way: concurrency 1 stands for any number.")
         return 1
-    peaks = [_most_running(run.answers) for run in runs.values()]
+    peaks = list[int]()
+    for run in runs.values():
+        changes = [(each.began, 1) for each in run.answers] + [(each.began + each.seconds, -1) for each in run.answers]
+        peaks.append(max(1, *accumulate(change for _, change in sorted(changes))))
     notes.append(f"At most {peaks[0]} requests were under way at once with speculation, and {peaks[1]} without.")
-    return min(max(peaks), MOST_RUNNING)
+    return max(peaks)
 
 
-def _most_running(answers: Sequence[ToolAnswer]) -> int:
-    changes = [(each.began, 1) for each in answers] + [(each.began + each.seconds, -1) for each in answers]
-    running = most = 1
-    for _, change in sorted(changes)[1:]:
-        running += change
-        most = max(most, running)
-    return most
-
-
-def _match(ours: ToolRun, plain: ToolRun, notes: list[str]) -> list[_Matched]:
+def _match(runs: Runs, notes: list[str]) -> dict[Place, dict[Side, ToolAnswer]]:
     """By what names the prompts where both files name the same ones, else by their place; never of unequal prompts."""
-    by_key = [Counter(each.key for each in run.answers) for run in (ours, plain)]
-    found = list[_Matched]()
-    if by_key[0] == by_key[1] and "" not in by_key[0]:
-        others: dict[str, list[ToolAnswer]] = defaultdict(list)
-        for answer in plain.answers:
-            others[answer.key].append(answer)
-        seen = Counter[str]()
-        for answer in ours.answers:
-            repeat = seen[answer.key]
-            seen[answer.key] += 1
-            found.append(_Matched(answer.key, repeat, {"with": answer, "without": others[answer.key][repeat]}))
-    else:
+    keys = [Counter(each.key for each in run.answers) for run in runs.values()]
+    named = keys[0] == keys[1] and "" not in keys[0]
+    if not named:
         notes.append("The files do not hold the prompts: answers are paired by their place in the files.")
-        pairs = zip(ours.answers, plain.answers, strict=False)
-        found += [
-            _Matched(f"request {place}", 0, {"with": one, "without": other})
-            for place, (one, other) in enumerate(pairs, start=1)
-        ]
-    if len(ours.answers) != len(plain.answers):
-        notes.append(f"The files have {len(ours.answers):,} and {len(plain.answers):,} requests.")
-    equal = [each for each in found if len({answer.prompt_tokens for answer in each.both.values()}) == 1]
+    ours, plain = (_places(run, named) for run in runs.values())
+    if len(ours) != len(plain):
+        notes.append(f"The files have {len(ours):,} and {len(plain):,} requests.")
+    common = [place for place in ours if place in plain]
+    equal = [place for place in common if ours[place].prompt_tokens == plain[place].prompt_tokens]
     if not equal:
         raise InputError("The files are not of the same prompts: their numbers of tokens differ everywhere.")
-    if other := len(found) - len(equal):
+    if other := len(common) - len(equal):
         notes.append(f"{other} pairs are left out: their prompts have different numbers of tokens.")
-    return equal
+    return {place: {"with": ours[place], "without": plain[place]} for place in equal}
 
 
-def _answers(block: int, load: _BothRuns, prompts: Mapping[str, int]) -> Iterator[Answer]:
-    for side in SIDES:
-        for each in load.matched:
-            if (prompt := prompts[each.name]) >= MAX_PROMPTS:
-                continue
-            its = each.both[side]
-            place = (side, prompt, each.repeat, load.concurrency, block, its.began)
-            if its.problem:
-                yield Answer(*place, None, 0.0, None, problem=its.problem)
-                continue
-            yield Answer(
-                *place,
-                first=its.first,
-                seconds=its.seconds,
-                tokens=its.tokens,
-                prompt_tokens=its.prompt_tokens,
-                text=its.text,
-                part_seconds=list(its.part_seconds),
-                part_tokens=[1] * its.tokens if len(its.part_seconds) == its.tokens else [],
-            )
+def _places(run: ToolRun, named: bool) -> dict[Place, ToolAnswer]:
+    seen, found = Counter[str](), dict[Place, ToolAnswer]()
+    for number, answer in enumerate(run.answers, start=1):
+        name = answer.key if named else f"request {number}"
+        found[name, seen[name]] = answer
+        seen[name] += 1
+    return found
 
 
-def _settings(answers: Sequence[Answer], concurrency: Sequence[int]) -> BenchSettings:
+def _answer(its: ToolAnswer, place: tuple[Side, int, int, int, int]) -> Answer:
+    if its.problem:
+        return Answer(*place, its.began, None, 0.0, None, problem=its.problem)
+    return Answer(
+        *place,
+        its.began,
+        its.first,
+        its.seconds,
+        its.tokens,
+        its.prompt_tokens,
+        its.text,
+        part_seconds=list(its.part_seconds),
+        part_tokens=[1] * its.tokens if len(its.part_seconds) == its.tokens else [],
+    )
+
+
+def _settings(answers: Sequence[Answer]) -> BenchSettings:
     """What can be read off the answers. No file says the temperature: texts are compared as if it were 0."""
     most = max((answer.tokens or 1 for answer in answers), default=1)
     repeats = max((answer.repeat for answer in answers), default=0) + 1
-    return BenchSettings(min(most, MAX_TOKENS), 0.0, 0, repeats, sorted(set(concurrency)), "completions")
+    loads = sorted({answer.concurrency for answer in answers})
+    return BenchSettings(min(most, MAX_TOKENS), 0.0, 0, repeats, loads, "completions")
 
 
-def _spans(block: int, load: _BothRuns) -> Iterator[Span]:
+def _spans(side: Side, run: ToolRun, concurrency: int, block: int) -> Iterator[Span]:
     """The counts are of the whole run, so its own sum of tokens goes with them, where rounds are counted."""
-    for side, run in load.runs.items():
-        if accepted := Accepted.from_counts(run.counts):
-            written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
-            yield Span(side, load.concurrency, "", None, written, accepted, block)
+    if accepted := Accepted.from_counts(run.counts):
+        written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
+        yield Span(side, concurrency, "", None, written, accepted, block)

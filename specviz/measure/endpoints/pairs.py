@@ -20,7 +20,8 @@ from specviz.measure.endpoints.result import Answer, BenchResult, Side
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
-Cut = Literal["", "counted", "estimated", "not cut", "no count"]
+Cut = Literal["", "cut", "not_cut", "no_count"]
+Both = dict[Side, Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class Gain:
     trusted: bool = True  # else nothing is said of it
 
     @classmethod
-    def from_ratios(cls, ratios: Iterable[float], *, trusted: bool = True) -> Self | None:
-        every = tuple(ratios)
+    def from_ratios(cls, ratios: Iterable[float | None], *, trusted: bool = True) -> Self | None:
+        every = tuple(ratio for ratio in ratios if ratio)
         if not every:
             return None
         interval = interval_of_ratios(every) if len(every) >= FEWEST_RATIOS else None
@@ -73,72 +74,7 @@ class Timed:
 
     @property
     def usable(self) -> bool:
-        return self.tokens >= FEWEST_TOKENS and self.later > 0 and self.token_seconds > SHORTEST
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPair:
-    """The answers to one prompt, the same repeat at the same concurrency, up to as many tokens."""
-
-    with_: Answer
-    without: Answer
-    timed: dict[Side, Timed]
-    cut: Cut  # how the longer one was cut; empty: they have as many tokens; "no count": they have the same text
-
-    @property
-    def concurrency(self) -> int:
-        return self.with_.concurrency
-
-    @property
-    def ratio(self) -> float:
-        return self.timed["without"].token_seconds / self.timed["with"].token_seconds
-
-    def answer(self, side: Side) -> Answer:
-        return self.with_ if side == "with" else self.without
-
-    @property
-    def parts_counted(self) -> bool:
-        """Whether it is known how many tokens came with each part of both answers."""
-        return all(len(each.part_tokens) == len(each.part_seconds) > 0 for each in (self.with_, self.without))
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    pairs: list[AnswerPair]
-    short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
-    uncounted: int  # pairs of two texts that are left out: a server does not say how many tokens it wrote
-    single: int  # answers without a partner
-
-
-def pair_answers(result: BenchResult) -> Paired:
-    found: dict[tuple[int, int, int], dict[Side, Answer]] = defaultdict(dict)
-    for answer in result.done():
-        found[answer.concurrency, answer.prompt, answer.repeat][answer.side] = answer
-    both = [(its["with"], its["without"]) for _, its in sorted(found.items()) if len(its) == 2]
-    pairs, short, uncounted = list[AnswerPair](), 0, 0
-    for ours, plain in both:
-        if not (ours.tokens and plain.tokens) and not (ours.text == plain.text != ""):
-            uncounted += 1
-        elif pair := _pair(ours, plain):
-            pairs.append(pair)
-        else:
-            short += 1
-    return Paired(pairs, short, uncounted, len(found) - len(both) if result.without else 0)
-
-
-def _pair(ours: Answer, plain: Answer) -> AnswerPair | None:
-    """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
-    if not (ours.tokens and plain.tokens):
-        written = float(ours.tokens or plain.tokens or len(plain.part_seconds))
-        both = {each.side: Timed(written, each.first or 0.0, each.seconds) for each in (ours, plain)}
-        return AnswerPair(ours, plain, both, "no count") if all(each.usable for each in both.values()) else None
-    shorter = min(ours.tokens, plain.tokens)
-    timed = {answer.side: timed_until(answer, shorter) for answer in (ours, plain)}
-    if not all(each.usable for each, _ in timed.values()):
-        return None
-    cuts = {cut for _, cut in timed.values()}
-    cut = next(kind for kind in ("not cut", "estimated", "counted", "") if kind in cuts)
-    return AnswerPair(ours, plain, {side: each for side, (each, _) in timed.items()}, cut)
+        return self.later >= FEWEST_TOKENS - 1 and self.token_seconds > SHORTEST
 
 
 def timed_until(answer: Answer, tokens: int) -> tuple[Timed, Cut]:
@@ -151,21 +87,84 @@ def timed_until(answer: Answer, tokens: int) -> tuple[Timed, Cut]:
     first, counted = answer.first or 0.0, 0 < parts == len(answer.part_tokens)
     opening = float(answer.part_tokens[0]) if counted else 1.0
     if tokens >= written or not parts:
-        return Timed(written, first, answer.seconds, opening), "" if tokens >= written else "not cut"
+        return Timed(written, first, answer.seconds, opening), "" if tokens >= written else "not_cut"
     reached = list(accumulate(answer.part_tokens)) if counted else [written * (at + 1) / parts for at in range(parts)]
-    until, its = next(((at, its) for at, its in enumerate(reached) if its >= tokens), (parts - 1, reached[-1]))
-    return Timed(its, first, answer.part_seconds[until], opening), "counted" if counted else "estimated"
+    until = next((at for at, its in enumerate(reached) if its >= tokens), parts - 1)
+    return Timed(reached[until], first, answer.part_seconds[until], opening), "cut"
+
+
+def time_whole(answers: Iterable[Answer]) -> list[Timed]:
+    """Those that are long enough to be timed, each over all its tokens."""
+    timed = [timed_until(answer, answer.tokens or 0)[0] for answer in answers]
+    return [each for each in timed if each.usable]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """The answers to one prompt, the same repeat at the same concurrency, up to as many tokens."""
+
+    answers: Both
+    timed: dict[Side, Timed]
+    cut: Cut  # how the longer one was cut; empty: they have as many tokens; "no_count": they have the same text
+
+    @property
+    def ratio(self) -> float:
+        return self.timed["without"].token_seconds / self.timed["with"].token_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    pairs: list[AnswerPair]
+    short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
+    uncounted: int  # pairs of two texts that are left out: a server does not say how many tokens it wrote
+    single: int  # answers without a partner
+
+
+def answered_by_both(answers: Iterable[Answer]) -> tuple[list[Both], int]:
+    """The answers of both servers to each prompt, repeat and concurrency; how many have no partner."""
+    found: dict[tuple[int, int, int], Both] = defaultdict(dict)
+    for answer in answers:
+        if not answer.problem:
+            found[answer.concurrency, answer.prompt, answer.repeat][answer.side] = answer
+    both = [its for _, its in sorted(found.items(), key=lambda item: item[0]) if len(its) == 2]
+    return both, len(found) - len(both)
+
+
+def pair_answers(result: BenchResult) -> Paired:
+    both, single = answered_by_both(result.answers)
+    pairs, short, uncounted = list[AnswerPair](), 0, 0
+    for answers in both:
+        ours, plain = answers["with"], answers["without"]
+        if not (ours.tokens and plain.tokens) and not (ours.text == plain.text != ""):
+            uncounted += 1
+        elif pair := _pair(answers):
+            pairs.append(pair)
+        else:
+            short += 1
+    return Paired(pairs, short, uncounted, single if result.without else 0)
+
+
+def _pair(answers: Both) -> AnswerPair | None:
+    """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
+    counts = [answer.tokens or 0 for answer in answers.values()]
+    if all(counts):
+        found = {side: timed_until(answer, min(counts)) for side, answer in answers.items()}
+        timed, cuts = {side: each for side, (each, _) in found.items()}, {cut for _, cut in found.values()}
+    else:
+        written = float(max(counts) or len(answers["without"].part_seconds))
+        timed, cuts = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}, set()
+    cut: Cut = next((kind for kind in ("not_cut", "cut", "") if kind in cuts), "no_count")
+    return AnswerPair(answers, timed, cut) if all(each.usable for each in timed.values()) else None
 
 
 @dataclass(frozen=True, slots=True)
 class PairGroup:
-    """Pairs of one prompt, or of one block, at one concurrency: their ratio is that of all their times together.
+    """Pairs of one prompt, or of one block: their ratio is that of all their times together.
 
     So an answer that a busy server held back, and sent all at once, weighs no more than another.
     """
 
     number: int  # of the prompt, or of the block
-    concurrency: int
     pairs: list[AnswerPair]
 
     @property
@@ -175,90 +174,59 @@ class PairGroup:
     @property
     def gain(self) -> Gain:
         """With the interval over its pairs: it says how steady this prompt's times are, and nothing of others."""
-        ratios = [pair.ratio for pair in self.pairs]
-        interval = interval_of_ratios(ratios) if len(ratios) >= FEWEST_RATIOS else None
-        return Gain(self.ratio, interval, tuple(ratios))
+        ratios = tuple(pair.ratio for pair in self.pairs)
+        return Gain(self.ratio, interval_of_ratios(ratios) if len(ratios) >= FEWEST_RATIOS else None, ratios)
 
     @property
     def first_ratio(self) -> float | None:
-        return self._ratio_of([(pair.timed["without"].first, pair.timed["with"].first) for pair in self.pairs])
+        return _ratio_of([{side: each.first for side, each in pair.timed.items()} for pair in self.pairs])
 
     @property
     def latency_ratio(self) -> float | None:
         """Of whole answers that have as many tokens, or can be cut."""
-        whole = [pair.timed for pair in self.pairs if pair.cut != "not cut"]
-        return self._ratio_of([(timed["without"].last, timed["with"].last) for timed in whole])
-
-    def _ratio_of(self, seconds: Sequence[tuple[float, float]]) -> float | None:
-        timed = [each for each in seconds if min(each) > SHORTEST]
-        return sum(plain for plain, _ in timed) / sum(ours for _, ours in timed) if timed else None
+        whole = [pair.timed for pair in self.pairs if pair.cut != "not_cut"]
+        return _ratio_of([{side: each.last for side, each in timed.items()} for timed in whole])
 
     def token_seconds(self, side: Side) -> float:
         timed = [pair.timed[side] for pair in self.pairs]
         return sum(each.last - each.first for each in timed) / sum(each.later for each in timed)
 
 
-def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[AnswerPair], int]) -> list[PairGroup]:
-    """At each concurrency, from the lowest, in the order of the numbers."""
-    groups: dict[tuple[int, int], list[AnswerPair]] = defaultdict(list)
+def _ratio_of(seconds: Sequence[dict[Side, float]]) -> float | None:
+    timed = [both for both in seconds if min(both.values()) > SHORTEST]
+    return sum(both["without"] for both in timed) / sum(both["with"] for both in timed) if timed else None
+
+
+def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[Answer], int]) -> list[PairGroup]:
+    """In the order of the numbers."""
+    groups: dict[int, list[AnswerPair]] = defaultdict(list)
     for pair in pairs:
-        groups[pair.concurrency, number(pair)].append(pair)
-    return [PairGroup(place, load, its) for (load, place), its in sorted(groups.items())]
-
-
-def group_by_prompt(pairs: Iterable[AnswerPair]) -> list[PairGroup]:
-    return group_pairs(pairs, lambda pair: pair.with_.prompt)
+        groups[number(pair.answers["with"])].append(pair)
+    return [PairGroup(place, its) for place, its in sorted(groups.items())]
 
 
 @dataclass(frozen=True, slots=True)
-class ServedBlock:
-    """Answers that one side was asked for together. A failed one is in `asked`, and its tokens are not counted."""
+class Served:
+    """What one side wrote in one block, of which no request failed."""
 
-    side: Side
-    began: float
-    ended: float
     tokens: int
-    asked: frozenset[tuple[int, int]]  # prompt and repeat
-    complete: bool  # whether none failed, and each says how many tokens it wrote
+    seconds: float
 
     @property
     def rate(self) -> float:
         """Tokens a second of all its requests together."""
-        return self.tokens / (self.ended - self.began)
+        return self.tokens / self.seconds
 
 
-def blocks_of(answers: Iterable[Answer], concurrency: int) -> list[ServedBlock]:
-    """The blocks of one concurrency in the order in which they ran."""
-    groups: dict[tuple[Side, int], list[Answer]] = defaultdict(list)
+def serve_blocks(answers: Iterable[Answer]) -> list[dict[Side, Served]]:
+    """What each side wrote in each block. A side is left out where a request failed or says no count of tokens."""
+    blocks: dict[int, dict[Side, list[Answer]]] = defaultdict(lambda: defaultdict(list))
     for answer in answers:
-        if answer.concurrency == concurrency:
-            groups[answer.side, answer.block].append(answer)
-    blocks = [
-        ServedBlock(
-            side,
-            min(answer.began for answer in its),
-            max(answer.began + answer.seconds for answer in its),
-            sum(answer.tokens or 0 for answer in its),
-            frozenset((answer.prompt, answer.repeat) for answer in its),
-            all(answer.tokens and not answer.problem for answer in its),
-        )
-        for (side, _), its in groups.items()
-    ]
-    return sorted(blocks, key=lambda block: block.began)
+        blocks[answer.block][answer.side].append(answer)
+    return [{side: each for side, its in sides.items() if (each := _serve(its))} for sides in blocks.values()]
 
 
-def usable_blocks(blocks: Iterable[ServedBlock]) -> list[ServedBlock]:
-    return [block for block in blocks if block.complete and block.ended - block.began > SHORTEST]
-
-
-def throughput_ratios(blocks: Sequence[ServedBlock]) -> list[float]:
-    """Tokens a second with speculation over those without, of neighbours in time that were asked the same."""
-    ratios, waiting = list[float](), None
-    for block in usable_blocks(blocks):
-        if waiting and waiting.side != block.side and waiting.asked == block.asked:
-            ours, plain = (waiting, block) if waiting.side == "with" else (block, waiting)
-            ratios.append(ours.rate / plain.rate)
-            waiting = None
-        else:
-            waiting = block
-    return ratios
+def _serve(answers: Sequence[Answer]) -> Served | None:
+    seconds = max(each.began + each.seconds for each in answers) - min(each.began for each in answers)
+    complete = all(each.tokens and not each.problem for each in answers) and seconds > SHORTEST
+    return Served(sum(each.tokens or 0 for each in answers), seconds) if complete else None

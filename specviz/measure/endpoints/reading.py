@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density, shape_hook
+from specviz.core.outside import JsonShape, check_density
 from specviz.systems.fields import Fields, choices_in
 from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
-SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, fields=256, free=4_000)
+SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, free=4_000)
 FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
 
@@ -21,15 +21,30 @@ SHOWN = 200  # characters of what a server says
 class BadAnswer(InputError):
     """An answer that cannot be read, or that the server did not finish; one sentence without the server's name."""
 
+    def __init__(self, problem: str, status: int = 0, wait: int | None = None) -> None:
+        super().__init__(problem)
+        self.status, self.wait = status, wait  # of HTTP; after how many seconds it may be asked again
+
 
 class Lines:
     """Bytes in, lines with the times at which they came: what must be done while others are timed, and no more."""
 
     def __init__(self, asked: int) -> None:
-        self.most = FREE + A_TOKEN * asked
+        self.asked, self.most = asked, FREE + A_TOKEN * asked  # tokens, bytes
+        self.began = time.perf_counter()
         self.came: list[tuple[float, bytes]] = []  # seconds by `time.perf_counter`, and a line
+        self.problem: BadAnswer | None = None  # why there are no more of them
         self._bytes = 0
         self._rest = bytearray()
+
+    def answer(self) -> "StreamedAnswer":
+        """What they say. Raises BadAnswer where it is not whole."""
+        if self.problem:
+            raise self.problem
+        answer = StreamedAnswer(self.asked, self.began)
+        answer.read(self.came)
+        answer.check()
+        return answer
 
     def feed(self, data: bytes) -> bool:
         """Keep what has just come; whether that was the end of the stream. Raises BadAnswer."""
@@ -123,13 +138,12 @@ class StreamedAnswer:
             raise BadAnswer("its answer has no text")
         if self.tokens is None:
             return
+        parts = max(len(self.token_ids), sum(map(bool, self.texts)))
         if not self.tokens and any(self.texts):  # some servers fill the field with zeros
             self.tokens = None
-            return
-        if self.tokens > self.asked + FEW_MORE:
+        elif self.tokens > self.asked + FEW_MORE:
             raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
-        if self.tokens < len(self.token_ids) or self.tokens < sum(map(bool, self.texts)):
-            parts = max(len(self.token_ids), sum(map(bool, self.texts)))
+        elif self.tokens < parts:
             raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
 
 
@@ -137,7 +151,7 @@ def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:
     """A JSON object (or a value of such a kind) that a server sent. Raises BadAnswer."""
     try:
         check_density(data, SHAPE)
-        value = json.loads(data.decode(), object_pairs_hook=shape_hook(SHAPE))
+        value = json.loads(data.decode())
     except UnicodeDecodeError:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None
     except (ValueError, RecursionError):

@@ -1,16 +1,20 @@
-"""A bench for a script: `results`, one entry a concurrency, and the conclusion, beside the measurements. Pure."""
+"""A bench for scripts and spreadsheets: `results`, one for each load, and rows, one for each prompt and load. Pure."""
 
+import csv
+import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 from typing import Any, Literal
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
-from specviz.measure.endpoints.acceptance import Tally
+from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import timed_until
-from specviz.measure.endpoints.result import Answer, BenchResult, dump_result
+from specviz.measure.endpoints.pairs import PairGroup, time_whole
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sameness import find_sameness
 from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.endpoints.warnings import broken_setup
@@ -18,6 +22,11 @@ from specviz.measure.endpoints.warnings import broken_setup
 WrittenVerdict = Literal["helps", "neutral", "hurts", "cannot be told"]
 WORDS: dict[str, WrittenVerdict] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}
 SHARES = (50, 90, 99)  # per cent
+Cell = str | int | float | None
+SHOWN = (
+    *("prompt", "workload", "concurrency", "pairs", "speedup", "speedup_low", "speedup_high"),
+    *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
+)
 
 
 def dump_report(result: BenchResult) -> str:
@@ -31,21 +40,18 @@ def results(result: BenchResult) -> list[dict[str, Any]]:
 
 
 def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
-    result, gain = found.result, load.speedup
+    result, gain, tally = found.result, load.speedup, found.tally(load.concurrency)
     low, high = (gain.interval if gain else None) or (None, None)
     trusted = not load.doubts and not broken_setup(result)
-    word = gain.judged.word if gain and gain.interval and trusted else ""
     answers = [answer for answer in result.answers if answer.concurrency == load.concurrency]
     same = find_sameness(replace(result, answers=answers))
-    nothing = Tally(0, 0, None, (), None, 0)
-    tally = found.acceptance.by_concurrency.get(load.concurrency, nothing) if found.acceptance else nothing
     sides = {side: [answer for answer in answers if answer.side == side and not answer.problem] for side in load.sides}
     return {
         "concurrency": load.concurrency,
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(word, "cannot be told"),
+        "verdict": WORDS.get(found.words.get(load.concurrency, "") if trusted else "", "cannot be told"),
         "trusted": trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
@@ -61,10 +67,9 @@ def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
 
 def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     """In seconds, of the time to the first token, the time of a token, the gap between two parts, the whole answer."""
-    timed = [timed_until(answer, answer.tokens or 0)[0] for answer in answers]
     seconds = {
         "ttft": [answer.first for answer in answers if answer.first is not None],
-        "tpot": [each.token_seconds for each in timed if each.usable],
+        "tpot": [each.token_seconds for each in time_whole(answers)],
         "gap": [later - earlier for answer in answers for earlier, later in pairwise(answer.part_seconds)],
         "total": [answer.seconds for answer in answers],
     }
@@ -82,5 +87,73 @@ def _find_percentile(ordered: Sequence[float], share: int) -> float:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    ends = [each["low"] for each in results(result) if each["trusted"] and each["low"] is not None]
-    return min(ends) if ends and len(ends) == len(results(result)) else None
+    every = results(result)
+    ends = [each["low"] for each in every if each["trusted"] and each["low"] is not None]
+    return min(ends) if ends and len(ends) == len(every) else None
+
+
+def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
+    """A row for each prompt and concurrency. Ratios are without over with; None: not measured. Seconds: medians."""
+    groups: dict[tuple[int, int], list[Answer]] = {}
+    for answer in found.result.answers:
+        groups.setdefault((answer.concurrency, answer.prompt), []).append(answer)
+    paired = {(load.concurrency, group.number): group for load in found.loads for group in load.prompts}
+    return [_row(found.result, groups[place], paired.get(place)) for place in sorted(groups)]
+
+
+def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None) -> dict[str, Cell]:
+    prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
+    own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
+    counted = any(answer.accepted for answer in own["with"])
+    tally, gain = tally_answers(own["with"]), found.gain if found else None
+    low, high = gain.interval if gain and gain.interval else (None, None)
+    alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
+    return {
+        "prompt": prompt.name,
+        "workload": prompt.workload,
+        "concurrency": answers[0].concurrency,
+        "pairs": len(found.pairs) if found else 0,
+        "speedup": gain.value if gain else None,
+        "speedup_low": low,  # over the repeats
+        "speedup_high": high,
+        "first_ratio": found.first_ratio if found else None,
+        "latency_ratio": found.latency_ratio if found else None,
+        **{f"token_seconds_{side}": found.token_seconds(side) if found else alone[side] for side in SIDES},
+        **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
+        **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
+        **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
+        "drafted": tally.drafted if counted else None,
+        "accepted": tally.accepted if counted else None,
+        "acceptance_rate": tally.rate if counted else None,
+        "tokens_per_round": tally.tokens_per_call if counted else None,
+        "failed": len(answers) - len(done),
+    }
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def table(found: BenchFindings) -> list[dict[str, Cell]]:
+    """The columns worth a look that say something, one row a prompt and concurrency. Names in it are not escaped."""
+    rows = bench_rows(found)
+    for row in rows:
+        for side in SIDES:
+            seconds = row[f"token_seconds_{side}"]
+            row[f"tokens_per_second_{side}"] = 1 / seconds if isinstance(seconds, float) else None
+    return [{name: row[name] for name in SHOWN if any(each[name] for each in rows)} for row in rows]
+
+
+def dump_csv(found: BenchFindings) -> str:
+    """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
+    rows, written = bench_rows(found), io.StringIO()
+    table = csv.writer(written, lineterminator="\r\n")
+    table.writerows([list(rows[0]), *(map(_write, row.values()) for row in rows)] if rows else [])
+    return written.getvalue()
+
+
+def _write(cell: Cell) -> Cell:
+    if isinstance(cell, float):
+        return float(f"{cell:.6g}")  # more digits are noise
+    return safe_cell(cell) if isinstance(cell, str) else cell

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, MostItems, outside, values_in
-from specviz.core.problems import join_problems, problems_of
+from specviz.core.outside import JsonShape, MostItems, outside, read_outside
 from specviz.core.texts import Sentences
 from specviz.systems.counts import SystemCounts
 
@@ -25,7 +24,7 @@ MAX_ANSWERS = 20_000
 MAX_POSITIONS = 64
 MOST_MEGABYTES = 32
 # An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
-SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60, fields=64)
+SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60)
 
 Side = Literal["with", "without"]
 SIDES: tuple[Side, Side] = ("with", "without")
@@ -133,9 +132,14 @@ class Span:
     asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
 
     @property
+    def counted(self) -> int:
+        """Tokens that the server wrote, as far as is known."""
+        return self.ours if self.written is None else self.written
+
+    @property
     def others(self) -> int:
         """Tokens that the server wrote for somebody else."""
-        return max(0, (self.written or 0) - self.ours) if self.written is not None else 0
+        return max(0, self.counted - self.ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +177,7 @@ def read_result(content: bytes) -> BenchResult:
     if len(content) > MOST_MEGABYTES * 10**6:
         raise InputError(say("too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
-    outline = values_in(raw, SHAPE)
-    if not isinstance(outline, dict) or not {"answers", "prompts"} <= outline.keys() or outline.get("schema") != SCHEMA:
-        raise InputError(say("no_bench"))
-    del outline
-    try:
-        result = _RESULT.validate_json(raw, strict=True)
-    except ValidationError as error:
-        raise InputError(join_problems("bench file", problems_of(error))) from None
+    result: BenchResult = read_outside(_RESULT, raw, SHAPE)
     if problem := next(_contradictions(result), None):
         raise InputError(say("contradicts", problems=problem))
     return result

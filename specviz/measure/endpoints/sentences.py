@@ -1,6 +1,6 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD
 from specviz.core.names import first_words
@@ -8,9 +8,7 @@ from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import FEWEST_RATIOS, Gain
-from specviz.measure.endpoints.result import BenchResult, Server
-from specviz.measure.endpoints.table import dump_csv as dump_csv
-from specviz.measure.endpoints.table import table as table
+from specviz.measure.endpoints.result import SIDES, BenchResult, Server
 from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 
 LONGEST_NAME = 60  # characters: a file can name anything
@@ -24,29 +22,16 @@ def conclusion(result: BenchResult) -> list[str]:
     if broken := broken_setup(result):
         return [broken]
     if result.against_itself:
-        return [*bench_warnings(found), _asked(result), _told(found)]
-    return [*filter(None, [*bench_warnings(found), *findings_in_words(found), measure_next(found)])]
+        return [*bench_warnings(found), asked_in_words(result), _told(found)]
+    said = [asked_in_words(result), *_speeds(found), *details_in_words(found), measure_next(found)]
+    return [*bench_warnings(found), *filter(None, said)]
 
 
-def findings_in_words(found: BenchFindings) -> list[str]:
-    return [*filter(None, [_asked(found.result), *_speeds(found)]), *details_in_words(found)]
-
-
-def details_in_words(found: BenchFindings) -> list[str]:
-    """What was found beside the speedups at each concurrency, which a table may have."""
-    kinds = _describe_kinds(found, found.measured[0]) if found.measured else ""
-    return [sentence for sentence in (kinds, _same(found), *_accepted(found), *_costs(found)) if sentence]
-
-
-def name_server(server: Server) -> str:
-    return f"{server.system or say('unnamed_server')} {server.version}".strip()
-
-
-def _asked(result: BenchResult) -> str:
-    settings, ours, plain = result.settings, name_server(result.with_), result.without
-    server = (
-        ours if plain is None or name_server(plain) == ours else say("two_servers", ours=ours, plain=name_server(plain))
-    )
+def asked_in_words(result: BenchResult) -> str:
+    settings, server = result.settings, name_server(result.with_)
+    plain = name_server(result.without) if result.without else server
+    if plain != server:
+        server = say("two_servers", ours=server, plain=plain)
     return say(
         "asked",
         server=first_words(server, 2 * LONGEST_NAME),
@@ -57,40 +42,21 @@ def _asked(result: BenchResult) -> str:
     )
 
 
-def _speeds(found: BenchFindings) -> Iterator[str]:
-    measured = found.measured
+def name_server(server: Server) -> str:
+    return f"{server.system or say('unnamed_server')} {server.version}".strip()
+
+
+def details_in_words(found: BenchFindings) -> list[str]:
+    """What was found beside the speedups at each concurrency, which a table may have."""
+    kinds = _describe_kinds(found, found.measured[0]) if found.measured else ""
+    return [*filter(None, (kinds, _same(found), _accepted(found)))]
+
+
+def no_speedup_in_words(found: BenchFindings) -> str:
+    """Why there is no speedup; empty where there is one."""
     if found.result.without is None:
-        yield say("alone", speeds="; ".join(filter(None, map(_alone, found.loads))) or say("unknown"))
-        return
-    if not measured:
-        yield say("nothing")
-        return
-    yield say("speed", each="; ".join(map(_speed_at, measured)))
-    if all(load.speedup and load.speedup.interval is None for load in measured):
-        yield say("too_few", fewest=FEWEST_RATIOS)
-    yield limit_in_words(found)
-    yield from _throughput_and_first(found)
-
-
-def _throughput_and_first(found: BenchFindings) -> tuple[str, str]:
-    """What a user's speedup alone would hide: what all users together get, and whether the first token comes later."""
-    throughput = _list_gains([(load, load.throughput) for load in found.measured])
-    first = _list_gains([(load, load.first) for load in found.measured])
-    return say("throughput", each=throughput) if throughput else "", say("first", each=first) if first else ""
-
-
-def losses_in_words(found: BenchFindings) -> list[str]:
-    """The line of the throughput, or of the first token, if it hurts at a load."""
-    both = [[load.throughput for load in found.measured], [load.first for load in found.measured]]
-    said = zip(_throughput_and_first(found), both, strict=True)
-    return [each for each, gains in said if any(gain and gain.judged.word == HURTS for gain in gains)]
-
-
-def _speed_at(load: LoadFindings) -> str:
-    assert load.speedup
-    rates = [load.sides[side].tokens_per_second for side in ("with", "without")]
-    text = say("rates", ours=_rate(rates[0]), plain=_rate(rates[1])) if all(rates) else ""
-    return say("speed_at", load=load, said=load.speedup.judged.said, rates=text)
+        return say("alone", speeds="; ".join(filter(None, map(_alone, found.loads))) or say("unknown"))
+    return "" if found.measured else say("nothing")
 
 
 def _alone(load: LoadFindings) -> str:
@@ -99,45 +65,73 @@ def _alone(load: LoadFindings) -> str:
     return say("speed_alone", load=load, rate=rate, all=_rate(its.throughput)) if its.tokens_per_second else ""
 
 
+def _speeds(found: BenchFindings) -> Iterator[str]:
+    if none := no_speedup_in_words(found):
+        yield none
+        return
+    yield say("speed", each="; ".join(map(_speed_at, found.measured)))
+    if not found.words:
+        yield say("too_few", fewest=FEWEST_RATIOS)
+    yield limit_in_words(found)
+    yield from (said for said, _ in _throughput_and_first(found))
+
+
+def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
+    """What a user's speedup alone would hide: what all users together get, whether the first token comes later.
+
+    With each line whether it hurts at a load.
+    """
+    for name in ("throughput", "first"):
+        gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
+        each = ", ".join(say("gain_at", gain=_gain(gain), load=load) for load, gain in gains)
+        said = say("throughput", each=each) if name == "throughput" else say("first", each=each)
+        yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
+
+
+def losses_in_words(found: BenchFindings) -> list[str]:
+    """The line of the throughput, or of the first token, if it hurts at a load."""
+    return [said for said, hurts in _throughput_and_first(found) if hurts]
+
+
+def _speed_at(load: LoadFindings) -> str:
+    assert load.speedup
+    ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
+    text = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
+    return say("speed_at", load=load, said=load.speedup.judged.said, rates=text)
+
+
 def _rate(rate: float | None) -> str:
     return localize(rate, ",.1f") if rate else "?"
 
 
 def limit_in_words(found: BenchFindings) -> str:
     """From which measured load it no longer pays; empty where no concurrency has an interval."""
-    stops = found.stops
-    if stops is None:
+    words, loads = found.words, [load.concurrency for load in found.measured]
+    at = {word: [load for load, its in words.items() if its == word] for word in (HELPS, HURTS, EVEN, UNTOLD)}
+    helps, hurts = at[HELPS], at[HURTS]
+    if not words or len(loads) == 1:
         return ""
-    if len(found.measured) == 1:
-        return say("one_load", most=found.measured[0].concurrency)
-    words = {HELPS: stops.helps, HURTS: stops.hurts, EVEN: stops.even, UNTOLD: stops.untold}
-    if len(stops.helps) == len(found.measured):
-        return say("pays_everywhere", most=stops.helps[-1])
-    if stops.up_to is not None and stops.from_ is not None and not (stops.even or stops.untold):
-        return say("pays_up_to", up_to=stops.up_to, from_=stops.from_)
+    if helps == loads:
+        return say("pays_everywhere", most=loads[-1])
+    if helps and hurts and [*helps, *hurts] == list(words):
+        return say("pays_up_to", up_to=helps[-1], from_=hurts[0])
     each = [
         say("word_at", word=LOOKS[word].said, numbers=join_choices(numbers, "and"))
-        for word, numbers in words.items()
+        for word, numbers in at.items()
         if numbers
     ]
-    return say("by_load", each=", ".join(each))
-
-
-def _list_gains(gains: Sequence[tuple[LoadFindings, Gain | None]]) -> str:
-    return ", ".join(say("gain_at", gain=_gain(gain), load=load) for load, gain in gains if gain)
+    return say("by_load", each=join_choices(each, "and"))
 
 
 def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
     gains = found.gains_by_kind(load)
-    if len(gains) < 2:
-        return ""
     each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    return say("by_kind", concurrency=load.concurrency, each=", ".join(each))
+    return say("by_kind", concurrency=load.concurrency, each=join_choices(each, "and")) if len(gains) > 1 else ""
 
 
-def _gain(gain: Gain | None) -> str:
-    if gain is None or gain.interval is None:
-        return times(gain.value) if gain else say("unknown")
+def _gain(gain: Gain) -> str:
+    if gain.interval is None:
+        return times(gain.value)
     return f"{times(gain.value)} ({localize(gain.interval[0], '.2f')}–{localize(gain.interval[1], '.2f')})"
 
 
@@ -148,47 +142,33 @@ def _same(found: BenchFindings) -> str:
     if not result.settings.greedy:
         return say("draws", temperature=result.settings.temperature)
     if its is None:
-        return say("no_texts")
-    how = say("by_ids" if its.by_ids == its.pairs else "as_text")
+        return ""
     if its.same == its.pairs:
-        return say("all_same", found=its, how=how)
-    again = [say("unsteady", name=NAMES[side], its=its.again[side]) for side in its.unsteady]
-    broken = [say("broken", its=its)] if its.broken else []
-    return " ".join([say("some_same", found=its, how=how), *broken, *again])
+        return say("all_same", found=its)
+    again = [say("unsteady", name=NAMES[side]) for side in its.unsteady]
+    return " ".join([say("some_same", found=its), *[say("broken", its=its)] * bool(its.broken), *again])
 
 
-def _accepted(found: BenchFindings) -> Iterator[str]:
+def _accepted(found: BenchFindings) -> str:
     its = found.acceptance
-    if its is None:
-        yield say("not_counted")
-    elif its.whole.rate is None:
-        yield say("nothing_drafted")
-    else:
-        tally = its.whole
-        tokens = localize(tally.tokens_per_call, ".2f") if tally.tokens_per_call else "?"
-        source = say("answers") if its.source == "answers" else say("counters")
-        yield say("accepted", tally=tally, source=source, tokens=tokens)
-        if tally.agrees is False:
-            yield say("disagree", tally=tally, cut=tally.cut_off)
-
-
-def _costs(found: BenchFindings) -> Iterator[str]:
-    for cost in found.rounds[:1]:
-        interval = say("interval", low=cost.interval[0], high=cost.interval[1]) if cost.interval else ""
-        yield say("round", cost=cost, interval=interval)
+    if its is None or its.whole.rate is None:
+        return ""
+    tokens = localize(its.whole.tokens_per_call, ".2f") if its.whole.tokens_per_call else "?"
+    source = say("answers") if its.source == "answers" else say("counters")
+    return say("accepted", tally=its.whole, source=source, tokens=tokens)
 
 
 def measure_next(found: BenchFindings) -> str:
     """What to measure next, one line or none."""
-    measured = [load.concurrency for load in found.measured]
+    loads = [load.concurrency for load in found.measured]
     if found.result.without is None:
         return say_next("first_pair")
     if any(load.doubts for load in found.measured) or broken_setup(found.result):
         return ""
-    if any(load.speedup and load.speedup.judged.word == UNTOLD for load in found.measured):
+    if UNTOLD in found.words.values():
         return say_next("more_prompts", times=HALF)
-    if measured and (len(measured) == 1 or (found.stops and found.stops.up_to == measured[-1])):
-        return say_next("loads", numbers=",".join(str(times * measured[-1]) for times in (2, 4)))
+    if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
+        return say_next("loads", numbers=",".join(str(times * loads[-1]) for times in (2, 4)))
     return ""
 
 

@@ -15,18 +15,9 @@ from itertools import count
 from math import lcm
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.client import Asked, Endpoint, Heard
-from specviz.measure.endpoints.reading import BadAnswer
-from specviz.measure.endpoints.result import (
-    MAX_ANSWERS,
-    SIDES,
-    Accepted,
-    Answer,
-    BenchResult,
-    BenchSettings,
-    Side,
-    Span,
-)
+from specviz.measure.endpoints.client import Asked, Endpoint
+from specviz.measure.endpoints.reading import BadAnswer, Lines
+from specviz.measure.endpoints.result import MAX_ANSWERS, Accepted, Answer, BenchResult, BenchSettings, Side, Span
 from specviz.systems import counts_between, counts_in_answer, rests_between
 
 
@@ -139,43 +130,33 @@ class BenchInTurns:
             heard = await self._hear(side, block.jobs, block.concurrency)
             after = await self._pages()
             found = [self._answer(side, block, job, each) for job, each in zip(block.jobs, heard, strict=True)]
-            self._check_life(side, found)
+            self._silent[side] = self._silent.get(side, 0) + 1 if all(answer.problem for answer in found) else 0
+            if self._silent[side] == MOST_SILENT:
+                raise ServerGone(f"{self.endpoints[side].address.base} answers no more: {found[0].problem}")
             answers += found
             spans += self._spans(side, block, found, before, after)
         self.result.answers[:] = [each for each in self.result.answers if each.block != block.number] + answers
         self.result.spans[:] = [each for each in self.result.spans if each.block != block.number] + spans
 
-    def _check_life(self, side: Side, found: Sequence[Answer]) -> None:
-        """Raise ServerGone where a server has answered nothing for some blocks."""
-        self._silent[side] = self._silent.get(side, 0) + 1 if all(answer.problem for answer in found) else 0
-        if self._silent[side] == MOST_SILENT:
-            raise ServerGone(f"{self.endpoints[side].address.base} answers no more: {found[0].problem}")
-
     async def _repeat_failed(self) -> None:
         failed = [answer for answer in self.result.answers if answer.problem]
-        numbers = {answer.block for answer in failed}
         for block in self.blocks:
-            if block.number in numbers:
+            if block.number in {answer.block for answer in failed}:
                 await self._measure(block)
-        for side in SIDES:
+        for side in self.endpoints:
             if problems := [answer.problem for answer in failed if answer.side == side]:
-                again = sum(bool(answer.problem) for answer in self.result.answers if answer.side == side)
-                how = f"{again} failed again" if again else "and answered then"
-                failures = (
-                    "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
-                )
-                note = f"{side}: {failures} repeated at the end, {how}: {problems[0]}"
-                self.result.notes.append(note[:500])
+                how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
+                self._note(f"{side}: {how} repeated at the end: {problems[0]}")
 
-    async def _hear(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Heard]:
+    async def _hear(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Lines]:
         """What was heard of each job, with at most so many under way."""
         room, endpoint = asyncio.Semaphore(concurrency), self.endpoints[side]
 
-        async def one(prompt: int) -> Heard:
+        async def one(prompt: int) -> Lines:
             async with room:
                 return await endpoint.listen(self.questions[prompt])
 
-        waiting: list[Awaitable[Heard]] = [one(prompt) for prompt, _ in jobs]
+        waiting: list[Awaitable[Lines]] = [one(prompt) for prompt, _ in jobs]
         return list(await asyncio.gather(*waiting))
 
     async def _pages(self) -> Pages:
@@ -191,7 +172,7 @@ class BenchInTurns:
                 return after
             before = after
 
-    def _answer(self, side: Side, block: AskedBlock, job: tuple[int, int], heard: Heard) -> Answer:
+    def _answer(self, side: Side, block: AskedBlock, job: tuple[int, int], heard: Lines) -> Answer:
         began = max(0.0, round(heard.began - self._began, 6))
         place = (side, *job, block.concurrency, block.number, began)
         try:
@@ -199,7 +180,7 @@ class BenchInTurns:
         except BadAnswer as problem:
             return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500])
         if (read.tokens or 0) > read.asked:
-            self._note_once(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
+            self._note(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
         return Answer(
             *place,
             first=read.part_seconds[0] if read.part_seconds else None,
@@ -214,9 +195,9 @@ class BenchInTurns:
             accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
         )
 
-    def _note_once(self, note: str) -> None:
+    def _note(self, note: str) -> None:
         if note not in self.result.notes:
-            self.result.notes.append(note)
+            self.result.notes.append(note[:500])
 
     def _spans(
         self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages
@@ -230,7 +211,7 @@ class BenchInTurns:
             try:
                 written, counts = counts_between(first, last)
             except InputError as error:
-                self.result.notes.append(f"{side}, block {block.number}: {error}"[:500])
+                self._note(f"{side}, block {block.number}: {error}")
                 continue
             ours = sum(answer.tokens or 0 for answer in answers) if side == asked else 0
             kind = kinds.copy().pop() if len(kinds) == 1 else ""

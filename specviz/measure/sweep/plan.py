@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, zip_longest
 
 from specviz.core.drafters import named, needs_nothing, spoken
-from specviz.core.request import Precision
 from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
 from specviz.data.prompts.grammars import Grammar
 from specviz.data.prompts.workloads import Workload
@@ -75,7 +74,6 @@ class SweepPlan:
     schedules: tuple[DraftSchedule, ...] = ("fixed",)
     constrain: bool = False  # measure prompts that have a grammar with it as well as without
     settings: DecodeSettings = field(default_factory=DecodeSettings)  # without draft length, temperature and schedule
-    precision: Precision = "exact"
     repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
     def cells(self) -> list[SweepCell]:

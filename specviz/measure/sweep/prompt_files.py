@@ -33,7 +33,7 @@ MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
-SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14, fields=256)
+SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
@@ -132,7 +132,7 @@ def _text(content: bytes) -> str:
     except UnicodeDecodeError:
         raise InputError(say("no_utf8")) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
-    return re.sub(r"^sep=.\n", "\n", text)  # Excel's
+    return re.sub(r'^("?)sep=.\1\n', "\n", text, flags=re.IGNORECASE)  # Excel's
 
 
 def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
@@ -241,7 +241,7 @@ def _check_no_table(text: str, first: str) -> None:
         except csv.Error:
             continue
         if lengths.keys() == {len(columns)} and lengths.total() > 1:
-            named = ", ".join(f'"{plain(name)}"' for name in columns[:SHOWN] if name)
+            named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
             raise InputError(say("other_columns", columns=named))
 
 
@@ -276,7 +276,7 @@ def wrong_entry(what: str) -> InputError:
 
 
 def _content_key(found: dict[str, Any]) -> str:
-    return next((key for key in CONTENTS if key in found), "")
+    return next((key for key in CONTENTS if found.get(key) is not None), "")
 
 
 def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
@@ -290,9 +290,9 @@ def notes_on(found: object) -> list[str]:
     if not isinstance(found, dict):
         return []
     content = found.get(key := _content_key(found))
-    unused = [name for name in found if name != key and name not in ("name", "workload")]
+    unused = [name for name, value in found.items() if value is not None and name not in (key, "name", "workload")]
     names = [f'"{plain(key)}"' for key in unused]
-    notes = [say("unused", names=", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN))] if names else []
+    notes = [say("unused", names=join_choices([*names[:SHOWN], *["…"] * (len(names) > SHOWN)], "and"))] if names else []
     several = isinstance(content, list) and len(content) > 1
     if is_conversation(content):
         messages = _messages(content)

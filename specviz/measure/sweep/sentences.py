@@ -49,7 +49,7 @@ def workload_sentence(fair: pd.DataFrame) -> str:
         for point in iterate_rows(fair[(fair["outcome"] == word) & ((fair["prompts"] > 1) == several)]):
             said = LOOKS[word].said if several else LOOKS[word].looks
             on.setdefault(said, []).append(f"{_spell_workload(point.workload)} ({times(point.speedup)})")
-    said = "; ".join(say("on", said=said, names=", ".join(names)) for said, names in on.items())
+    said = "; ".join(say("on", said=said, names=join_choices(names, "and")) for said, names in on.items())
     return say("whole", said=f"{said[0].upper()}{said[1:]}")
 
 

@@ -1,9 +1,9 @@
-"""Production's counters in words: what the round costs, which draft length to try, when to stop, what to measure."""
+"""Production's counters in words: what the round costs, and which draft length to try."""
 
 from specviz.core.judge import judge
 from specviz.core.metrics import span
 from specviz.core.texts import Sentences, join_choices
-from specviz.measure.worksheet.serving import Production, draft_lengths, outlook, recommended
+from specviz.measure.worksheet.serving import Production, draft_lengths, outlook
 from specviz.measure.worksheet.starts import CostsOrigin
 
 say = Sentences("advice")
@@ -44,7 +44,6 @@ def describe_known(found: Production) -> str:
         pairs=len(ahead.places),
         slowest=ahead.places[0],
         fastest=ahead.places[-1],
-        free=sum(each.free_checks for each in ahead.places),
     )
 
 
@@ -59,31 +58,17 @@ def _plain_calls(found: Production) -> str:
     return say("plain_calls", found=found) if found.share < 1 else ""
 
 
-def advice(found: Production) -> list[tuple[str, str]]:
-    """A title and a few sentences each. Without a measured speedup only what needs no cost of a round."""
-    full, cost = found.draft_length, found.round_cost
+def advice(found: Production) -> str:
+    """Which draft length to try. Without a measured speedup that needs costs of a round, so it is a range."""
     if found.never_pays:
-        return [(say("next"), say("check_first"))]
-    last = say("last_pays", length=full, adds=found.last_adds)
+        return say("check_first")
     if found.speedup is None:
-        length = say("length_untold", found=found, lengths=outlook(found).lengths, last=last)
-        return [(say("draft_length"), length), (say("next"), say("measure_first"))]
-    lengths = draft_lengths(found)
-    good = recommended(lengths)
+        return say("length_untold", found=found, lengths=outlook(found).lengths)
+    good = [each for each in draft_lengths(found) if each.good]
+    if good[-1].draft_length == found.draft_length:
+        return say("keep", found=found)
     speeds = [
-        say("speed_at", speeds=span((each.slowest, each.fastest), "×"), length=each.draft_length)
-        for each in lengths
-        if each.good
+        say("speed_at", speeds=span((each.slowest, each.fastest), "×"), length=each.draft_length) for each in good
     ]
-    keep, shorter = good[-1] == full, join_choices(good)
-    length = (
-        say("keep", full=full, last=last)
-        if keep
-        else say("try_shorter", good=shorter, full=full, speeds=join_choices(speeds, "and"))
-    )
-    others = [length for length in good if length != full] or [max(1, full // 2)]
-    return [
-        (say("draft_length"), length),
-        (say("when_off"), say("switch_off", length=full, cost=cost, found=found)),
-        (say("next"), say("measure_next", others=join_choices(others))),
-    ]
+    lengths = join_choices([each.draft_length for each in good])
+    return say("try_shorter", good=lengths, found=found, speeds=join_choices(speeds, "and"))

@@ -4,7 +4,7 @@ A round's cost R is in target steps: the time of one round over the time of one 
 tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from specviz.core import theory
@@ -90,11 +90,6 @@ class Production:
         plain = 1 - self.share
         return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
 
-    @property
-    def last_adds(self) -> float:
-        """Tokens per target call that the last position of the draft adds."""
-        return self.model.terms.tokens - self.model.at(self.draft_length - 1).tokens
-
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
     """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token."""
@@ -106,6 +101,9 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
 
 
 def production(counters: ServingCounters, costs: WorksheetModel, speedup: float | None) -> Production:
+    """InputError, one sentence, where the measured speedup cannot be."""
+    if speedup is not None and not 0 < speedup < MOST_SPEEDUP:
+        raise InputError(say("speedup_between", most=MOST_SPEEDUP))
     length = max(1, round(counters.draft_length)) if counters.draft_length else costs.draft_length
     counters = counters.assuming(length)
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
@@ -130,32 +128,6 @@ def _explaining(model: WorksheetModel, cost: float) -> WorksheetModel:
     overhead = min(MOST_OVERHEAD, cost - steps * cost_ratio - verification)
     model = replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead)
     return replace(model, batch=1, passes=None, checks={})  # what other passes cost on that machine is not known
-
-
-def measured_speedup(
-    speedup: float | None, without: float | None, speculative: float | None, counted: float | None = None
-) -> float | None:
-    """The measured speedup as given, or from two latencies of the same work; None if neither is given.
-
-    `without` and `speculative` are latencies in the same unit. `counted` are seconds for an output token, as the
-    counters report them with speculation: they stand in for a `speculative` that is not given, and `without` is then in
-    milliseconds for a token.
-    """
-    if without is not None and speculative is None and counted is not None:
-        speculative = 1000 * counted
-    if (without is None) != (speculative is None):
-        raise InputError(say("both_latencies"))
-    if without is None or speculative is None:
-        given = speedup
-    elif without > 0 and speculative > 0:
-        given = without / speculative
-    else:
-        raise InputError(say("latency_above"))
-    if any(each is not None and not 0 < each < MOST_SPEEDUP for each in (given, speedup)):
-        raise InputError(say("speedup_between", most=MOST_SPEEDUP))
-    if given and speedup and abs(given / speedup - 1) > 0.02:
-        raise InputError(say("two_speedups", given=given, speedup=speedup))
-    return given
 
 
 def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
@@ -192,7 +164,6 @@ class OtherMachine:
     name: str  # the pair and its machine
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
-    free_checks: bool  # whether only c is published, so that a check is taken to cost one step
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +195,7 @@ def _estimate(found: Production, name: str, cost_ratio: float, checks: Mapping[i
         return theory.round_steps(length, cost_ratio / length if found.model.block else cost_ratio, checks or 1.0)
 
     speeds = {length: _speed_over_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
-    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks)
+    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__))
 
 
 def _speed_over_calls(found: Production, length: int, cost: float) -> float:
@@ -236,7 +207,6 @@ def _speed_over_calls(found: Production, length: int, cost: float) -> float:
 @dataclass(frozen=True, slots=True)
 class Length:
     draft_length: int
-    tokens: float
     slowest: float  # modelled speedup, at the worst of GROWING
     fastest: float
     good: bool  # whether it is recommended
@@ -248,16 +218,11 @@ def draft_lengths(found: Production) -> list[Length]:
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]
     enough = min(GOOD, max(reached))
     return [
-        Length(length, found.model.at(length).tokens, min(at), max(at), reached[index] >= enough)
-        for index, length in enumerate(lengths)
-        for at in [[row[index] for row in speeds]]
+        Length(length, min(at), max(at), share >= enough)
+        for length, share, at in zip(lengths, reached, zip(*speeds, strict=True), strict=True)
     ]
 
 
 def _speed(found: Production, length: int, growing: float) -> float:
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
     return _speed_over_calls(found, length, cost)
-
-
-def recommended(lengths: Sequence[Length]) -> list[int]:
-    return [each.draft_length for each in lengths if each.good]

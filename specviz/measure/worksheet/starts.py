@@ -79,7 +79,7 @@ class WorksheetStart:
 def starts(
     finished: Sequence[Trace],
     recorded: Trace | None,
-    costs: Mapping[tuple[str, str, str], Costs],
+    costs: Mapping[tuple[str, str], Costs],
     raced: Mapping[str, Trace] | None = None,
     opened: Trace | None = None,
 ) -> list[WorksheetStart]:
@@ -118,16 +118,13 @@ def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None
     )
 
 
-def start_of_live_run(
-    trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]
-) -> WorksheetStart | None:
+def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, str], Costs]) -> WorksheetStart | None:
     """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
     start, drafter = start_of_run(trace, label, "live"), trace.drafter
     if start is None or drafter is None or is_trusted(trace):
         return start
     pair = trace.target.name, drafter.asked_as
-    own = next((each for (target, draft, _), each in calibrated.items() if (target, draft) == pair), None)
-    known = known_costs(trace, own)
+    known = known_costs(trace, calibrated.get(pair))
     if known is None:
         return replace(start, source=say("busy", source=start.source))
     times = known.costs
@@ -158,11 +155,9 @@ def start_of_file(trace: Trace) -> WorksheetStart | None:
     )
 
 
-def calibrated(
-    pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]
-) -> tuple[WorksheetStart, Trace | None]:
+def calibrated(pair: tuple[str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[WorksheetStart, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
-    target, draft, _ = pair
+    target, draft = pair
     runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
     its = (trace for trace, drafter in runs if drafter and drafter.asked_as == draft)
     newest = next(filter(terms_of, its), None)
@@ -190,9 +185,9 @@ def calibrated(
     return start, newest
 
 
-def describe_pair(pair: tuple[str, str, str]) -> str:
-    target, draft, precision = pair
-    return f"{short_name(draft)} → {short_name(target)} ({precision})"
+def describe_pair(pair: tuple[str, str]) -> str:
+    target, draft = pair
+    return f"{short_name(draft)} → {short_name(target)}"
 
 
 def describe_interval(costs: Costs, draft_length: int) -> str:

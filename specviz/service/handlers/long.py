@@ -87,7 +87,7 @@ def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:
     job, cells = command.job, command.plan.cells()
     for pair, its_cells in groupby(cells[command.done :], key=lambda cell: cell.pair):
         left = list(its_cells)
-        request = RunRequest(left[0].prompt.text, pair.target, pair.draft, command.plan.precision, left[0].settings)
+        request = RunRequest(left[0].prompt.text, pair.target, pair.draft, left[0].settings)
         try:
             models = yield from workshop.load_pair(job, request)
         except InputError as error:

@@ -72,7 +72,7 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
     if not settings.greedy:
         raise InputError(say("greedy_only"))
     for draft in drafts[command.done :]:
-        asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
+        asked = RunRequest(command.request.prompt, command.request.target, draft, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
         yield wire.JobProgress(job, "guessing", len(drafts), draft=draft)
@@ -101,6 +101,5 @@ def calibrate_steps(command: wire.Calibrate, workshop: Workshop) -> wire.JobStep
     target, draft = yield from workshop.load_pair(job, request)
     yield wire.RunStarted(job)
     costs = yield from workshop.costs_of(target, draft, command.attempt)
-    reasons = workshop.models.reasons(target, own_model(draft), request.precision)
-    yield wire.JobItem(job, "calibrate", wire.CostsResult(costs, tuple(reasons), attempt=command.attempt))
+    yield wire.JobItem(job, "calibrate", wire.CostsResult(costs, attempt=command.attempt))
     yield wire.JobFinished(job)

@@ -144,5 +144,5 @@ def href(entry: FaqEntry) -> str:
     if entry.name != "rounding" or proof is None:
         return entry.href
     row = proof.near_tie
-    request = RunRequest(row.prompt, row.target, row.draft, "fast", DecodeSettings(draft_length=row.draft_length))
-    return f"./{entry.page}?{urlencode(link_of(request, preset=row.preset))}"
+    request = RunRequest(row.prompt, row.target, row.draft, DecodeSettings(draft_length=row.draft_length))
+    return f"./{entry.page}?{urlencode(link_of(request))}"

@@ -101,8 +101,8 @@ def _enter(walk: Walk) -> None:
     elif screen.page == "be_the_draft" and visitor.be_the_draft.all_turns:
         # after a reload the browser tab still has the game
         new_game(visitor, visitor.be_the_draft.plan)
-    for part in (visitor.race, visitor.when_it_helps, visitor.worksheet, visitor.be_the_draft):
-        part.came.read = False
+    for came in (*visitor.came.values(), visitor.be_the_draft.came):
+        came.read = False
     visitor.learn.seen = {}
 
 

@@ -9,71 +9,65 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
-from specviz.data.links.permalink import explain_left_out
+from specviz.data.links.page_link import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
-from specviz.measure.race import MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
-from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
+from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState
 from specviz.ui.race.results import formats, rows, show_results, show_verdict
-from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.form import Form
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
-from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
-from specviz.ui.shared.run_controls import RunControls, offered_presets
+from specviz.ui.shared.run_controls import offered_presets
 
 SAYS = page_texts("race")
-CONTROLS = RunControls("race_")
 NEAR = ("draft_length", "temperature", "max_new_tokens")
-MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))
+MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification"))
+FORM = Form("race", RaceEntry())
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
 def race_controls(racing: RaceState) -> RaceEntry:
-    """Draw the controls, filled with the entry at first; what they say."""
-    request, entry = racing.entry.request, racing.entry
-    its = {"presets": list(entry.presets), "own": entry.own, "repeats": entry.repeats}
-    its["same_length"] = not request.settings.stop_at_eos
-    restore_widgets(CONTROLS.values_of(request) | {f"race_{name}": value for name, value in its.items()})
+    """Draw the controls; what they say."""
+    controls, asked = FORM.controls, FORM.open()
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
-            chosen = bind_default("race_presets")
-            names = offered_presets(held("race_target"), held("race_presets"))
-            chosen["placeholder"] = SAYS["presets_empty"]
-            st.multiselect(SAYS["presets"], names, format_func=preset_label, **chosen)
-            own = bind_value("race_own") | {"max_chars": MOST_TYPED}
-            st.text_area(SAYS["own"], height=68, **own)
+            names = offered_presets(asked.target, asked.presets)
+            FORM.draw("presets", names, format_func=preset_label, placeholder=SAYS["presets_empty"])
+            FORM.draw("own", height=68, max_chars=MOST_TYPED)
         with models:
-            CONTROLS.target()
-            CONTROLS.draft()
+            controls.target()
+            controls.draft()
         with sliders:
             places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
             for place, name in zip(places, NEAR, strict=False):
                 with place:
-                    CONTROLS.draw(name)
-            places[-1].slider(SAYS["repeats"], 1, MAX_REPEATS, help=SAYS["repeats_help"], **bind_value("race_repeats"))
+                    controls.draw(name)
+            with places[-1]:
+                FORM.draw("repeats")
         start, more = st.columns([1, 3.8], gap="medium")
         with start:
             look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
             button(SAYS["start"], "race_start", _start, racing, icon="flag", **look)
         with more, st.expander(SAYS["more"]):
             columns = st.columns(4, gap="medium")
-            same = bind_value("race_same_length") | {"help": SAYS["same_length_help"]}
-            columns[0].checkbox(SAYS["same_length"], **same)
-            CONTROLS.more(MORE, NEAR, columns)
-    return _read()
+            with columns[0]:
+                FORM.draw("same_length")
+            controls.more(MORE, NEAR, columns)
+    return FORM.read()
 
 
 def _start(racing: RaceState) -> None:
-    racing.entry, racing.came.acted = _read(), True
-    if not racing.entry.problem:
-        racing.start()
+    entry = FORM.read()
+    FORM.came.change()
+    if not entry.problem:
+        racing.start(entry)
 
 
 def preset_label(name: str) -> str:
@@ -82,30 +76,18 @@ def preset_label(name: str) -> str:
     return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
 
 
-def _read() -> RaceEntry:
-    request = CONTROLS.request("", stop_at_eos=not held("race_same_length"))
-    return RaceEntry(request, tuple(held("race_presets")), held("race_own"), held("race_repeats"))
-
-
 def race(racing: RaceState) -> None:
-    if linked := racing.came.read_once(address(), lambda given: entry_from_link(given, models_in(given))):
-        racing.entry = linked
     racing.refresh()
     entry = race_controls(racing)
-    if entry != racing.entry:
-        racing.entry = entry
-        racing.came.change()
-    notices([*racing.came.notes, entry.problem, explain_left_out(entry.own)])
+    notices([*FORM.came.notes, entry.problem, explain_left_out(entry.own)])
     if not entry.problem:
-        st.caption(size_sentence(entry, pace_here(entry.request), quiet_pace(entry.request)))
-    if racing.came.acted and entry.prompts:
-        write_address({**link_of_entry(entry), **hidden_in_link()})
+        st.caption(size_sentence(entry, pace_here(entry.request()), quiet_pace(entry.request())))
 
 
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
-    tokens, pace = entry.request.settings.max_new_tokens, known or recorded
-    seconds = entry.tokens * pace.both if pace else None
+    tokens, pace = entry.request().settings.max_new_tokens, known or recorded
+    seconds = entry.all_tokens * pace.both if pace else None
     figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens}
     return fill(SAYS["size"], {**figures, "took": took(seconds, known is not None), "limit": limit_sentence(seconds)})
 
@@ -170,7 +152,7 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     of = fill(SAYS["run_of"], figures)
     if run_id == RECORDED_ID:
         return SAYS["recorded_of"].format(of=of)
-    return SAYS["your_race_of" if racing.raced == racing.entry else "your_race_before"].format(of=of)
+    return SAYS["your_race_of" if racing.raced == FORM.asked else "your_race_before"].format(of=of)
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race

@@ -1,40 +1,56 @@
 """What a visitor wants raced, as a link and back; which race is on screen, and how it got there. No drawing."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import SkipValidation
+from pydantic import Field, SkipValidation
 
 from specviz.core.files import ASSETS, read_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
-from specviz.core.settings import DecodeSettings
-from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, expecting, one_of, unique
-from specviz.data.links.permalink import SettingsLink, explain_left_out, link_of
+from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, expecting, one_of, unique, within
+from specviz.data.links.permalink import SettingsLink
 from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
 from specviz.service.job import Items
 from specviz.service.protocol import Race
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
+from specviz.ui.shared.persistent_widgets import Widget
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
 DEFAULT_REPEATS = 5
 SAYS = page_texts("race")
-LINKS = page_texts("links")
 PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
 
-@dataclass(frozen=True, slots=True)
-class RaceEntry:
-    """What a visitor wants raced; the request's own prompt means nothing."""
+class RaceEntry(SettingsLink):
+    """What a visitor wants raced, as the link and the widgets hold it."""
 
-    request: RunRequest = field(default_factory=lambda: RunRequest("", settings=DecodeSettings(stop_at_eos=False)))
-    presets: tuple[str, ...] = DEFAULT_PRESETS
-    own: str = ""  # one prompt a line
-    repeats: int = DEFAULT_REPEATS
+    presets: Annotated[
+        tuple[Annotated[str, one_of(PRESET_NAMES)], ...],
+        unique(most=len(PRESET_NAMES)),
+        Field(validation_alias="preset"),
+        Widget("multiselect"),
+    ] = DEFAULT_PRESETS
+    # one prompt a line; `problem` says what is wrong with it
+    own: Annotated[SkipValidation[str], Field(validation_alias="prompt"), Widget("text_area")] = ""
+    repeats: Annotated[int, DIGITS, within(1, MAX_REPEATS), Widget("slider")] = DEFAULT_REPEATS
+    same_length: Annotated[
+        bool, ZERO_OR_ONE, expecting(lambda: page_texts("links")["zero_or_one"]), Widget("checkbox")
+    ] = True
+
+    @classmethod
+    def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
+        """See `PageLink.read`. A link with prompts of its own and no presets has no presets."""
+        entry, problems = super().read(params, default, context)
+        alone = entry.own.strip() and "presets" not in entry.model_fields_set
+        return entry.model_copy(update={"presets": ()}) if alone else entry, problems
+
+    def request(self, prompt: str = "") -> RunRequest:
+        request = super().request(prompt)
+        return replace(request, settings=replace(request.settings, stop_at_eos=not self.same_length))
 
     @property
     def prompts(self) -> list[RacePrompt]:
@@ -45,8 +61,8 @@ class RaceEntry:
         return chosen + [RacePrompt(f"own-{number}", line) for number, line in enumerate(lines, start=1)]
 
     @property
-    def tokens(self) -> int:
-        return len(self.prompts) * self.repeats * self.request.settings.max_new_tokens
+    def all_tokens(self) -> int:
+        return len(self.prompts) * self.repeats * self.request().settings.max_new_tokens
 
     @property
     def problem(self) -> str | None:
@@ -63,38 +79,11 @@ class RaceEntry:
         )
 
 
-class RaceLink(SettingsLink):
-    preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
-    prompt: SkipValidation[str] = ""  # one a line; `RaceEntry.problem` says what is wrong with it
-    repeats: Annotated[
-        int, DIGITS, expecting(lambda: LINKS["number"].format(least=1, most=MAX_REPEATS), ge=1, le=MAX_REPEATS)
-    ] = DEFAULT_REPEATS
-    same_length: Annotated[bool, ZERO_OR_ONE, expecting(lambda: LINKS["zero_or_one"])] = True
-
-
-def link_of_entry(entry: RaceEntry) -> dict[str, str | list[str]]:
-    link = link_of(entry.request)
-    link.pop("prompt", None)
-    own = {"prompt": entry.own} if entry.own.strip() and explain_left_out(entry.own) is None else {}
-    stops = {"repeats": str(entry.repeats), "same_length": "0" if entry.request.settings.stop_at_eos else "1"}
-    return {"preset": list(entry.presets), **own, **link, **stops}
-
-
-def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[RaceEntry, list[str]]:
-    link, problems = RaceLink.read(params, context=frozenset(known_models))
-    presets = link.preset or (() if link.prompt.strip() else DEFAULT_PRESETS)
-    request = link.request("")
-    request = replace(request, settings=replace(request.settings, stop_at_eos=not link.same_length))
-    return RaceEntry(request, presets, link.prompt, link.repeats), problems
-
-
 RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
 
 
 @dataclass(slots=True)
 class RaceState:
-    entry: RaceEntry = field(default_factory=RaceEntry)  # what the controls say
-    came: Arrival = field(default_factory=Arrival)
     started: RaceEntry | None = None  # what was last raced, or is being raced
     slot: JobSlot[Items[Comparison]] = field(default_factory=lambda: JobSlot("race", Items))
     laps: list[Comparison] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
@@ -105,10 +94,9 @@ class RaceState:
     message: str = ""  # why there is nothing newer
     finished: str = ""  # how the last race ended, where not all of it was run
 
-    def start(self) -> None:
-        entry = self.started = self.entry
-        self.message, self.finished, self.came.notes = "", "", []
-        self.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
+    def start(self, entry: RaceEntry) -> None:
+        self.started, self.message, self.finished = entry, "", ""
+        self.slot.start(lambda job: Race(job, entry.request(), entry.prompts, entry.repeats))
 
     def refresh(self) -> bool:
         """True once it is over, and its results are shown."""

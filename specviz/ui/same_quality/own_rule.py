@@ -1,5 +1,6 @@
 """Your rule: three choices of pieces, what follows from them, and the draws of a rule that a student wrote."""
 
+from dataclasses import asdict
 from typing import Any, get_args
 
 import streamlit as st
@@ -8,23 +9,19 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
 from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
-from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceName
+from specviz.measure.proof.pieces import AcceptName, BonusName, ReplaceName
 from specviz.measure.proof.rows import piece_titles, rule_text, rule_texts
+from specviz.ui.same_quality.asked import FORM
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import file_uploader
-from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets, store_value
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
 GROUPS = {"accept": get_args(AcceptName), "replace": get_args(ReplaceName), "bonus": get_args(BonusName)}
-
-
-def held_pieces() -> Pieces:
-    return Pieces(**{group: held(f"same_quality_{group}") for group in GROUPS})
 
 
 def choose_pieces() -> DeltaGenerator:
@@ -34,28 +31,27 @@ def choose_pieces() -> DeltaGenerator:
     with right:
         columns, found = st.columns(2, gap="medium"), st.container()
     for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
-        key, titles = f"same_quality_{group}", piece_titles()[group]
-        chosen = bind_index(key, names) | {"key": fresh_key(key), "format_func": titles.__getitem__}
-        store_value(key, column.radio(SAYS[f"piece_{group}"], names, **chosen))
+        with column:
+            FORM.draw(group, names, format_func=piece_titles()[group].__getitem__)
     return found
 
 
 def _start_from() -> None:
     rules = {rule.name: rule.title for rule in rule_texts() if rule.pieces}
-    shown = next((rule.name for rule in rule_texts() if rule.pieces == held_pieces()), None)
+    shown = next((rule.name for rule in rule_texts() if rule.pieces == FORM.read().pieces), None)
     key = f"same_quality_named-{shown}"
 
     def begin() -> None:
         named = st.session_state[key]
         if named and (pieces := rule_text(named).pieces):
-            set_widgets({f"same_quality_{group}": getattr(pieces, group) for group in GROUPS})
+            FORM.set(**asdict(pieces))
 
     more: dict[str, Any] = {"default": shown, "format_func": rules.__getitem__, "on_change": begin, "key": key}
     st.pills(SAYS["start_from"], list(rules), **more)
 
 
 def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
-    found = judge_pieces(held_pieces(), known.rules)
+    found = judge_pieces(FORM.asked.pieces, known.rules)
     mark = ":material/check_circle: :blue" if found.lossless else ":material/cancel: :orange"
     word = SAYS["own_lossless" if found.lossless else "own_lossy"]
     with room:

@@ -1,7 +1,6 @@
 """The proof page: its controls, greedy texts token for token, the same distribution, rules broken on purpose."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
@@ -13,86 +12,47 @@ from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
 from specviz.core.rounding import Judged, explain_limits
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
-from specviz.data.links.permalink import explain_left_out
-from specviz.data.prompts.workloads import OWN_TEXT
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.prompts.workloads import CHAT_WORKLOADS, OWN_TEXT, WORKLOADS
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM
-from specviz.ui.same_quality import same_quality_state
+from specviz.ui.same_quality.asked import DRAWS, FORM, LEAST_TEMPERATURE, SWITCHES
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
-from specviz.ui.same_quality.own_rule import choose_pieces, held_pieces, show_enumerated, show_student
-from specviz.ui.same_quality.same_quality_state import (
-    ONE_OF_EACH,
-    SWITCHES,
-    ProofPlace,
-    ProofRequest,
-    ProofSource,
-    SameQualityState,
-    wanted_from_link,
-)
-from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
+from specviz.ui.same_quality.own_rule import choose_pieces, show_enumerated, show_student
+from specviz.ui.same_quality.same_quality_state import ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import COLUMNS, button, data_table, notices, show_words
-from specviz.ui.shared.persistent_widgets import bind_index, bind_value, held, remember_widgets, restore_widgets
-from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
-CONTROLS = RunControls("same_quality_")
-MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
-LEAST_TEMPERATURE = 0.1
-WITHOUT_WIDGET = ("same_quality_tokens", "same_quality_schedule")  # a proof has its own way with these
+MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"))
+ONE_OF_EACH = {
+    "raw": [workload.prompts[0].name for workload in WORKLOADS],
+    "chat": [workload.prompts[0].name for workload in CHAT_WORKLOADS],
+}
 
 
-def controls(proof: SameQualityState) -> None:
-    if wanted := proof.came.read_once(address(), lambda given: wanted_from_link(given, models_in(given))):
-        temperature = wanted.request.settings.temperature
-        values = CONTROLS.values_of(wanted.request) | {
-            "same_quality_preset": wanted.preset or OWN_TEXT,
-            "same_quality_prompt": wanted.request.prompt,
-            "same_quality_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
-            "same_quality_position": wanted.position,
-            "same_quality_draws": wanted.draws,
-            "same_quality_rule": wanted.rule,
-            **{f"same_quality_{group}": name for group, name in asdict(wanted.pieces).items()},
-        }
-        proof.values = {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
-    restore_widgets(proof.values)
+def controls() -> None:
+    FORM.open()
     with st.container(key="same_quality_controls"):
         prompt, models, numbers = st.columns([3, 2, 2], gap="medium")
         with prompt:
-            CONTROLS.prompt()
+            FORM.controls.prompt()
         with models:
-            CONTROLS.target()
-            CONTROLS.draft()
+            FORM.controls.target()
+            FORM.controls.draft()
         with numbers:
-            CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0))
-            CONTROLS.draw("draft_length")
+            FORM.controls.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0))
+            FORM.controls.draw("draft_length")
         with st.expander(SAYS["more_settings"]):
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
-            CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
-    wanted = _read()
-    remember(proof)
-    own = None if wanted.preset else explain_left_out(wanted.request.prompt)
-    notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
-
-
-def remember(proof: SameQualityState) -> None:
-    """Store what the widgets say, also those that are drawn after the controls; the address says it too."""
-    before = dict(proof.values)
-    remember_widgets(proof.values)
-    proof.came.acted = proof.came.acted or proof.values != before
-    if proof.came.acted:
-        write_address(_read().link() | hidden_in_link())
-
-
-def _read() -> ProofRequest:
-    request = CONTROLS.request(held("same_quality_prompt"))
-    preset = None if held("same_quality_preset") == OWN_TEXT else held("same_quality_preset")
-    position, draws, rule = (held(f"same_quality_{name}") for name in ("position", "draws", "rule"))
-    return ProofRequest(request, preset, position, draws, rule, held_pieces())
+            FORM.controls.more(MORE, elsewhere, st.columns(3, gap="medium"))
+    wanted = FORM.read()
+    own = explain_left_out(wanted.prompt) if wanted.preset == OWN_TEXT else None
+    notices([*FORM.came.notes, prompt_problem(wanted.prompt), own])
 
 
 def show_proof(state: SameQualityState) -> None:
@@ -113,13 +73,11 @@ def _sampling(state: SameQualityState) -> None:
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
     position, draws = st.columns([3, 2], gap="medium")
-    chosen = bind_index("same_quality_position", records.POSITIONS) | {"format_func": POSITIONS.__getitem__}
-    position.radio(SAYS["which_token"], records.POSITIONS, horizontal=True, **chosen)
-    more = bind_value("same_quality_draws") | {"format_func": lambda n: localize(n, ",")}
-    # the other section's button says it too
-    draws.select_slider(SAYS["how_often"], same_quality_state.DRAWS, on_change=st.rerun, **more)
-    remember(state)
-    label = SAYS["draw"].format(draws=held("same_quality_draws"))
+    with position:
+        FORM.draw("position", records.POSITIONS, horizontal=True, format_func=POSITIONS.__getitem__)
+    with draws:  # the other section's button says it too
+        FORM.draw("draws", DRAWS, on_change=st.rerun, format_func=lambda n: localize(n, ","))
+    label = SAYS["draw"].format(draws=FORM.read().draws)
     _button(state, label, "same_quality_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
@@ -132,18 +90,18 @@ def _button(
     state: SameQualityState, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
 ) -> None:
     """A button that begins work, for which all sections then wait; `able`: it can, whatever the controls say."""
-    able = prompt_problem(held("same_quality_prompt")) is None if able is None else able
+    able = prompt_problem(FORM.asked.prompt) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
 def _compare(state: SameQualityState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
-    state.compare(place, _read().request, presets)
+    state.compare(place, FORM.read().request(), presets)
 
 
 def _draw(state: SameQualityState, rule: records.RuleName) -> None:
-    wanted, only = _read(), records.rule_text(rule).position
-    state.came.acted = True
-    state.draw(wanted.request, rule, wanted.position if only == "first" else only, wanted.draws)
+    wanted, only = FORM.read(), records.rule_text(rule).position
+    FORM.came.acted = True
+    state.draw(wanted.request(), rule, wanted.position if only == "first" else only, wanted.draws)
 
 
 def _switches(state: SameQualityState) -> None:
@@ -154,18 +112,16 @@ def _switches(state: SameQualityState) -> None:
         rules = {name: records.rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
-        more = bind_index("same_quality_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
-        chosen: records.RuleName = st.radio(SAYS["switch"], SWITCHES, **more)
-        remember(state)
+        FORM.draw("rule", SWITCHES, captions=captions, format_func=labels.__getitem__)
     with right:
-        _switch(state, rules[chosen])
+        _switch(state, rules[FORM.read().rule])
 
 
 def _yours(state: SameQualityState) -> None:
     st.header(SAYS["yours_title"], anchor="yours")
     st.markdown(SAYS["yours"])
     room = choose_pieces()
-    remember(state)
+    FORM.read()
     begin = partial(_enumerate, state)
     _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
@@ -175,7 +131,7 @@ def _yours(state: SameQualityState) -> None:
 
 
 def _enumerate(state: SameQualityState) -> None:
-    state.enumerate_rules(_read().request)
+    state.enumerate_rules(FORM.read().request())
 
 
 def mark_of(rule: records.RuleText) -> tuple[str, str]:
@@ -212,7 +168,7 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
         compared = partial(_compare, state, "switch")
         _button(state, SAYS["compare_this_way"], "same_quality_forget", compared, icon="compare_arrows")
     else:
-        label = SAYS["draw_this_way"].format(draws=held("same_quality_draws"))
+        label = SAYS["draw_this_way"].format(draws=FORM.asked.draws)
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
     if rule.name == records.FORGETFUL.name and state.forgotten_row:
@@ -277,7 +233,7 @@ def _greedy_rows(state: SameQualityState) -> None:
             same_in_all = join_choices([f"{COLUMNS[name]} {value}" for name, value in constant.items()], "and")
             st.caption(plain(SAYS["in_every_row"].format(settings=same_in_all)))
     with st.container(horizontal=True, key="same_quality_greedy_buttons"):
-        every = partial(_compare, state, "greedy", ONE_OF_EACH[_read().request.settings.prompt_format])
+        every = partial(_compare, state, "greedy", ONE_OF_EACH[FORM.asked.request().settings.prompt_format])
         _button(state, SAYS["compare_kinds"], "same_quality_greedy", every)
         _button(state, SAYS["compare_own"], "same_quality_greedy_own", partial(_compare, state, "greedy"))
     show_status(state, "greedy")

@@ -1,22 +1,13 @@
-"""What is to be proved, as a link and back; what one visitor has proved so far, and what is under way. No drawing."""
+"""What one visitor has proved so far, and what is under way. No drawing."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
 
 from specviz.core.request import RunRequest
-from specviz.core.settings import PromptFormat
-from specviz.data.links.page_link import DIGITS, Params, expecting, expecting_one_of, one_of
-from specviz.data.links.permalink import RunLink, link_of
-from specviz.data.prompts.workloads import CHAT_WORKLOADS, WORKLOADS
-from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
 from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
-from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
 from specviz.measure.proof.rows import (
-    FORGETFUL,
-    MOST_DRAWS,
-    RULES,
     DrawBatch,
     EnumeratedRules,
     GreedyRow,
@@ -26,10 +17,8 @@ from specviz.measure.proof.rows import (
 )
 from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
-LINKS = page_texts("links")
 ProofSource = Literal["recorded", "live", "file"]
 ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a part of the page
 
@@ -88,8 +77,6 @@ class ProofTask:
 
 @dataclass(slots=True)
 class SameQualityState:
-    values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
-    came: Arrival = field(default_factory=Arrival)
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
     greedy: list[GreedyRow] = field(default_factory=list)
     near_tie: GreedyRow | None = None
@@ -152,47 +139,3 @@ class SameQualityState:
             else:
                 self.near_tie = result.items[-1]
         return True
-
-
-ONE_OF_EACH: dict[PromptFormat, list[str]] = {
-    "raw": [workload.prompts[0].name for workload in WORKLOADS],
-    "chat": [workload.prompts[0].name for workload in CHAT_WORKLOADS],
-}
-DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
-SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
-FIRST_SWITCH: RuleName = "no-residual"
-FIRST_PIECES = next(rule.pieces or REAL for rule in RULES if rule.name == FIRST_SWITCH)
-
-
-@dataclass(frozen=True, slots=True)
-class ProofRequest:
-    request: RunRequest
-    preset: str | None = None
-    position: Position = "first"
-    draws: int = 2000
-    rule: RuleName = FIRST_SWITCH  # the switch chosen
-    pieces: Pieces = FIRST_PIECES  # of the visitor's own rule
-
-    def link(self) -> dict[str, str]:
-        more = {"position": self.position, "draws": str(self.draws), "rule": self.rule, **asdict(self.pieces)}
-        return link_of(self.request, preset=self.preset) | more
-
-
-class ProofLink(RunLink):
-    position: Annotated[Position, expecting(lambda: LINKS["known"])] = "first"
-    draws: Annotated[int, DIGITS, one_of(DRAWS), expecting_one_of(DRAWS)] = 2000
-    rule: Annotated[RuleName, one_of(SWITCHES), expecting(lambda: LINKS["known"])] = FIRST_SWITCH
-    accept: Annotated[AcceptName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.accept
-    replace: Annotated[ReplaceName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.replace
-    bonus: Annotated[BonusName, expecting(lambda: LINKS["known"])] = FIRST_PIECES.bonus
-
-    @property
-    def pieces(self) -> Pieces:
-        return Pieces(self.accept, self.replace, self.bonus)
-
-
-def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[ProofRequest, list[str]]:
-    link, problems = ProofLink.read(params, context=frozenset(known_models))
-    prompt, preset, more = link.chosen_prompt()
-    wanted = ProofRequest(link.request(prompt), preset, link.position, link.draws, link.rule, link.pieces)
-    return wanted, [*problems, *more]

@@ -9,12 +9,22 @@ A long text is no default: it would go back to the browser that sent it in every
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 import streamlit as st
 
 LONGEST_DEFAULT = 20_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """How a field of a page's model is drawn: by this function of Streamlit. See `Form.draw`."""
+
+    kind: str
+    label: str = ""  # the name of its text; by default the field's
+    fresh: bool = False  # see `fresh_key`
 
 
 def set_widgets(values: Mapping[str, object]) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.languages import ENGLISH, current_language
 from specviz.core.names import show_size
-from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
+from specviz.core.request import SHOWN, is_locked, prompt_problem
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.prompts.workloads import (
     CHAT_WORKLOADS,
@@ -153,7 +153,7 @@ class RunControls:
 
     def draw(self, *names: str, **changes: Any) -> None:
         for row in (replace(SHOWN[name].here, **changes) for name in names):
-            key = self._key(row.on_page)
+            key = self._key(row.link)
             usual: dict[str, Any] = {"key": fresh_key(key) if self.popover else key, "help": row.help}
             value = self._draw_one(row, key, usual)
             if self.popover:
@@ -201,21 +201,6 @@ class RunControls:
         set_widgets({self._key("gamma"): length})
         self._fit_tree()
 
-    def values_of(self, request: RunRequest) -> dict[str, Any]:
-        """What the widgets must hold to ask for this request; the prompt menu is the page's business."""
-        values = {"target": request.target, "draft": request.draft, **request.shown()}
-        return {self._key(name): value for name, value in values.items()}
-
-    def request(self, prompt: str, stop_at_eos: bool = True) -> RunRequest:
-        """What the widgets ask for. A setting that the page has no widget for has its default."""
-        default = self.values_of(RunRequest(prompt))
-        held = {key.removeprefix(self.prefix): st.session_state.get(key, value) for key, value in default.items()}
-        shown = unlocked({name: round(value, 4) if isinstance(value, float) else value for name, value in held.items()})
-        if shown["tree"] != NO_TREE:
-            shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
-        request = RunRequest.from_shown(prompt, shown["target"], shown["draft"], shown)
-        return replace(request, settings=replace(request.settings, stop_at_eos=stop_at_eos))
-
     def _model(self, label: str, name: str, names: list[str], explanation: str, first: Sequence[str]) -> None:
         """The models to choose from; where the operator allows it, a Hub id or a folder can be typed in.
 
@@ -258,7 +243,7 @@ class RunControls:
         if tree == NO_TREE:
             return
         depth = parse_tree(tree).depth or state.get(self._key("gamma"))
-        locked = {row.on_page: row.shown(row.default) for row in SHOWN.values() if row.locked_by == "tree"}
+        locked = {row.link: row.shown(row.default) for row in SHOWN.values() if row.locked_by == "tree"}
         wanted = {self._key(name): value for name, value in {"gamma": depth, **locked}.items()}
         changed = {name: value for name, value in wanted.items() if state.get(name, value) != value}
         if changed:
@@ -331,8 +316,7 @@ def pair_menu(measured_here: str | None) -> None:
             for statement in pair.statements:
                 source = SAYS["model_card"] if statement.source.startswith("assets/") else statement.source
                 st.caption(SAYS["said_by"].format(says=statement.text, by=source))
-            exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
-            st.caption(SAYS["weights"].format(exact=exact, half=half))
+            st.caption(SAYS["weights"].format(size=show_size(weight_bytes(pair.parameters, "float32"))))
 
 
 def pair_label(pair: Pair) -> str:

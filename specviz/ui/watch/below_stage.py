@@ -5,13 +5,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.data.links.hidden import PARAMETER, hidden_texts, written
+from specviz.data.links.permalink import RunLink
 from specviz.data.texts import page_texts
 from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.parts import Options, button
-from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.chat_model import chat_model_choice
-from specviz.ui.watch.controls import first_asked, run_again_button, undo_button, widget_values
+from specviz.ui.watch.controls import FORM, first_asked, run_again_button, undo_button
 from specviz.ui.watch.on_stage import button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import WatchState, first_run
 
@@ -52,12 +52,12 @@ def view_choice(visit: Session) -> None:
 
 def _begin_tour(watching: WatchState) -> None:
     """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
-    default, form = first_asked(), watching.form
+    default = first_asked()
     at = 1 if watching.tour.open else watching.tour.at or 1
-    if form.current != default:
-        form.change(*default)
-    form.came.acted, form.came.notes, watching.asked = False, [], None
-    set_widgets(widget_values(*default))
+    if watching.form.current != default:
+        watching.form.change(default)
+    FORM.take(RunLink.of(default))
+    FORM.came.acted, watching.asked = False, None
     if shown := first_run():
         watching.open_recorded(shown)
     watching.tour.begin(at)

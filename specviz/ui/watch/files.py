@@ -135,7 +135,7 @@ def _published() -> dict[str, object] | None:
 
 
 def offer_live_file(watching: WatchState) -> None:
-    parts, (request, _) = _published(), watching.form.current
+    parts, request = _published(), watching.form.current
     if parts is None:
         st.caption(SAYS["no_live_file"])
         return

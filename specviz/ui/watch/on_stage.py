@@ -192,5 +192,4 @@ def link_on_stage(watching: WatchState, shown: ShownRun) -> dict[str, str]:
     """What reproduces the run on screen: its settings, and the run itself where this server has it; else nothing."""
     if not shown.linked:
         return {}
-    request, preset = watching.asked or watching.form.current
-    return link_of(request, preset=preset, run=shown.stored_id or None)
+    return link_of(watching.asked or watching.form.current, run=shown.stored_id or None)

@@ -9,7 +9,7 @@ from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest
 from specviz.core.trace import Trace
 from specviz.data.texts import page_texts
 from specviz.ui.shared.parts import Options
-from specviz.ui.watch.controls import request_of, request_run
+from specviz.ui.watch.controls import FORM, change, request_of
 from specviz.ui.watch.watch_state import WatchState
 
 SAYS = page_texts("watch")
@@ -20,7 +20,7 @@ def reply_field(watching: WatchState) -> None:
     shown = watching.shown
     if shown is None or not is_answer(shown.trace) or watching.run.busy:
         return
-    request = shown.asked[0] if shown.asked else request_of(shown.trace)
+    request = shown.asked or request_of(shown.trace)
     if request is None:
         return
     key = f"reply-{shown.run_id}"
@@ -35,4 +35,5 @@ def is_answer(trace: Trace) -> bool:
 
 def _send(watching: WatchState, request: RunRequest, trace: Trace, key: str) -> None:
     said = (("assistant", trace.output.text), ("user", st.session_state[key]))
-    request_run(watching.form, replace(request, prompt=write_messages([*read_messages(request.prompt), *said])))
+    change(watching.form, replace(request, prompt=write_messages([*read_messages(request.prompt), *said])))
+    FORM.came.acted = True

@@ -28,7 +28,6 @@ from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import button, download, html_table, numbers
-from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
@@ -66,8 +65,7 @@ class TriedRun:
     def link(self) -> str:
         if self.shown.asked is None:
             return f"./?{urlencode({'run': FIRST})}"
-        request, preset = self.shown.asked
-        return f"./?{urlencode(link_of(request, preset=preset, run=self.shown.stored_id or None))}"
+        return f"./?{urlencode(link_of(self.shown.asked, run=self.shown.stored_id or None))}"
 
 
 def tries(watching: WatchState) -> list[TriedRun]:
@@ -180,7 +178,7 @@ def restore_list(watching: WatchState, text: str) -> None:
         names = dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
         newest_first = (name for name in reversed(names) if not visitor_left())
         found = [*engine().stored_runs(newest_first, LIST_BYTES)][::-1]
-        past.bring_back([stored_run(run, preset_of(run.request)) for run in found if run])
+        past.bring_back([stored_run(run) for run in found if run])
         past.gone = found.count(None)
 
 
@@ -228,5 +226,5 @@ def whole(run: TriedRun) -> ShownRun:
     stored = engine().stored_run(run.shown.stored_id) if run.shown.asked and run.shown.stored_id else None
     if stored is None:
         return run.shown
-    found = stored_run(stored, None)
+    found = stored_run(stored)
     return replace(found, run_id=run.shown.run_id, asked=run.shown.asked, linked=run.shown.linked)

@@ -7,7 +7,8 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import explained
-from specviz.data.links.permalink import explain_left_out, link_of
+from specviz.data.links.page_link import explain_left_out
+from specviz.data.links.permalink import link_of
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, GREY, Figure, axis, figure, level, scatter
@@ -21,7 +22,7 @@ from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import notices, offer_download, two_texts
 from specviz.ui.shared.stage import feed, news, sent_with, stage
-from specviz.ui.watch.controls import bring_back, request_draft_length
+from specviz.ui.watch.controls import FORM, bring_back, request_draft_length
 from specviz.ui.watch.files import describe_run, show_files
 from specviz.ui.watch.on_stage import link_on_stage, move_tour, stage_payload, unknown_place, write_place
 from specviz.ui.watch.tried import show_tried
@@ -34,21 +35,21 @@ POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 def watch(watching: WatchState) -> None:
     """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching.shown = watching.shown or first_run()
-    form, (request, preset), again = watching.form, watching.form.current, watching.form.again
+    form, request, again, came = watching.form, watching.form.current, watching.form.again, FORM.came
     form.again = False
     rest = address.view_in_link() | address.hidden_in_link()
-    if form.came.acted and not form.problem and (again or request != watching.request):
-        watching.submit(request, preset, fresh=again)
-        address.write_address(link_of(request, watching.step, preset) | rest)
-    elif watching.shown and "target" not in address.address() and (form.came.acted or watching.shown.run_id != FIRST):
+    if came.acted and not form.problem and (again or request != watching.asked):
+        watching.submit(request, fresh=again)
+        address.write_address(link_of(request, watching.step) | rest)
+    elif watching.shown and "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
         address.write_address(link_on_stage(watching, watching.shown) | rest)
-    own = explain_left_out(st.session_state.prompt) if st.session_state.preset == OWN_TEXT else None
-    notices([*address.unknown(), unknown_place(), *form.came.notes, form.problem, own])
+    own = explain_left_out(FORM.asked.prompt) if FORM.asked.preset == OWN_TEXT else None
+    notices([*address.unknown(), unknown_place(), *came.notes, form.problem, own])
 
 
 def _payload(watching: WatchState) -> SentStage | None:
-    return stage_payload(watching, st.session_state.gamma, address.view(), address.hidden())
+    return stage_payload(watching, FORM.asked.request().settings.draft_length, address.view(), address.hidden())
 
 
 def show_run(visit: Session) -> None:
@@ -150,13 +151,13 @@ def verification_figure(costs: Costs) -> Figure:
 
 def show_outcome(watching: WatchState, shown: ShownRun) -> None:
     """What a run's figures say that the stage does not: both texts, and what its costs are."""
-    request, running = watching.request, watching.run.busy and not watching.shows_previous_run
+    request, running = watching.asked, watching.run.busy and not watching.shows_previous_run
     with st.container():  # one place on the page, whatever it holds: what is below stays open
         if not address.is_hidden("texts"):
             _show_outputs(shown.trace, shown.plain_text, waiting=running)
             _show_template(shown.trace)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
-            _show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
+            _show_costs(watching.shown_costs, watching.costs.notes.get(pair_key(request), "") if request else "")
 
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
@@ -179,7 +180,7 @@ def _show_template(trace: Trace) -> None:
             st.code("".join(tokens), language=None, wrap_lines=True)
 
 
-def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
+def _show_costs(costs: Costs | None, note: str) -> None:
     st.markdown(SAYS["costs"])
     if costs is None:
         st.caption(SAYS["no_costs"])
@@ -187,4 +188,4 @@ def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
     chart(verification_figure(costs), "verification")
     step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
     said = SAYS["costs_here"].format(step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead)
-    st.caption(" ".join([explained(said, "costs"), *map(plain, formats)]), unsafe_allow_html=True)
+    st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)

@@ -19,7 +19,6 @@ from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.shared.stage import StageProgress
 
@@ -34,26 +33,24 @@ WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no
 FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
 
 Payload = TypeVar("Payload")
-Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
-PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
+PairKey: TypeAlias = tuple[str, str]  # target, draft
 
 
 @dataclass(slots=True)
-class Form:
-    current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
-    past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
-    unusable: dict[str, object] = field(default_factory=dict)  # what the widgets hold, where it cannot be run
-    came: Arrival = field(default_factory=Arrival)  # once the visitor has acted, runs are live
+class Changes:
+    # what the controls last said that can be run
+    current: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))
+    past: deque[RunRequest] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     problem: str | None = None  # why what the controls say cannot be run: what is shown is an earlier run
     again: bool = False  # "Run again" was pressed
     slider_released: bool = False  # the stage's slider asks for another draft length
 
-    def change(self, request: RunRequest, preset: str | None) -> None:
+    def change(self, request: RunRequest) -> None:
         """Ask for something else; `undo` goes back."""
         self.past.append(self.current)
-        self.current, self.came.notes = (request, preset), []
+        self.current = request
 
-    def undo(self) -> Asked | None:
+    def undo(self) -> RunRequest | None:
         if not self.past:
             return None
         self.current = self.past.pop()
@@ -69,7 +66,7 @@ class ShownRun:
     draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
     stored_id: str = ""  # in links: in the server's run store, or a recorded run's name; empty where neither has it
     linked: bool = True  # whether a link can ask for it; not where nothing here can run what a file holds
-    asked: Asked | None = None  # what asked for it, of a run that was measured here
+    asked: RunRequest | None = None  # what asked for it, of a run that was measured here
 
     def same_as(self, other: "ShownRun | None") -> bool:
         """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
@@ -93,12 +90,12 @@ def first_run() -> ShownRun | None:
     return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
 
 
-def measured_run(run: RunResult, run_id: str, source: RunSource, asked: Asked | None) -> ShownRun:
+def measured_run(run: RunResult, run_id: str, source: RunSource, asked: RunRequest | None) -> ShownRun:
     return ShownRun(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
 
 
-def stored_run(run: StoredRun, preset: str | None) -> ShownRun:
-    return measured_run(run.result, f"live-{run.result.id}", "stored", (run.request, preset))
+def stored_run(run: StoredRun) -> ShownRun:
+    return measured_run(run.result, f"live-{run.result.id}", "stored", run.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +177,7 @@ class PairCosts:
     measured: PairKey | None = None  # whose costs the slot's are
     known: dict[PairKey, Costs] = field(default_factory=dict)
     attempts: dict[PairKey, int] = field(default_factory=dict)  # how often these were measured
-    formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
+    notes: dict[PairKey, str] = field(default_factory=dict)  # what a page says of them, or why there are none
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
         """Have the costs of a pair measured; a few times again where a run that was timed here doubts them."""
@@ -198,14 +195,14 @@ class PairCosts:
         pair = self.measured
         if self.slot.refresh() and pair and (found := self.slot.result):
             self.known[pair], self.attempts[pair] = found.costs, found.attempt
-            self.formats[pair] = (*found.dtype_reasons, *filter(None, [beside_line(found.beside)]))
+            self.notes[pair] = beside_line(found.beside) or ""
         elif pair and self.slot.state == "failed":
-            self.formats[pair] = (self.slot.message,)  # the page says why there are no costs
+            self.notes[pair] = self.slot.message
 
 
 @dataclass(slots=True)
 class WatchState:
-    form: Form = field(default_factory=Form)
+    form: Changes = field(default_factory=Changes)
     tour: TourPlace = field(default_factory=TourPlace)
     step: int | None = None  # the playhead; None starts at the first
     shown: ShownRun | None = None
@@ -213,7 +210,7 @@ class WatchState:
     pinned: ShownRun | None = None  # the run to compare with instead
     listed: bool = False  # whether the list of what was tried is open
     chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
-    asked: Asked | None = None  # last submitted
+    asked: RunRequest | None = None  # last submitted
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
     message: str = ""  # why the last run failed
     file_is_record: bool = False  # of another system: there are fields for what it lacks
@@ -222,21 +219,17 @@ class WatchState:
     past: PastRuns = field(default_factory=PastRuns)
     costs: PairCosts = field(default_factory=PairCosts)
 
-    @property
-    def request(self) -> RunRequest | None:
-        return self.asked[0] if self.asked else None
-
     def begun_again(self) -> "WatchState":
         """As at the first visit, before a link is read; what was measured here stays."""
         self.run.reset()
         return WatchState(feed=self.feed, past=self.past, costs=self.costs, file_is_record=self.file_is_record)
 
-    def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
+    def submit(self, request: RunRequest, *, fresh: bool) -> None:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
         if self.asked:
             self.step = None  # a link's playhead belongs to the link's run
         self.tour.open = False  # it is about the recorded first run
-        self.asked, self.message, self.file_problem = (request, preset), "", ""
+        self.asked, self.message, self.file_problem = request, "", ""
         if self.costs.slot.state == "failed":
             self.costs.measured = None  # the machine may be quiet now
         self.run.start(lambda job: Run(job, request), fresh=fresh)
@@ -257,8 +250,8 @@ class WatchState:
         """Ask how far the run is, and once it is over have the pair's costs measured; False: the feed draws alone."""
         if self.run.busy:
             self._update(ended=self.run.refresh())
-        if not self.run.busy and self.request:
-            self.costs.collect() if self.message else self.costs.measure(self.request, self._timed_now)
+        if not self.run.busy and self.asked:
+            self.costs.collect() if self.message else self.costs.measure(self.asked, self._timed_now)
         return False
 
     @property
@@ -279,9 +272,9 @@ class WatchState:
                 return SAYS["alone_now"].format(count=alone)
         return waiting_line(self.run.view)
 
-    def open_stored(self, run: StoredRun, preset: str | None) -> None:
+    def open_stored(self, run: StoredRun) -> None:
         """Show a run that this server has, and take its settings as those asked for."""
-        shown = stored_run(run, preset)
+        shown = stored_run(run)
         self.asked = shown.asked
         self._show(shown)
         self.past.finish(shown)
@@ -323,7 +316,7 @@ class WatchState:
         return self.costs_of(self.shown) if self.shown else None
 
     def costs_of(self, shown: ShownRun) -> Costs | None:
-        return self.costs.known.get(pair_key(shown.asked[0])) if shown.measured_here and shown.asked else None
+        return self.costs.known.get(pair_key(shown.asked)) if shown.measured_here and shown.asked else None
 
     @property
     def shows_previous_run(self) -> bool:
@@ -341,4 +334,4 @@ class WatchState:
 
 
 def pair_key(request: RunRequest) -> PairKey:
-    return request.target, request.draft, request.precision
+    return request.target, request.draft

@@ -17,7 +17,7 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
+from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label, preset_of
 from specviz.data.texts import join_choices, page_texts
 from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
 from specviz.figures.sweep import describe_range
@@ -155,9 +155,9 @@ def show_by_draft(state: ByDraft) -> None:
 
 def _prompt(state: ByDraft) -> str:
     """Draw the choice of a prompt, which begins with that of Watch, unless it is one for a chat model; its text."""
-    request, preset = state.watched
+    request, preset = state.watched, preset_of(state.watched.prompt)
     names = offered_presets(DEFAULT_TARGET)
-    names = names if preset else [OWN_TEXT, *names]
+    names = [OWN_TEXT, *names] if preset == OWN_TEXT else names
     on_watch = preset if preset in names else names[0]
     shown = state.preset if state.preset in names else on_watch
     chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}

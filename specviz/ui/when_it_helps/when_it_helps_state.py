@@ -1,10 +1,10 @@
-"""What a visitor wants swept, as a plan and as a link; the sweep under way, and what was found. No drawing."""
+"""What a visitor wants swept, as link and widgets hold it; the sweep under way, and what was found. No drawing."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
 from pydantic import AfterValidator, Field
 
@@ -14,8 +14,8 @@ from specviz.core.files import ASSETS
 from specviz.core.once import cache_once
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
-from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
-from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
+from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.links.permalink import DraftName, FixedLink, Target
 from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
 from specviz.data.texts import page_texts
@@ -26,8 +26,8 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, joined, parse_rows, read_frame
 from specviz.service.job import Items
 from specviz.service.protocol import Sweep
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
+from specviz.ui.shared.persistent_widgets import Widget
 from specviz.ui.when_it_helps.your_server_state import YourServer
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ SHARED = page_texts("shared")
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
+TOKEN_STEP = 8  # of the slider
 WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
@@ -64,19 +65,39 @@ class SweepChoice(FixedLink):
 
     REFUSED: ClassVar[str] = PageLink.LEFT_OUT
 
-    workloads: Annotated[tuple[WorkloadName, ...], unique(), Field(validation_alias="workload")] = (
-        "story", "code", "structured", "copy", "prose", "random",
-    )  # fmt: skip
+    workloads: Annotated[
+        tuple[WorkloadName, ...], unique(), Field(validation_alias="workload"), Widget("pills", "workloads_label")
+    ] = ("story", "code", "structured", "copy", "prose", "random")
     target: Target = DEFAULT_TARGET
-    drafts: Annotated[tuple[DraftName, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
-    draft_lengths: Annotated[tuple[SweptLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
-        USUAL_LENGTHS
-    )
-    temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
-    schedules: Annotated[tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule")] = ("fixed",)
-    prompts: Annotated[int, DIGITS, Field(ge=1, le=MAX_PROMPTS_EACH)] = 3  # of each workload
-    constrain: Annotated[bool, ZERO_OR_ONE] = False
+    drafts: Annotated[
+        tuple[DraftName, ...], unique(MOST_DRAFTS), Field(validation_alias="draft"), Widget("multiselect", "tab_drafts")
+    ] = (DEFAULT_DRAFT,)
+    draft_lengths: Annotated[
+        tuple[SweptLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma"), Widget("pills")
+    ] = USUAL_LENGTHS
+    temperatures: Annotated[
+        tuple[Temperature, ...],
+        unique(),
+        Field(validation_alias="temperature"),
+        Widget("pills", "temperatures_label"),
+    ] = (0.0,)
+    schedules: Annotated[
+        tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule"), Widget("pills", "schedules_label")
+    ] = ("fixed",)
+    prompts: Annotated[int, DIGITS, Field(ge=1, le=MAX_PROMPTS_EACH), Widget("slider")] = 3  # of each workload
+    constrain: Annotated[bool, ZERO_OR_ONE, Widget("toggle")] = False
     top_p: Annotated[float, real(decimals=2), Field(ge=0.01, le=1)] = 1.0  # what the slider can hold
+
+    def fitted(self) -> Self:
+        tokens = max(TOKEN_STEP, self.request.settings.max_new_tokens // TOKEN_STEP * TOKEN_STEP)
+        in_order: dict[str, Sequence[object]] = {
+            "workloads": [each.name for each in ALL_WORKLOADS if each.name in self.workloads],
+            "schedules": [each for each in DRAFT_SCHEDULES if each in self.schedules],
+            "draft_lengths": sorted(self.draft_lengths),
+            "temperatures": sorted(self.temperatures),
+        }
+        chosen = {name: tuple(values) for name, values in in_order.items()}
+        return self.model_copy(update={**chosen, "tokens": tokens, "top_p": round(self.top_p, 2)})
 
     @property
     def request(self) -> RunRequest:
@@ -99,7 +120,6 @@ class SweepChoice(FixedLink):
             schedules=self.schedules,
             constrain=self.constrain,
             settings=request.settings,
-            precision=request.precision,
         )
 
     @property
@@ -122,10 +142,6 @@ class SweepChoice(FixedLink):
         if cells > MAX_CELLS:
             return SAYS["too_many"].format(runs=cells, most=MAX_CELLS)
         return None if cells else SAYS["no_confidence"]
-
-
-def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[SweepChoice, list[str]]:
-    return SweepChoice.read(params, context=frozenset(known_models))
 
 
 def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace | None]) -> float | None:
@@ -151,7 +167,7 @@ def _how_it_ended(slot: JobSlot[Any]) -> str:
 
 @dataclass(slots=True)
 class ByDraft:
-    watched: tuple[RunRequest, str | None] = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)  # Watch's prompt
+    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
     preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the prompt that the prospects are of
@@ -173,10 +189,8 @@ class ByDraft:
 
 @dataclass(slots=True)
 class WhenItHelpsState:
-    came: Arrival = field(default_factory=Arrival)
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
     own_problems: list[str] = field(default_factory=list)  # why the file of prompts last opened cannot be used
-    choice: SweepChoice = field(default_factory=SweepChoice)
     unfolded: bool = False  # the next measurement: something of it was chosen, by the visitor or by a link
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name

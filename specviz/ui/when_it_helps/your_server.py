@@ -14,15 +14,16 @@ from specviz.figures.bench import (
     throughput_figure,
 )
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import SIDES
 from specviz.measure.endpoints.sentences import (
+    asked_in_words,
     details_in_words,
-    findings_in_words,
     limit_in_words,
     losses_in_words,
     measure_next,
+    no_speedup_in_words,
 )
-from specviz.measure.endpoints.table import bench_rows, dump_csv
 from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
@@ -78,7 +79,7 @@ def _files(state: YourServer) -> None:
         if state.opened:
             found = state.opened[1]
             download(
-                SAYS["save_csv"], lambda: dump_csv(found.result), "specviz-bench.csv",
+                SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv",
                 icon=":material/download:", key="when_it_helps_bench_download",
             )  # fmt: skip
             button(SAYS["clear_file"], "when_it_helps_bench_clear", state.clear, icon="delete")
@@ -111,13 +112,13 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
     figures = dict(zip(("model", "drafts", "client", "tool", "day"), texts, strict=True))
     known = ["bench_model", *["bench_drafts"] * bool(result.with_.drafts), *["bench_tool"] * bool(result.imported)]
     asked = " ".join(SAYS[name].format(**figures) for name in known)
-    return f"{icon} {opened} {plain(findings_in_words(found)[0])} {asked}"
+    return f"{icon} {opened} {plain(asked_in_words(result))} {asked}"
 
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
     if not found.measured or found.measured[0].speedup is None:
-        st.markdown(plain(findings_in_words(found)[1]))  # why there is no speedup
+        st.markdown(plain(no_speedup_in_words(found)))
         return
     first = found.measured[0]
     assert first.speedup
@@ -127,7 +128,7 @@ def _headline(found: BenchFindings) -> None:
     look = first.speedup.judged.look
     said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=first)
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
-    for loss in filter(None, losses_in_words(found)):
+    for loss in losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
 
@@ -186,30 +187,19 @@ def _loads_table(found: BenchFindings) -> None:
     data_table(rows, "server_loads_table", columns=_load_columns())
 
 
-def _columns() -> dict[str, Any]:
-    return {
-        **numbers(TIMES, "speedup", "low", "high"),
-        **numbers("%.1f", *(f"tokens / s {side}" for side in SIDES)),
-        **numbers(PERCENT, "accepted"),
-        **numbers("%.2f", "tokens per target call"),
-    }
+TABLE = {  # the names of the columns by those of the rows
+    "prompt": "prompt", "workload": "kind", "concurrency": "concurrency",
+    "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
+    "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
+    "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
+}  # fmt: skip
 
 
 def _table(found: BenchFindings) -> None:
-    rows: list[dict[str, Any]] = [
-        {
-            "prompt": row.prompt,
-            "kind": row.workload,
-            "concurrency": row.concurrency,
-            "speedup": row.speedup,
-            "low": row.speedup_low,
-            "high": row.speedup_high,
-            "tokens / s with": row.tokens_per_second_with,
-            "tokens / s without": row.tokens_per_second_without,
-            "accepted": None if row.acceptance_rate is None else 100 * row.acceptance_rate,
-            "tokens per target call": row.tokens_per_round,
-            "failed": row.failed,
-        }
-        for row in bench_rows(found.result)
-    ]
-    data_table(rows, "server_table", columns=_columns())
+    rows = [{TABLE[name]: cell for name, cell in row.items() if name in TABLE} for row in table(found)]
+    for row in rows:
+        if isinstance(rate := row.get("accepted"), float):
+            row["accepted"] = 100 * rate
+    columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
+    columns |= numbers(PERCENT, "accepted") | numbers("%.2f", "tokens per target call")
+    data_table(rows, "server_table", columns=columns)

@@ -3,31 +3,73 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, ClassVar, Self
 
 import streamlit as st
+from pydantic import Field
 
 from specviz.core.numbers import localize
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real, within
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
-from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.form import Form
 from specviz.ui.shared.parts import notices
-from specviz.ui.shared.persistent_widgets import bind_index, bind_value, set_widgets
-from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start_from_link
+from specviz.ui.shared.persistent_widgets import Widget
+from specviz.ui.worksheet.worksheet_state import Worksheet
 
 SAYS = page_texts("worksheet")
+NUMBER, SLIDER, COUNTED = real(decimals=3), Widget("slider"), Widget("number_input")
+LIMITS = {"cost": terms.MOST_COST, "verification": terms.MOST_VERIFICATION, "overhead": terms.MOST_OVERHEAD}
+TYPED: Any = Field(exclude=True)  # what no link has
 
-# The controls of a model's terms, in the order of its fields.
-TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
-UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
-COUNTS = ("drafted", "accepted", "counted_at")
-COST_KEYS = ("worksheet_cost", "worksheet_overhead")
-KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
+
+class WorksheetLink(PageLink):
+    """Every value of the worksheet; a page fills in what its address leaves out."""
+
+    REFUSED: ClassVar[str] = "refused_value"
+
+    alpha: Annotated[float, NUMBER, within(0.0, 1.0), SLIDER] = 0.0
+    gamma: Annotated[int, DIGITS, within(1, MAX_DRAFT_LENGTH, "whole"), SLIDER] = 1
+    cost: Annotated[float, NUMBER, within(0.0, LIMITS["cost"]), SLIDER, Field(validation_alias="c")] = 0.0
+    verification: Annotated[float, NUMBER, within(1.0, LIMITS["verification"]), SLIDER, Field(validation_alias="v")] = (
+        1.0
+    )
+    overhead: Annotated[float, NUMBER, within(0.0, LIMITS["overhead"]), SLIDER, Field(validation_alias="o")] = 0.0
+    batch: Annotated[int, DIGITS, one_of(terms.BATCHES), expecting_one_of(terms.BATCHES), Widget("select_slider")] = 1
+    operations: Annotated[float, NUMBER, within(0.0, 1.0), SLIDER] = 0.0
+    # of the cost of a pass over several texts
+    shape: Annotated[int, DIGITS, expecting(lambda: page_texts("links")["shape"], ge=0, le=1)] = 0
+    drafted: Annotated[int, DIGITS, within(0, terms.MOST_TOKENS, "whole"), COUNTED] = 0
+    accepted: Annotated[int, DIGITS, within(0, terms.MOST_TOKENS, "whole"), COUNTED] = 0
+    # the draft length of the counts; 0: gamma, as in older links
+    counted_at: Annotated[int, DIGITS, within(0, MAX_DRAFT_LENGTH, "whole")] = 0
+    start: Annotated[str, TYPED, Widget("selectbox", "start_from")] = ""
+    paste: Annotated[str, TYPED, Widget("text_area", "paste_label")] = ""
+    speedup: Annotated[float | None, TYPED] = None
+
+    @classmethod
+    def of(cls, start: WorksheetStart, counted_at: int) -> Self:
+        model = start.model
+        values = (model.alpha, model.draft_length, model.cost_ratio, model.verification, model.overhead, model.batch)
+        counts = {"drafted": start.drafted, "accepted": start.accepted, "counted_at": counted_at}
+        named: dict[str, Any] = {**counts, "shape": int(model.passes is not None)}
+        named |= dict(zip(("alpha", "gamma", "cost", "verification", "overhead", "batch"), values, strict=True))
+        # a start may lie outside what a link can say
+        return cls.model_construct(None, **named, operations=round(model.operations_ratio, 3))
+
+    @property
+    def model(self) -> terms.WorksheetModel:
+        costs = self.cost, self.verification, self.overhead
+        return terms.WorksheetModel(self.alpha, self.gamma, *costs, self.batch, self.operations)
+
+
+FORM = Form("worksheet", WorksheetLink())
+COST_TERMS = ("cost", "overhead")
 _three_places = partial(localize, spec=".3f")
 WRITTEN: dict[str, Callable[[float], str]] = {  # how the first view writes the value of a term
     "alpha": lambda value: f"{localize(100 * value, '.1f')} %",
@@ -37,79 +79,78 @@ WRITTEN: dict[str, Callable[[float], str]] = {  # how the first view writes the 
     "overhead": _three_places,
     "batch": str,
 }
-LIMITS = {"alpha": (0.0, 1.0), "cost": (0.0, terms.MOST_COST), "verification": (1.0, terms.MOST_VERIFICATION)}
-LIMITS |= {"overhead": (0.0, terms.MOST_OVERHEAD), "operations": (0.0, 1.0)}
+
+
+def start_from_link(params: Params, default: WorksheetStart) -> tuple[WorksheetStart | None, list[str]]:
+    """What an address asks for, None where it names no value; the default stands in for what cannot be used."""
+    if not any(params.get(name) for name in WorksheetLink.linked().values()):
+        return None, []
+    counted = any(params.get(name) for name in ("drafted", "accepted"))  # in the link itself
+    counted_at = 0 if counted else default.counted_at or default.model.draft_length
+    link, problems = WorksheetLink.read(params, WorksheetLink.of(default, counted_at))
+    model = replace(link.model, passes=default.model.passes if link.shape else None)
+    counts: dict[str, Any] = {name: getattr(link, name) for name in ("drafted", "accepted", "counted_at")}
+    return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_kind="told"), problems
 
 
 def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> terms.WorksheetModel:
     """Draw those of the first view, and read all of them; `runs` are finished, and a new one is taken up."""
-    found = _restore(worksheet, found, runs)
-    if any(st.session_state[key] != value for key, value in worksheet.values.items()):
-        worksheet.came.change()
-    notices(worksheet.came.notes)
-    labels, taken = [start.label for start in found], lambda: fill(chosen_start(worksheet, found))
-    chosen = bind_index("worksheet_start", labels)
-    st.selectbox(SAYS["start_from"], labels, on_change=taken, help=SAYS["start_help"], **chosen)
+    found = _open(worksheet, found, runs)
+    notices(FORM.came.notes)
+    FORM.draw("start", [start.label for start in found], on_change=lambda: fill(chosen_start(worksheet, found)))
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
 
     def other_length() -> None:
         """It checks another number of tokens: v is then what the model had for that number before."""
+        length = FORM.asked.gamma  # when they were last read
         now = model_now(worksheet, start)
-        before = replace(now, draft_length=worksheet.values["worksheet_gamma"])
+        before = replace(now, draft_length=length)
         before = replace(before, checks=_checks(before, start), batch=1, passes=None)
-        set_widgets(_within(verification=before.steps(now.draft_length + 1)))
+        FORM.set(**_within(verification=before.steps(now.draft_length + 1)))
 
-    _fine(st, "alpha", format="percent")
-    more = bind_value("worksheet_gamma") | {"on_change": other_length}
-    st.slider(SAYS["gamma"], 1, MAX_DRAFT_LENGTH, **more)
-    _fine(st, "cost")
-    _fine(st, "verification")
+    _fine("alpha", format="percent")
+    FORM.draw("gamma", on_change=other_length)
+    _fine("cost", "verification")
     st.caption(SAYS["unit"])
-    worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
-    model = model_now(worksheet, start)
-    write_address(
-        WorksheetLink.from_model(model, *(worksheet.values[f"worksheet_{name}"] for name in COUNTS)).parameters()
-    )
-    return model
+    worksheet.runs = runs
+    return model_now(worksheet, start)
 
 
 def more_controls() -> None:
     def counted() -> None:
-        state = st.session_state
-        state.update(worksheet_counted_at=state.worksheet_gamma)
-        if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
-            alpha = terms.alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
-            state.update(_within(alpha=alpha))
+        asked = FORM.read()
+        FORM.set(counted_at=asked.gamma)
+        if 0 <= asked.accepted <= asked.drafted and asked.drafted:
+            FORM.set(**_within(alpha=terms.alpha_of_counts(asked.drafted, asked.accepted, asked.gamma)))
 
     for place, name in zip(_side_by_side("worksheet_drafted_accepted"), ("drafted", "accepted"), strict=True):
-        more = bind_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS["drafted_help"]}
-        place.number_input(SAYS[name], 0, terms.MOST_TOKENS, **more)
+        with place:
+            FORM.draw(name, on_change=counted, help=SAYS["drafted_help"])
     overhead, batch = _side_by_side("worksheet_overhead_batch")
-    _fine(overhead, "overhead")
-    batch.select_slider(SAYS["batch"], terms.BATCHES, help=SAYS["batch_help"], **bind_value("worksheet_batch"))
-    _fine(st, "operations")
-
-
-def read_model() -> terms.WorksheetModel:
-    return terms.WorksheetModel(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+    with overhead:
+        _fine("overhead")
+    with batch:
+        FORM.draw("batch", terms.BATCHES)
+    _fine("operations")
 
 
 def model_now(worksheet: Worksheet, start: WorksheetStart) -> terms.WorksheetModel:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
-    produced, state = worksheet.produced, st.session_state
-    same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
+    produced, asked = worksheet.produced, FORM.read()
+    same = produced and (asked.drafted, asked.accepted) == (produced.drafted, produced.accepted)
     survival: tuple[float, ...] = ()
-    if produced and same and abs(state.worksheet_alpha - produced.model.alpha) < 0.0005:
+    if produced and same and abs(asked.alpha - produced.model.alpha) < 0.0005:
         survival = produced.model.survival
-    model, block = read_model(), bool(produced and same and produced.model.block)
-    return replace(model, survival=survival, passes=start.model.passes, block=block, checks=_checks(model, start))
+    block = bool(produced and same and produced.model.block)
+    checks = _checks(asked.model, start)
+    return replace(asked.model, survival=survival, passes=start.model.passes, block=block, checks=checks)
 
 
 def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, float]:
     """The measured cost of checks, where the slider has the one for its draft length and not another one by hand."""
     measured = start.verification_at(model.draft_length)
-    if measured is None or abs(_within(verification=measured)["worksheet_verification"] - model.verification) > 0.0005:
+    if measured is None or abs(_within(verification=measured)["verification"] - model.verification) > 0.0005:
         return {}
     return start.verification
 
@@ -117,7 +158,7 @@ def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, 
 def costs_named(start: WorksheetStart) -> CostsOrigin:
     if start.acceptance_only:
         return CostsOrigin(SAYS["costs_of_sliders"])
-    changed = any(not _is_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
+    changed = any(not _is_near(name, value) for name, value in _filled(start, FORM.asked).items() if name in COST_TERMS)
     return CostsOrigin(SAYS["costs_by_hand"], "told") if changed else start.named_costs
 
 
@@ -129,8 +170,8 @@ def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | 
 
 
 def chosen_start(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> WorksheetStart:
-    chosen = (start for start in _every(worksheet, found) if start.label == st.session_state.worksheet_start)
-    return next(chosen, found[0])
+    label = FORM.read().start
+    return next((start for start in _every(worksheet, found) if start.label == label), found[0])
 
 
 def _every(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> list[WorksheetStart]:
@@ -140,27 +181,31 @@ def _every(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> list[Worksh
 
 
 def fill(start: WorksheetStart) -> None:
-    set_widgets({"worksheet_start": start.label, **_filled(start)})
+    FORM.take(_taken(start, FORM.read()))
 
 
-def _filled(start: WorksheetStart) -> dict[str, float]:
+def _taken(start: WorksheetStart, asked: WorksheetLink) -> WorksheetLink:
+    chosen = {"start": start.label, "shape": int(start.model.passes is not None)}
+    return asked.model_copy(update=chosen | _filled(start, asked))
+
+
+def _filled(start: WorksheetStart, asked: WorksheetLink) -> dict[str, float]:
     model = start.model
     if start.costs_only:
-        gamma = st.session_state.worksheet_gamma
-        checked = start.verification_at(gamma) or replace(model, batch=1).steps(gamma + 1)
+        checked = start.verification_at(asked.gamma) or replace(model, batch=1).steps(asked.gamma + 1)
         return _within(cost=model.cost_ratio, verification=checked, overhead=model.overhead)
     length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
     acceptance = {
-        "worksheet_alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
-        "worksheet_gamma": length,
-        "worksheet_drafted": start.drafted,
-        "worksheet_accepted": start.accepted,
-        "worksheet_counted_at": start.counted_at or length,
+        "alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
+        "gamma": length,
+        "drafted": start.drafted,
+        "accepted": start.accepted,
+        "counted_at": start.counted_at or length,
     }
     if start.acceptance_only:
-        checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
+        checked = replace(asked.model, batch=1).steps(model.draft_length + 1)
         return acceptance | _within(verification=checked)
-    batch = {"worksheet_batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
+    batch = {"batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
     costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
@@ -173,33 +218,33 @@ def add_to_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -
 def remove_from_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> None:
     """The page starts from pasted counters no longer, but from what their costs are of."""
     gone, worksheet.produced, worksheet.counted, worksheet.counted_text = worksheet.produced, None, None, ""
-    if gone and st.session_state.worksheet_start == gone.label:
+    if gone and FORM.read().start == gone.label:
         before = (start for start in _every(worksheet, found) if start.label == gone.named_costs.name)
         fill(next(before, found[0]))
 
 
 def is_shown(start: WorksheetStart) -> bool:
     """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
-    return all(_is_near(key, value) for key, value in _filled(start).items())
+    return all(_is_near(name, value) for name, value in _filled(start, FORM.asked).items())
 
 
-def _is_near(key: str, value: float) -> bool:
-    return bool(abs(st.session_state[key] - value) < 0.005)
+def _is_near(name: str, value: float) -> bool:
+    return bool(abs(getattr(FORM.asked, name) - value) < 0.005)
 
 
 def changes(start: WorksheetStart) -> list[str]:
     """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
-    loaded = _filled(start)
+    loaded = _filled(start, FORM.asked)
     return [
-        SAYS["changed"].format(what=SAYS[term], now=said(st.session_state[key]), loaded=said(loaded[key]))
+        SAYS["changed"].format(what=SAYS[term], now=said(getattr(FORM.asked, term)), loaded=said(loaded[term]))
         for term, said in WRITTEN.items()
-        if (key := f"worksheet_{term}") in loaded and not _is_near(key, loaded[key])
+        if term in loaded and not _is_near(term, loaded[term])
     ]
 
 
-def _fine(place: Any, name: str, format: str = "localized") -> None:
-    more = bind_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
-    place.slider(SAYS[name], *LIMITS[name], **more)
+def _fine(*names: str, format: str = "localized") -> None:
+    for name in names:
+        FORM.draw(name, step=0.001, format=format)
 
 
 def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -210,44 +255,34 @@ def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def _within(**values: float) -> dict[str, float]:
     """What the sliders of these names can show of these values."""
-    held = {name: min(max(value, LIMITS[name][0]), LIMITS[name][1]) for name, value in values.items()}
-    return {f"worksheet_{name}": round(value, 3) for name, value in held.items()}
+    limits = {name: FORM.limits(name) for name in values}
+    return {name: round(min(max(value, limits[name][0]), limits[name][1]), 3) for name, value in values.items()}
 
 
-def _restore(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> list[WorksheetStart]:
+def _open(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> list[WorksheetStart]:
     """Take a link's values once; bring back what was there before another page, or take up the newest run.
 
     Returns everything to start from, what the link says among it.
     """
-    state, first = st.session_state, not worksheet.came.read
-    if first:
-        _fill_first(found, {})
-        counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
+
+    def read(given: Params) -> tuple[WorksheetLink, list[str]]:
+        asked = FORM.start
+        if found[0].acceptance_only:  # the first that says more of costs
+            asked = _taken(next(start for start in found if not start.acceptance_only and not start.costs_only), asked)
+        asked = _taken(found[0], asked)
         passes = next((start.model.passes for start in found if start.model.passes), None)
-        default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
-        linked = worksheet.came.read_once(address(), lambda given: start_from_link(given, default))
+        counts: dict[str, Any] = {name: getattr(asked, name) for name in ("drafted", "accepted", "counted_at")}
+        default = replace(found[0], model=replace(asked.model, passes=passes), **counts)
+        linked, problems = start_from_link(given, default)
         # as one of the starts, where it is just what that fills in
-        alike = (start for start in found if linked and _filled(start) == _filled(linked))
+        alike = (start for start in found if linked and _filled(start, asked) == _filled(linked, asked))
         worksheet.linked = next(alike, linked)
-    every, stored = _every(worksheet, found), worksheet.values
-    labels = [start.label for start in every]
-    if not first and all(key in state for key in KEYS):  # a forged message may have left some out
-        if state.get("worksheet_start") not in labels:  # also in another language
-            fill(next(filter(is_shown, every), found[0]))
-    elif stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
-        set_widgets(stored)
-    else:
-        _fill_first([worksheet.linked] if first and worksheet.linked else found, stored)
-        state.worksheet_paste = stored.get("worksheet_paste", "")
-        for key in UNSET:
-            state[key] = stored.get(key)
+        return _taken(worksheet.linked, asked) if worksheet.linked else asked, problems
+
+    first, asked = not FORM.came.read, FORM.open(read)
+    every = _every(worksheet, found)
+    if not first and worksheet.runs != runs:
+        fill(found[0])
+    elif asked.start not in [start.label for start in every]:  # also in another language
+        fill(next(filter(is_shown, every), found[0]))
     return every
-
-
-def _fill_first(found: Sequence[WorksheetStart], stored: dict[str, Any]) -> None:
-    """Set the controls to the first start; what it does not say is as it was, or as the first one has it that does."""
-    if found[0].acceptance_only and stored:
-        set_widgets(stored)
-    elif found[0].acceptance_only:
-        fill(next(start for start in found if not start.acceptance_only and not start.costs_only))
-    fill(found[0])

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from specviz.core.numbers import times
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.published import PublishedRun
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
@@ -125,20 +124,6 @@ def gap_figure(gap: Gap) -> plot.Figure:
     }
     y = plot.axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
     return plot.figure([causes], 300, x=plot.axis(), y=y, **plot.level(1))
-
-
-def machines_figure(runs: Sequence[PublishedRun]) -> plot.Figure:
-    known = [run for run in runs if run.modelled_speedup is not None]
-    both = []
-    for name, symbol, its, speedups in (
-        (SAYS["published_modelled"], "circle-open", known, [run.modelled_speedup for run in known]),
-        (SAYS["published_measured"], "diamond", runs, [run.speedup for run in runs]),
-    ):
-        labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in its]
-        said, mark = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>", plot.marker(symbol, 12, plot.BLUE)
-        both.append(plot.scatter(name, speedups, labels, said, mode="markers", marker=mark))
-    x, y = plot.axis(SAYS["axis_speedup"], ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
-    return plot.figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[plot.UPRIGHT])
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:

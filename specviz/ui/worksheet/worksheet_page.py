@@ -54,11 +54,10 @@ from specviz.ui.shared.parts import (
     show_words,
     texts,
 )
-from specviz.ui.shared.persistent_widgets import bind_value
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, recorded_sweep
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
-from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
+from specviz.ui.worksheet.figures import gap_figure, positions_figure, speedup_map
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
 SAYS = page_texts("worksheet")
@@ -68,7 +67,7 @@ SAYS = page_texts("worksheet")
 class KnownFigures:
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
-    costs: dict[tuple[str, str, str], Costs]
+    costs: dict[tuple[str, str], Costs]
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
     starts: list[WorksheetStart]
     last: Trace | None  # the visitor's newest run, or the recorded one before there is any
@@ -228,15 +227,15 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
 
 def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
     inputs, outcome = st.columns([5, 8], gap="large")
-    state = st.session_state
+    asked = sliders.FORM.asked
     with inputs:
         sliders.more_controls()
         if said := _batch(model, start) if model.batch == 1 else "":
             st.caption(said)
         st.caption(plain(terms.batch_shape(model)))
     with outcome:
-        counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        show_words(terms.counts_sentence(*counts), "worksheet-counts")
+        said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
+        show_words(said, "worksheet-counts")
         st.markdown(terms.symbols(model))
 
 
@@ -250,8 +249,6 @@ def show_machines(known: KnownFigures) -> None:
     if not known.costs:
         st.caption(SAYS["no_machine"])
     st.caption(SAYS["machines"])
-    st.markdown(SAYS["published_title"])
-    chart(machines_figure(PUBLISHED), "worksheet_published")
 
 
 FORMATS = {
@@ -296,7 +293,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
 
     def changed() -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
-        found, text = None, st.session_state.worksheet_paste
+        found, text = None, sliders.FORM.read().paste
         with suppress(InputError):
             found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
@@ -307,14 +304,11 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
             remove_from_map(worksheet, starts)  # what was read of another text
 
     with box:
-        more = bind_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
-        st.text_area(SAYS["paste_label"], height=200, max_chars=MOST_TYPED, on_change=changed, **more)
+        sliders.FORM.draw("paste", height=200, max_chars=MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
         st.caption(SAYS["read"])
-        with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-            for name in ("speedup", "without", "with"):  # empty: None
-                # None even if the state holds a number: a field with a default of its own could not be emptied
-                field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
-                st.number_input(SAYS[f"{name}_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
+        # None even if the state holds a number: a field with a default of its own could not be emptied
+        field: Options = {"key": "worksheet_speedup", "help": SAYS["speedup_field_help"], "on_change": changed}
+        st.number_input(SAYS["speedup_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
     with verdict:
         try:
             shown = _pasted(worksheet, starts)
@@ -327,34 +321,22 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
 
 def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.Production | None:
     """What the fields hold; None for no text, an InputError where it cannot be used."""
-    state = st.session_state
-    if not state.worksheet_paste.strip():
+    asked = sliders.FORM.read()
+    if not asked.paste.strip():
         return None
-    counters = worksheet.read(state.worksheet_paste, current_language())
+    counters = worksheet.read(asked.paste, current_language())
     if isinstance(counters, str):
         raise InputError(counters)
-    given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
-    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    costs = model_now(worksheet, chosen_start(worksheet, starts))
+    return serving.production(counters, costs, asked.speedup)
 
 
 def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
     st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    for title, text in advice.advice(found):
-        st.markdown(f"**{title}.** {text}")
-    if found.speedup is not None:
-        every, names = serving.draft_lengths(found), ("draft_length", "tokens", "slowest", "fastest")
-        table = {"γ" if name == names[0] else name: [getattr(each, name) for each in every] for name in names}
-        columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
-        data_table(table, "worksheet_lengths", columns=columns)
-        st.caption(SAYS["lengths"])
-    else:
+    st.markdown(advice.advice(found))
+    if found.speedup is None:
         st.caption(SAYS["chosen"] if costs.are_told else SAYS["not_yours"].format(plain(costs.name)))
-    notes = [
-        found.counters.reading,
-        found.counters.convention,
-        *found.counters.notes,
-    ]
+    notes = [found.counters.reading, found.counters.convention, *found.counters.notes]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")

@@ -1,10 +1,15 @@
-"""Finds what is wrong with the app's texts: a missing key, a figure that does not exist, a reference to nothing."""
+"""Find what is wrong with the app's texts: python -m scripts.check_texts
+
+A missing key, a figure that does not exist, a reference to nothing; then each problem of a translation.
+"""
 
 import string
+import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts.translating import translations
 from specviz.core.drafters import methods
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
@@ -35,7 +40,6 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, chat_workload_texts, workload_texts
 from specviz.data.texts import browser_texts, pages
-from specviz.data.translating import translations
 
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
@@ -196,3 +200,14 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     *((AppTexts(f"tables/{name}", Any), _parts) for name in ("rules", "pieces", "pairs", "file_kinds", "conventions")),
     *((AppTexts(f"lessons/{name}", Any), _parts) for name in OWN),
 )
+
+
+def main() -> None:
+    """Print each problem, or what is not translated yet."""
+    if problems := text_problems():
+        sys.exit("\n".join(problems))
+    print(*texts_missing(), "The texts of the app can be used.", sep="\n")
+
+
+if __name__ == "__main__":
+    main()
