@@ -69,8 +69,7 @@ def test_bfloat16_runs_write_valid_traces_that_name_their_drafter(name: str, tem
 
 
 def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel, nano: LoadedModel) -> None:
-    report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
-    assert (report.problems, report.notes) == ([], [])
+    assert check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)[1] == ""
     endings = ["The end.", "They lived happily ever after. The end.", "She hugged her mom and said thank you. The end."]
     settings = DecodeSettings(max_new_tokens=48)
     traces = [speculative_decode(target, ModelDrafter(nano), prompt, settings) for prompt in endings]
