@@ -206,11 +206,9 @@ def load_models(
     if not {options.target, draft} <= {None, *bundled_names()}:  # bundled pairs always work
         status.show("checking the pair")
         greedy, new_tokens = settings.greedy, settings.max_new_tokens
-        report = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
-        if report.problems:
-            raise InputError(report.problems[0])
-        for line in report.notes:
-            status.note(line)
+        _, note = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
+        if note:
+            status.note(note)
     if target is None:
         status.show(f"loading {options.target}")
         target = load_model(options.target, dtypes[0], status.show_download)

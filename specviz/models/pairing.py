@@ -1,14 +1,13 @@
 """Whether a draft fits a target, decided before anything is loaded; if not, the answer says what would work."""
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from weakref import WeakKeyDictionary
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
-from specviz.models.devices import memory_problem
-from specviz.models.loaded_model import Inspection, LoadedModel
+from specviz.models.devices import check_memory
+from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import inspect_model
 from specviz.models.memory import needed_bytes
 from specviz.models.tokens import Tokens
@@ -75,13 +74,6 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
     return min(len(target.tokens), target.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class PairReport:
-    problems: list[str]  # one sentence each: what is wrong, and what would work; none: the pair works
-    notes: list[str]  # one sentence each: worth knowing
-    sizes: dict[str, int]  # parameters by model name
-
-
 def check_pair(
     target: str,
     draft: str | None,
@@ -90,38 +82,23 @@ def check_pair(
     greedy: bool = True,
     new_tokens: int = 1,
     reclaimable: int = 0,
-) -> PairReport:
+) -> tuple[dict[str, int], str]:
     """Check a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
 
     No draft: the drafter has no model. `greedy`: sampling needs equal tokenizers. `reclaimable`: bytes of memory in
-    models that would be released for this pair, or that belong to it.
+    models that would be released for this pair, or that belong to it. Returns the parameters by model name, and one
+    sentence worth knowing or an empty text. InputError: the pair does not work, with what would.
     """
-    problems: list[str] = []
-    found: list[tuple[Inspection, int]] = []  # with the memory that it needs
-    for name, dtype in ((target, target_dtype), (draft, draft_dtype)):
-        try:
-            if name:
-                model = inspect_model(name)
-                found.append((model, needed_bytes(model.parameters, dtype)))
-        except InputError as error:
-            problems.append(str(error))
-    known = [model for model, _ in found]
-    notes = list[str]()
-    windows = [model.context for model in known if model.context]
-    context = min(windows, default=None)
-    if len(known) == 2:
-        _compare(known[0], known[1], greedy, problems, notes)
+    models = [inspect_model(name) for name in (target, draft) if name]
+    note = ""
+    if draft and not drafts_in_tokens(models[0].tokens, models[1].tokens, greedy=greedy):
+        if not greedy:
+            raise InputError(say("tokenizers_differ", target=target, draft=draft))
+        note = say("tokenized_again", target=target, draft=draft)
+    context = min((model.context for model in models if model.context), default=None)
     if context and new_tokens >= context:
-        problems.append(say("no_fit", count=new_tokens, context=context))
-    if short := memory_problem([(model.name, needed) for model, needed in found], reclaimable):
-        problems.append(short)
-    return PairReport(problems, notes, {model.name: model.parameters for model in known})
-
-
-def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> None:
-    if drafts_in_tokens(target.tokens, draft.tokens, greedy=greedy):
-        return
-    if greedy:
-        notes.append(say("tokenized_again", target=target.name, draft=draft.name))
-    else:
-        problems.append(say("tokenizers_differ", target=target.name, draft=draft.name))
+        raise InputError(say("no_fit", count=new_tokens, context=context))
+    dtypes = target_dtype, draft_dtype
+    needs = [needed_bytes(model.parameters, dtype) for model, dtype in zip(models, dtypes, strict=False)]
+    check_memory([(model.name, needed) for model, needed in zip(models, needs, strict=True)], reclaimable)
+    return {model.name: model.parameters for model in models}, note

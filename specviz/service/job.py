@@ -1,7 +1,7 @@
 """One job: who asked for it, and what is known of it so far."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from specviz.core.languages import set_language
@@ -103,6 +103,11 @@ class Job:
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
     left_found: tuple[int, int] = (-1, 0)  # what it had `found` when it last went back to waiting
     deaths: int = 0  # engines that died while they worked on it
+    # its models that do not ship with the app; those that do all fit into memory together
+    others: set[str] = field(init=False)
+    # for whose keys and values it has room while it is paused, about: both decoders read its longest prompt. The engine
+    # brings one run after the other to its end, so few hold more than their first rounds
+    tokens: int = field(init=False)
 
     @property
     def id(self) -> int:
@@ -113,22 +118,14 @@ class Job:
         """Whether a visitor waits for it; all others are long jobs."""
         return self.command.task.watched
 
-    @property
-    def others(self) -> set[str]:
-        """Its models that do not ship with the app. Those that do all fit into memory together."""
+    def __post_init__(self) -> None:
         its = {name for name in self.command.models if method_named(name).loads == "model"}
-        return its - set(bundled_names())
-
-    @property
-    def tokens(self) -> int:
-        """For whose keys and values it has room while it is paused, about: both decoders read its longest prompt.
-
-        The engine brings one run after the other to its end, so few hold more than their first rounds.
-        """
-        prompt = max(map(len, self.command.texts), default=0) // LETTERS
+        self.others = its - set(bundled_names())
+        prompt = max((len(each.prompt) for each in self.command.asked), default=0) // LETTERS
         if self.others:
-            return LARGER * (2 * prompt + LONG)
-        return 2 * min(prompt, LONGEST) + (BEGUN if self.watched else LONG)
+            self.tokens = LARGER * (2 * prompt + LONG)
+        else:
+            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.watched else LONG)
 
     @property
     def found(self) -> tuple[int, int]:

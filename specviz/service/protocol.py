@@ -6,7 +6,7 @@ as a `JobItem`. A job that had to stop goes on after the items already sent: its
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
@@ -61,12 +61,13 @@ class JobCommand(JobMessage):
         return _TASK_OF[type(self)]
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
+    def asked(self) -> list[RunRequest]:
+        """What it reads, and with which models; no settings."""
         raise NotImplementedError
 
     @property
-    def texts(self) -> list[str]:
-        raise NotImplementedError
+    def pairs(self) -> list[tuple[str, str]]:
+        return list(dict.fromkeys((each.target, each.draft) for each in self.asked))
 
     @property
     def models(self) -> set[str]:
@@ -78,12 +79,8 @@ class PairCommand(JobCommand):
     request: RunRequest
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return [(self.request.target, self.request.draft)]
-
-    @property
-    def texts(self) -> list[str]:
-        return [self.request.prompt]
+    def asked(self) -> list[RunRequest]:
+        return [self.request]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +106,8 @@ class Race(PairCommand):
     repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS)] = 5
 
     @property
-    def texts(self) -> list[str]:
-        return [prompt.text for prompt in self.prompts]
+    def asked(self) -> list[RunRequest]:
+        return [replace(self.request, prompt=prompt.text) for prompt in self.prompts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +117,9 @@ class Sweep(JobCommand):
     plan: SweepPlan
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return [(pair.target, pair.draft) for pair in self.plan.pairs]
-
-    @property
-    def models(self) -> set[str]:
-        return {name for pair in self.plan.pairs for name in pair.models}
-
-    @property
-    def texts(self) -> list[str]:
-        return [prompt.text for prompt in self.plan.prompts]
+    def asked(self) -> list[RunRequest]:
+        plan = self.plan
+        return [RunRequest(prompt.text, pair.target, pair.draft) for pair in plan.pairs for prompt in plan.prompts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +129,8 @@ class GuessAlong(PairCommand):
     drafts: Annotated[list[str], Field(max_length=MAX_DRAFTS)]
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return [(self.request.target, draft) for draft in self.drafts]
+    def asked(self) -> list[RunRequest]:
+        return [replace(self.request, draft=draft) for draft in self.drafts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +166,9 @@ class Play(PairCommand):
     ask: GameRequest
 
     @property
-    def texts(self) -> list[str]:
-        return [self.request.prompt, self.ask.guess, self.ask.second]
+    def asked(self) -> list[RunRequest]:
+        texts = self.request.prompt, self.ask.guess, self.ask.second
+        return [replace(self.request, prompt=text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def admit(command: wire.JobCommand) -> None:
 
     A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
     """
-    length = max((len(text) for text in command.texts), default=0)
+    length = max((len(each.prompt) for each in command.asked), default=0)
     if length > MAX_PROMPT_CHARACTERS:
         raise InputError(say("too_long", length=length, most=MAX_PROMPT_CHARACTERS))
     for target, draft in command.pairs:

@@ -235,7 +235,8 @@ def rows_in(items: list[Any]) -> list[SweepRow]:
 def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
     command = Sweep(1, PLAN)
     assert parse_command(dump_command(command)) == command
-    assert (command.models, command.texts) == ({"target", "draft"}, ["w1", "w4", "w2"])
+    assert command.models == {"target", "draft"}
+    assert [each.prompt for each in command.asked] == ["w1", "w4", "w2"]
     events, items = steps_of(command)
     assert [(row.preset, row.draft_length) for row in rows_in(items)] == [
         (cell.prompt.name, cell.settings.draft_length) for cell in PLAN.cells()
