@@ -12,6 +12,7 @@ from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
+from specviz.data.prompts.workloads import find_preset
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Session

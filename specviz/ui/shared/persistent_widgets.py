@@ -56,10 +56,6 @@ def _set_without_widgets(values: Mapping[str, object]) -> None:
         st.session_state[key] = value
 
 
-def remember_widgets(values: dict[str, Any]) -> None:
-    values.update({key: st.session_state[key] for key in values if key in st.session_state})
-
-
 def seconds_since_set() -> float:
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
