@@ -143,8 +143,8 @@ def _show_candidates(state: BeTheDraftState) -> None:
         sending: Options = {"type": "primary", "shortcut": "Enter", "disabled": not able}
         button(SAYS["send"], "be_the_draft_send", moves.send, state, **sending)
         button(SAYS["skip"], "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
-        chosen = partial(moves.choose_two, state)
-        draw("checkbox", SAYS["two"], "be_the_draft_two", help=SAYS["second_help"], on_change=chosen)
+        choose = partial(moves.choose_two, state)
+        draw("checkbox", SAYS["two"], "be_the_draft_two", help=SAYS["second_help"], on_change=choose)
 
 
 def _show_way_on(state: BeTheDraftState) -> None:

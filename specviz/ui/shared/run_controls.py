@@ -205,7 +205,7 @@ class RunControls:
 
         if short:
             options.append(MORE_MODELS)
-        look = {"format_func": say, "help": explanation, "accept_new_options": typed}
+        look: dict[str, Any] = {"format_func": say, "help": explanation, "accept_new_options": typed}
         draw("selectbox", label, key, options, on_change=choose, **look)
         if typed:
             st.caption(SAYS["typed"].format(names=typed_names()), help=SAYS["typed_help"])
