@@ -4,9 +4,8 @@ import streamlit as st
 
 from specviz.ui.session import session
 from specviz.ui.shared.address import apply_view
-from specviz.ui.watch.below_stage import view_choice
+from specviz.ui.watch.below_stage import reply_field, view_choice
 from specviz.ui.watch.controls import controls, lead
-from specviz.ui.watch.reply import reply_field
 from specviz.ui.watch.tried import keep_list
 from specviz.ui.watch.watch_page import show_list, show_run, watch
 

@@ -14,14 +14,14 @@ from tests.support.app_pages import SECONDS, alone, opened_in_app
 def script() -> None:
     import streamlit as st
 
-    from specviz.ui.shared.persistent_widgets import bind_default, bind_index, bind_value, restore_widgets
+    from specviz.ui.shared.persistent_widgets import draw, restore_widgets
 
     restore_widgets({"number": 3, "one": "b", "several": ["a"]})
     for key in ("number", "one", "several"):
         del st.session_state[key]
-    st.slider("Number", 0, 9, **bind_value("number"))
-    st.selectbox("One", ["a", "b"], **bind_index("one", ["a", "b"]))
-    st.multiselect("Several", ["a", "b"], **bind_default("several"))
+    draw("slider", "Number", "number", 0, 9)
+    draw("selectbox", "One", "one", ["a", "b"])
+    draw("multiselect", "Several", "several", ["a", "b"])
 
 
 def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last() -> None:
@@ -135,16 +135,16 @@ def test_a_page_is_drawn_again_only_when_its_job_is_over(looks: list[bool], runs
 def page_with_menus() -> None:
     import streamlit as st
 
-    from specviz.ui.shared.persistent_widgets import bind_default, bind_index, restore_widgets
+    from specviz.ui.shared.persistent_widgets import draw, restore_widgets
 
     names, called = ["small", "large"], st.session_state.get("called", "yesterday")
     look: Any = {"format_func": lambda name: f"{name}, {called}", "on_change": lambda: st.session_state.update(acted=1)}
     restore_widgets({"one": "large", "typed": "large", "radio": "large", "several": ["large"]})
     for key, more in {"one": {}, "typed": {"accept_new_options": True}}.items():
         options = list(dict.fromkeys([*names, st.session_state[key]]))
-        st.selectbox(key, options, **bind_index(key, options), **look, **more)
-    st.radio("radio", names, **bind_index("radio", names), **look)
-    st.multiselect("several", names, **bind_default("several"), **look)
+        draw("selectbox", key, key, options, **look, **more)
+    draw("radio", "radio", "radio", names, **look)
+    draw("multiselect", "several", "several", names, **look)
 
 
 SENT: dict[str, tuple[str, str]] = {  # the kind of element, and of what its browser sends

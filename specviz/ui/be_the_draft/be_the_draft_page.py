@@ -38,7 +38,7 @@ from specviz.ui.shared.parts import (
     rate_of,
     show_words,
 )
-from specviz.ui.shared.persistent_widgets import bind_value, restore_widgets, set_widgets
+from specviz.ui.shared.persistent_widgets import draw, restore_widgets, set_widgets
 from specviz.ui.shared.stage import stage
 
 SAYS = page_texts("be_the_draft")
@@ -143,11 +143,8 @@ def _show_candidates(state: BeTheDraftState) -> None:
         sending: Options = {"type": "primary", "shortcut": "Enter", "disabled": not able}
         button(SAYS["send"], "be_the_draft_send", moves.send, state, **sending)
         button(SAYS["skip"], "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
-        two = bind_value("be_the_draft_two") | {
-            "help": SAYS["second_help"],
-            "on_change": partial(moves.choose_two, state),
-        }
-        st.checkbox(SAYS["two"], **two)
+        choose = partial(moves.choose_two, state)
+        draw("checkbox", SAYS["two"], "be_the_draft_two", help=SAYS["second_help"], on_change=choose)
 
 
 def _show_way_on(state: BeTheDraftState) -> None:

@@ -6,29 +6,16 @@ A field of the model says with a `Widget` how it is drawn; the settings of a run
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-import streamlit as st
-
 from specviz.data.links.page_link import PageLink, Params
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.arrival import Arrival
-from specviz.ui.shared.persistent_widgets import (
-    Widget,
-    bind_default,
-    bind_index,
-    bind_value,
-    fresh_key,
-    held,
-    restore_widgets,
-    set_widgets,
-    store_value,
-)
+from specviz.ui.shared.persistent_widgets import Widget, draw, held, restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import RunControls
 
 Model = TypeVar("Model", bound=PageLink)
 Reading = Callable[[Params], tuple[Model, list[str]]]
-ONE_OF_MENU, SEVERAL_OF_MENU = ("selectbox", "radio"), ("multiselect", "pills")
 
 
 class Form(Generic[Model]):
@@ -77,18 +64,10 @@ class Form(Generic[Model]):
 
     def draw(self, name: str, options: Any = None, **more: Any) -> Any:
         """The widget of a field. Of numbers the limits are the link's; a menu has these options."""
-        about, says, key = type(self.start).model_fields[name], page_texts(self.page), self.key(name)
-        widget = next(each for each in about.metadata if isinstance(each, Widget))
-        if widget.kind in ONE_OF_MENU:
-            bound = bind_index(key, options)
-        else:
-            bound = (bind_default if widget.kind in SEVERAL_OF_MENU else bind_value)(key)
-        shown = self.limits(name) if options is None else [options]
-        look = bound | {"help": says.get(f"{name}_help"), "key": fresh_key(key) if widget.fresh else key} | more
-        value = getattr(st, widget.kind)(says[widget.label or name], *shown, **look)
-        if widget.fresh:
-            store_value(key, value)
-        return value
+        metadata, says = type(self.start).model_fields[name].metadata, page_texts(self.page)
+        widget = next(each for each in metadata if isinstance(each, Widget))
+        shown, look = self.limits(name) if options is None else [options], {"help": says.get(f"{name}_help"), **more}
+        return draw(widget.kind, says[widget.label or name], self.key(name), *shown, fresh=widget.fresh, **look)
 
     def limits(self, name: str) -> list[Any]:
         about = type(self.start).model_fields[name]

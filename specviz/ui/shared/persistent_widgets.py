@@ -8,7 +8,7 @@ the widget's default, and sends that back as if chosen. So the default is the st
 A long text is no default: it would go back to the browser that sent it in every run. It is sent once, when it is set.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 LONGEST_DEFAULT = 20_000  # characters
+ONE_OF_MENU, SEVERAL_OF_MENU = ("selectbox", "radio"), ("multiselect", "pills")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,6 @@ def _set_without_widgets(values: Mapping[str, object]) -> None:
         st.session_state[key] = value
 
 
-def remember_widgets(values: dict[str, Any]) -> None:
-    values.update({key: st.session_state[key] for key in values if key in st.session_state})
-
-
 def seconds_since_set() -> float:
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
@@ -82,37 +79,26 @@ def _held(key: str) -> Any:
     return value
 
 
-def bind_value(key: str) -> dict[str, Any]:
-    return {"key": key, "value": "" if _is_long(value := _held(key)) else value}
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, str) and len(value) > LONGEST_DEFAULT
-
-
-def bind_fresh_value(key: str) -> dict[str, Any]:
-    """`bind_value` under a `fresh_key`."""
-    chosen, value = bind_value(key) | {"key": fresh_key(key)}, _held(key)
-    if _is_long(value) and chosen["key"] not in st.session_state:
-        st.session_state[chosen["key"]] = value
-    return chosen
-
-
-def bind_index(key: str, options: Iterable[object]) -> dict[str, Any]:
-    return {"key": key, "index": list(options).index(_held(key))}
-
-
-def bind_default(key: str) -> dict[str, Any]:
-    return {"key": key, "default": _held(key)}
-
-
-def store_value(key: str, value: object) -> None:
-    """What a widget with a `fresh_key` returned."""
-    st.session_state[key] = value
+def draw(kind: str, label: str, key: str, *shown: Any, fresh: bool = False, **look: Any) -> Any:
+    """Draw this widget of Streamlit: it holds what is held under the key. A menu's options are its first argument."""
+    value, used = _held(key), fresh_key(key) if fresh else key
+    bound: dict[str, Any] = {"value": value}
+    if kind in ONE_OF_MENU:
+        bound = {"index": list(shown[0]).index(value)}
+    elif kind in SEVERAL_OF_MENU:
+        bound = {"default": value}
+    elif isinstance(value, str) and len(value) > LONGEST_DEFAULT:
+        bound = {"value": ""}
+        if fresh and used not in st.session_state:
+            st.session_state[used] = value
+    found = getattr(st, kind)(label, *shown, key=used, **bound, **look)
+    if fresh:
+        st.session_state[key] = found
+    return found
 
 
 def fresh_key(key: str) -> str:
-    """A key that is new whenever the program sets this widget. The caller stores under `key` what the widget returns.
+    """A key that is new whenever the program sets this widget. Under `key` is what the widget returned.
 
     For widgets inside a popover: they exist in the browser only while it is open, and a value that was set meanwhile
     would not reach a widget that the browser remembers. And for those that a callback of another widget sets: a browser

@@ -43,14 +43,7 @@ from specviz.models.draft_menu import (
     typed_names,
 )
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.persistent_widgets import (
-    bind_fresh_value,
-    bind_index,
-    bind_value,
-    fresh_key,
-    held,
-    set_widgets,
-)
+from specviz.ui.shared.persistent_widgets import draw, fresh_key, held, set_widgets
 
 SAYS = page_texts("models")
 OWN_FIELD = "own_text"
@@ -88,29 +81,25 @@ class RunControls:
     def _prompt_menu(self) -> None:
         key = self._key("preset")
         menu = [OWN_TEXT, *offered_presets(held(self._key("target")), [held(key)])]
-        shown, chosen = held(key), bind_index(key, menu) | {"key": fresh_key(key)}
+        shown, used = held(key), fresh_key(key)
 
         def fill_in() -> None:
-            choice = st.session_state[chosen["key"]]
+            choice = st.session_state[used]
             if choice == shown:  # no choice: a browser that has no answer to an own text yet says it once more
                 return
             st.session_state[key] = choice
             if preset := find_preset(choice):
                 set_widgets({self._key("prompt"): preset.text})
 
-        st.session_state[key] = st.selectbox(
-            SAYS["prompt"], menu, format_func=preset_label, on_change=fill_in, **chosen
-        )
+        draw("selectbox", SAYS["prompt"], key, menu, fresh=True, format_func=preset_label, on_change=fill_in)
 
     def _prompt_text(self, **more: Any) -> None:
-        chosen = (bind_fresh_value if self.popover else bind_value)(self._key("prompt"))
-        height = 140 if self.popover else 68
-        more |= {"placeholder": SAYS["prompt_empty"], "args": (chosen["key"],)}
-        text = st.text_area(SAYS["prompt_text"], height=height, on_change=self._note_own_text, **chosen, **more)
+        key = self._key("prompt")
+        more |= {"placeholder": SAYS["prompt_empty"], "height": 140 if self.popover else 68}
+        more |= {"on_change": self._note_own_text, "args": (self._used(key),)}
+        draw("text_area", SAYS["prompt_text"], key, fresh=self.popover, **more)
         if current_language() != ENGLISH:
             st.caption(SAYS["english_models"])
-        if self.popover:
-            st.session_state[self._key("prompt")] = text
 
     def prompt_line(self, run: Callable[[], None]) -> None:
         """The menu, and a text field that closes over what it runs: `run` is called where the visitor asks for that."""
@@ -154,31 +143,26 @@ class RunControls:
     def draw(self, *names: str, **changes: Any) -> None:
         for row in (replace(SHOWN[name].here, **changes) for name in names):
             key = self._key(row.link)
-            usual: dict[str, Any] = {"key": fresh_key(key) if self.popover else key, "help": row.help}
-            value = self._draw_one(row, key, usual)
-            if self.popover:
-                st.session_state[key] = value
+            kind, shown, look = self._widget(row, key)
+            draw(kind, row.label, key, *shown, fresh=self.popover, help=row.help, **look)
 
-    def _draw_one(self, row: Setting, key: str, usual: dict[str, Any]) -> object:
+    def _widget(self, row: Setting, key: str) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        """Its kind, its options or limits, and its look."""
         if row.choices:
             locked = is_locked(row, {"tree": st.session_state.get(self._key("tree"), NO_TREE)})
-            usual = bind_index(key, row.choices) | usual | {"disabled": locked}
-            return st.radio(row.label, row.choices, format_func=row.labels.__getitem__, **usual)
+            return "radio", [row.choices], {"format_func": row.labels.__getitem__, "disabled": locked}
         if row.kind is str:  # texts to choose from; where it is the tree, what does not go with one follows it
-            options = list(dict.fromkeys([*row.offered, bind_value(key)["value"]]))
-            usual = bind_index(key, options) | usual
-            if row.name == "tree":
-                usual |= {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (usual["key"],)}
-            return st.selectbox(row.label, options, **usual)
-        usual, (least, most) = bind_value(key) | usual, row.limits
+            followed = {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (self._used(key),)}
+            options = list(dict.fromkeys([*row.offered, held(key)]))
+            return "selectbox", [options], followed if row.name == "tree" else {}
         if row.kind is bool:
-            return st.toggle(row.label, **usual)
+            return "toggle", [], {}
         if row.typed:
-            return st.number_input(row.label, least, most, **usual)
-        if row.name == "draft_length":
-            usual |= {"on_change": self._fit_tree}
-        first, last = (row.kind(limit) for limit in (row.step if row.above else least, most))
-        return st.slider(row.label, first, last, step=row.step, format="localized", **usual)
+            return "number_input", row.limits, {}
+        least, most = row.limits
+        limits = [row.kind(limit) for limit in (row.step if row.above else least, most)]
+        followed = {"on_change": self._fit_tree} if row.name == "draft_length" else {}
+        return "slider", limits, {"step": row.step, "format": "localized", **followed}
 
     def more(
         self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None
@@ -210,7 +194,6 @@ class RunControls:
         chosen, short = st.session_state[key], f"{key}_all" not in st.session_state and 0 < len(first) < len(names)
         options = list(dict.fromkeys([*(first if short else names), chosen]))
         say = draft_label if name == "draft" else model_label
-        more = bind_index(key, options) | {"format_func": say, "help": explanation}
 
         def choose() -> None:
             if st.session_state[key] == MORE_MODELS:
@@ -222,7 +205,8 @@ class RunControls:
 
         if short:
             options.append(MORE_MODELS)
-        st.selectbox(label, options, accept_new_options=typed, on_change=choose, **more)
+        look: dict[str, Any] = {"format_func": say, "help": explanation, "accept_new_options": typed}
+        draw("selectbox", label, key, options, on_change=choose, **look)
         if typed:
             st.caption(SAYS["typed"].format(names=typed_names()), help=SAYS["typed_help"])
 
@@ -259,6 +243,10 @@ class RunControls:
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}{name}"
+
+    def _used(self, key: str) -> str:
+        """The widget's own key."""
+        return fresh_key(key) if self.popover else key
 
     def _note_own_text(self, key: str) -> None:
         preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]

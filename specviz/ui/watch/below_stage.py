@@ -1,22 +1,38 @@
-"""The buttons below the stage: what was tried, the tour, undo and run again, how much the page shows, a task link."""
+"""Below the stage: what was tried, the tour, undo and run again, how much is shown, a task link, chats and replies."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from specviz.core.conversation import read_messages, write_messages
+from specviz.core.names import machine_in_words
+from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest
+from specviz.core.trace import Trace
+from specviz.data.lessons.recorded_runs import CHAT_RUNS, story_trace
 from specviz.data.links.hidden import PARAMETER, hidden_texts, written
 from specviz.data.links.permalink import RunLink
 from specviz.data.texts import page_texts
+from specviz.models.draft_menu import is_allowed
 from specviz.ui.session import Session
 from specviz.ui.shared import address
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button
-from specviz.ui.watch.chat_model import chat_model_choice
-from specviz.ui.watch.controls import FORM, first_asked, run_again_button, undo_button
+from specviz.ui.watch.controls import (
+    FORM,
+    change,
+    first_asked,
+    request_of,
+    run_again_button,
+    show_recorded,
+    undo_button,
+)
 from specviz.ui.watch.on_stage import button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import WatchState, first_run
 
 SAYS = page_texts("watch")
 VIEWS = page_texts("views")
+CHATS = page_texts("chat_model")
 
 
 def view_choice(visit: Session) -> None:
@@ -91,3 +107,44 @@ def _draw_choice(watching: WatchState) -> None:
     app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
     st.code(f"{app}?{query}", language=None, wrap_lines=True)
     st.link_button(SAYS["task_look"], f"./?{query}", icon=":material/open_in_new:")
+
+
+def chat_model_choice(watching: WatchState) -> None:
+    """Two recorded runs of a chat model that people know: what it costs nothing to see on any server."""
+
+    def choose(name: str) -> None:
+        watching.chats_chosen += 1
+        show_recorded(watching, name)
+
+    with st.popover(CHATS["label"], icon=":material/forum:", key=f"chat_model-{watching.chats_chosen}"):
+        st.markdown(CHATS["about"])
+        for name in CHAT_RUNS:
+            button(CHATS[name], name, choose, name, icon="play_circle", width="stretch")
+        trace = story_trace(CHAT_RUNS[0])
+        there = CHATS["here" if is_allowed(trace.target.name) else "elsewhere"]
+        recorded = CHATS["recorded"].format(machine=plain(machine_in_words(trace.recorded_on.machine)))
+        st.caption(f"{there} {recorded}")
+
+
+def reply_field(watching: WatchState) -> None:
+    """A field for it, below a finished run of a chat that can be run here."""
+    shown = watching.shown
+    if shown is None or not is_answer(shown.trace) or watching.run.busy:
+        return
+    request = shown.asked or request_of(shown.trace)
+    if request is None:
+        return
+    key = f"reply-{shown.run_id}"
+    send: Options = {"on_submit": _send, "args": (watching, request, shown.trace, key)}
+    with st.container(key="reply"):  # so that it stands here, not at the bottom of the window
+        st.chat_input(SAYS["reply"], key=key, max_chars=MAX_PROMPT_CHARACTERS, **send)
+
+
+def is_answer(trace: Trace) -> bool:
+    return trace.settings.prompt_format == "chat" and trace.output.stopped_by is not None
+
+
+def _send(watching: WatchState, request: RunRequest, trace: Trace, key: str) -> None:
+    said = (("assistant", trace.output.text), ("user", st.session_state[key]))
+    change(watching.form, replace(request, prompt=write_messages([*read_messages(request.prompt), *said])))
+    FORM.came.acted = True
