@@ -112,7 +112,7 @@ def bench(options: BenchOptions) -> None:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
     show(result, options)
     from specviz.measure.endpoints.report import lowest
-    from specviz.measure.endpoints.warnings import broken_setup
+    from specviz.measure.endpoints.sentences import broken_setup
 
     if broken := broken_setup(result):
         raise InputError(broken)
@@ -148,8 +148,8 @@ async def _measure(
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
+    from specviz.measure.endpoints.sentences import broken_setup
     from specviz.measure.endpoints.turns import BenchInTurns, plan
-    from specviz.measure.endpoints.warnings import broken_setup
 
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]

@@ -20,14 +20,15 @@ from specviz.measure.endpoints.pairs import (
     Gain,
     Paired,
     PairGroup,
+    Sameness,
     Served,
+    find_sameness,
     group_pairs,
     pair_answers,
     serve_blocks,
     time_whole,
 )
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
-from specviz.measure.endpoints.sameness import Sameness, find_sameness
 
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse

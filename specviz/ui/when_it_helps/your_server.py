@@ -11,14 +11,16 @@ from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import SIDES
 from specviz.measure.endpoints.sentences import (
+    NAMES,
     asked_in_words,
+    bench_warnings,
+    broken_setup,
     details_in_words,
     limit_in_words,
     losses_in_words,
     measure_next,
     no_speedup_in_words,
 )
-from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain

@@ -10,7 +10,7 @@ from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import LoadFindings
 from specviz.measure.endpoints.pairs import Gain
 from specviz.measure.endpoints.result import BenchPrompt, Side
-from specviz.measure.endpoints.warnings import NAMES
+from specviz.measure.endpoints.sentences import NAMES
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
