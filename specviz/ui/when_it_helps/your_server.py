@@ -9,7 +9,6 @@ from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.report import dump_csv, table
-from specviz.measure.endpoints.result import SIDES
 from specviz.measure.endpoints.sentences import (
     NAMES,
     asked_in_words,
@@ -31,6 +30,7 @@ from specviz.ui.when_it_helps.your_server_figures import (
     load_figure,
     prompts_figure,
     throughput_figure,
+    times_figure,
 )
 from specviz.ui.when_it_helps.your_server_state import YourServer
 
@@ -135,23 +135,23 @@ def _headline(found: BenchFindings) -> None:
 
 
 def _charts(found: BenchFindings, name: str) -> None:
-    result, loads = found.result, found.measured
-    if loads:
-        load = _choose_load(loads, name)
-        two_charts(
-            (load_figure(loads), "server-speedup", SAYS["server_loads"]),
-            (
-                prompts_figure(load, result.prompts),
-                "server-prompts",
-                SAYS["server_prompts"].format(concurrency=load.concurrency),
-            ),
-        )
-    sides = [side for side in SIDES if result.server(side)]
-    drawn = [(throughput_figure(found.loads, sides), "server-throughput", SAYS["server_throughput"])]
+    drawn, several = [], len(found.loads) > 1
+    load = _choose_load(found.measured, name) if found.measured else next(iter(found.loads), None)
+    if found.measured and several:
+        drawn.append((load_figure(found.measured), "server-speedup", SAYS["server_loads"]))
+    if load and load.prompts:
+        prompts = SAYS["server_prompts"].format(concurrency=load.concurrency)
+        drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
+    if load:
+        times = SAYS["server_times"].format(concurrency=load.concurrency)
+        drawn.append((times_figure(found, load), "server-times", times))
+    if several:
+        rates = throughput_figure(found.loads, list(found.loads[0].sides))
+        drawn.append((rates, "server-throughput", SAYS["server_throughput"]))
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
-    if found.loads or len(drawn) > 1:
-        two_charts(*drawn)
+    for start in range(0, len(drawn), 2):
+        two_charts(*drawn[start : start + 2])
 
 
 def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
