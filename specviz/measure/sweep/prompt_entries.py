@@ -17,7 +17,8 @@ MAX_NAME = 40  # characters of a name or a workload
 MAX_MESSAGES = 64  # of a conversation
 # What may hold the prompt, the first that an entry has; the last two are those of GSM8K and MBPP.
 CONTENTS = ("prompt", "messages", "turns", "question", "text")
-KEYS = {"name", "workload"}
+KINDS = ("workload", "kind", "category")  # what may hold its kind of text
+KEYS = {"name", *KINDS}
 SHOWN = 4  # keys of an entry that are named in a sentence
 
 
@@ -35,7 +36,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     if not key:
         raise wrong_entry(join_choices([*found], "and"))
     content = found[key]
-    name, workload = word(found, "name", name), word(found, "workload", OWN_WORKLOAD)
+    name, workload = word(found, "name", name), _kind_of(found)
     if key == "messages" or is_conversation(content):
         messages = _messages(content)
         messages = messages[: _first_turn(messages)]
@@ -54,6 +55,14 @@ def wrong_entry(what: str) -> InputError:
 
 def _content_key(found: dict[str, Any]) -> str:
     return next((key for key in CONTENTS if key in found), "")
+
+
+def _kind_of(found: dict[str, Any]) -> str:
+    """The `workload` that it names, else another file's kind where that is a short text."""
+    if "workload" in found:
+        return word(found, "workload", OWN_WORKLOAD)
+    kinds = (kind for key in KINDS if isinstance(kind := found.get(key), str) and kind.strip() and kind == plain(kind))
+    return next(kinds, OWN_WORKLOAD).strip()
 
 
 def _first_turn(messages: Sequence[tuple[str, str]]) -> int:

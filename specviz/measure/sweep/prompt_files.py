@@ -17,6 +17,7 @@ from specviz.core.texts import Sentences
 from specviz.measure.sweep.plan import SweepPrompt
 from specviz.measure.sweep.prompt_entries import (
     CONTENTS,
+    KINDS,
     MAX_NAME,
     SHOWN,
     is_conversation,
@@ -37,7 +38,7 @@ MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
 SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14, fields=256)
 SEPARATORS = ",;\t"  # of a CSV
-COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
+COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
 _BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column

@@ -126,7 +126,7 @@ def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
         hover = f"%{{customdata}}: %{{x:.3~g}} ms<extra>{NAMES[side]}</extra>"
         lines.append(plot.scatter(NAMES[side], shown, places, hover, customdata=shares, **plot.look(number, 9)))
     names = [SAYS[f"time_{kind}"] for kind in kinds]
-    y_axis = plot.axis(tickvals=list(range(len(kinds))), ticktext=names, autorange="reversed", zeroline=False)
+    y_axis = plot.axis(tickvals=list(range(len(kinds))), ticktext=names, autorange="reversed", automargin=True)
     return plot.figure(lines, HEIGHT, x=plot.axis(SAYS["axis_times"], type="log"), y=y_axis, showlegend=True)
 
 
