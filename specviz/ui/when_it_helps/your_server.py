@@ -163,30 +163,20 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
     return known.get(chosen or 0, loads[0])
 
 
-RATES = ("one user, tokens / s", "all users, tokens / s", "answer, s")
-
-
-def _load_columns() -> dict[str, Any]:
-    return {
-        **numbers("%.1f", *RATES[:2]),
-        **numbers("%.2f", RATES[2]),
-        **numbers("%.0f", "first token, ms"),
-        **numbers(TIMES, "speedup", "95 % from", "to"),
-    }
+RATES = ("one user, tokens / s", "all users, tokens / s")
 
 
 def _loads_table(found: BenchFindings) -> None:
-    """A row for each concurrency and server: rates are means over prompts, times are medians."""
+    """A row for each concurrency and server."""
     rows: list[dict[str, Any]] = []
     for load, side in ((each, side) for each in found.loads for side in each.sides):
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
-        times = None if its.first is None else 1000 * its.first
-        values = its.tokens_per_second, its.throughput, its.latency
-        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side]}
-        row |= dict(zip(RATES, values, strict=True)) | {"first token, ms": times}
+        rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
+        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    data_table(rows, "server_loads_table", columns=_load_columns())
+    columns = numbers("%.1f", *RATES) | numbers(TIMES, "speedup", "95 % from", "to")
+    data_table(rows, "server_loads_table", columns=columns)
 
 
 TABLE = {  # the names of the columns by those of the rows
