@@ -59,12 +59,17 @@ class BenchOptions(WorkloadOptions, ResultOptions):
         str | None, Option(metavar="URL", help="a server against itself: how small a difference can be told")
     ] = None
     model: Annotated[str | None, Option(metavar="NAME", help="as the servers call it (default: their only one)")] = None
+    model_with: Annotated[str | None, Option(metavar="NAME", help="the same, with speculation")] = None
+    model_without: Annotated[str | None, Option(metavar="NAME", help="the same, without speculation")] = None
     api: Annotated[Literal["completions", "chat"], Option(help="of OpenAI's format")] = "completions"
     key_env: Annotated[
         str | None, Option(metavar="NAME", help="the environment variable that holds the servers' key")
     ] = None
     key_env_with: Annotated[str | None, Option(metavar="NAME", help="the same, with speculation")] = None
     key_env_without: Annotated[str | None, Option(metavar="NAME", help="the same, without speculation")] = None
+    prefix_cache: Annotated[
+        Literal["cold", "warm"], Option(help="warm: servers may take a prompt from their cache")
+    ] = "cold"
     extra_body: Annotated[str, Option(metavar="JSON", help="further fields of each request")] = ""
     files: Annotated[
         tuple[Path, Path] | None,
@@ -112,7 +117,7 @@ def bench(options: BenchOptions) -> None:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
     show(result, options)
     from specviz.measure.endpoints.report import lowest
-    from specviz.measure.endpoints.warnings import broken_setup
+    from specviz.measure.endpoints.sentences import broken_setup
 
     if broken := broken_setup(result):
         raise InputError(broken)
@@ -148,19 +153,23 @@ async def _measure(
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
+    from specviz.measure.endpoints.sentences import broken_setup
     from specviz.measure.endpoints.turns import BenchInTurns, plan
-    from specviz.measure.endpoints.warnings import broken_setup
 
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
     async with open_client(max(settings.concurrency)) as http:
         endpoints = {
-            side: Endpoint(address, http, settings.api, keys[side], extra=json.loads(settings.extra_body or "{}"))
+            side: Endpoint(
+                address, http, settings.api, keys[side],
+                cache=settings.prefix_cache, extra=json.loads(settings.extra_body or "{}"),
+            )
             for side, address in addresses.items()
-        }
-        for endpoint in endpoints.values():
+        }  # fmt: skip
+        for side, endpoint in endpoints.items():
             status.show(f"asking {endpoint.address.base}")
-            await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
+            model = getattr(options, f"model_{side}") or options.model
+            await endpoint.meet(model, min(questions, key=lambda each: len(each.text)))
         result = _begun(options.json, _new_result(settings, prompts, endpoints, options))
         if broken := broken_setup(result):
             raise InputError(broken)
@@ -198,6 +207,7 @@ def _settings(options: BenchOptions) -> BenchSettings:
         sorted(concurrency),
         options.api,
         _extra_body(options.extra_body),
+        options.prefix_cache,
     )
 
 

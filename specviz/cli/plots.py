@@ -55,6 +55,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
         drawn["speedup-by-concurrency"] = figures.load_figure(found.measured)
         drawn["speedup-by-prompt"] = figures.prompts_figure(found.measured[0], result.prompts)
     if found.loads:
+        drawn["times"] = figures.times_figure(found, found.loads[0])
         drawn["throughput-by-concurrency"] = figures.throughput_figure(found.loads, list(found.loads[0].sides))
     if found.acceptance and (accepted := figures.acceptance_figure(found.acceptance)):
         drawn["acceptance-by-position"] = accepted

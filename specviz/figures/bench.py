@@ -9,15 +9,23 @@ from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
 from specviz.measure.endpoints.acceptance import AcceptanceFound
-from specviz.measure.endpoints.findings import LoadFindings
+from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Gain
+from specviz.measure.endpoints.report import percentiles
 from specviz.measure.endpoints.result import BenchPrompt, Side
+<<<<<<< HEAD:specviz/figures/bench.py
 from specviz.measure.endpoints.warnings import NAMES
+=======
+from specviz.measure.endpoints.sentences import NAMES
+from specviz.ui.shared import figures as plot
+from specviz.ui.shared.escaping import figure_text
+>>>>>>> h5-bench:specviz/ui/when_it_helps/your_server_figures.py
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330
 ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
 MOST_NAME = 28  # characters
+LEAST = 0.01  # ms: a logarithm has no 0
 
 
 def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
@@ -108,6 +116,24 @@ def throughput_figure(loads: Sequence[LoadFindings], sides: Sequence[Side]) -> p
     x_axis = plot.axis(SAYS["axis_load"], type="category", categoryorder="array", categoryarray=numbers)
     y_axis = plot.axis(SAYS["axis_rate_of_all"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
+
+
+def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
+    """Of each kind of time and each server: what half, 90 % and 99 % of the times are not above."""
+    lines, kinds = [], list[str]()
+    for number, side in enumerate(load.sides):
+        answers = [answer for answer in found.result.done() if answer.concurrency == load.concurrency]
+        its = percentiles([answer for answer in answers if answer.side == side])
+        kinds = list(its)
+        seconds = [each for shares in its.values() for each in (*shares.values(), None)]  # no line to the next kind
+        shown = [None if each is None else max(each * 1000, LEAST) for each in seconds]
+        places = [place + (number - 0.5) * 0.3 for place in range(len(kinds)) for _ in range(4)]
+        shares = [each for shares in its.values() for each in (*shares, "")]
+        hover = f"%{{customdata}}: %{{x:.3~g}} ms<extra>{NAMES[side]}</extra>"
+        lines.append(plot.scatter(NAMES[side], shown, places, hover, customdata=shares, **plot.look(number, 9)))
+    names = [SAYS[f"time_{kind}"] for kind in kinds]
+    y_axis = plot.axis(tickvals=list(range(len(kinds))), ticktext=names, autorange="reversed", automargin=True)
+    return plot.figure(lines, HEIGHT, x=plot.axis(SAYS["axis_times"], type="log"), y=y_axis, showlegend=True)
 
 
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:

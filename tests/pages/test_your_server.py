@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.errors import InputError
-from specviz.figures.bench import load_figure, prompts_figure
+from specviz.figures.bench import load_figure, prompts_figure, times_figure
 from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_result
 from specviz.ui.session import Session
 from specviz.ui.when_it_helps import your_server_state
@@ -168,3 +168,15 @@ def test_a_file_that_is_no_bench_is_one_sentence_and_changes_nothing(content: by
     assert says in str(refused.value)
     assert len(str(refused.value)) < 1_000
     assert known(state.opened)[0] == "mine.json"
+
+
+def test_times_have_their_percentiles_for_each_server_and_none_is_lost_to_the_logarithm() -> None:
+    found = your_server_state.BenchFindings(make_bench({1: 1.6}, prompts=[("a", "story")], noise=0))
+    ours, plain = times_figure(found, found.loads[0])["data"]
+    assert ours["customdata"][:5] == ["p50", "p90", "p99", "", "p50"]
+    token = slice(4, 7)  # after the three of the first token, and the break of the line
+    assert ours["x"][token] == pytest.approx([22 / 1.6] * 3, rel=0.05)
+    assert plain["x"][token] == pytest.approx([22] * 3, rel=0.05)
+    at_once = replace(found.result, answers=[replace(each, part_seconds=[0.5] * 33) for each in found.result.answers])
+    lumped = times_figure(your_server_state.BenchFindings(at_once), found.loads[0])["data"][0]
+    assert min(value for value in lumped["x"] if value is not None) > 0

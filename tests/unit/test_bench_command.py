@@ -16,6 +16,7 @@ from specviz.cli.main import main
 from specviz.measure.endpoints.result import dump_result, read_result
 from tests.support.bench_results import make_bench
 from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
+from tests.support.known import known
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "records"
 KEY = "sk-secret-0123456789"
@@ -271,3 +272,15 @@ def test_ctrl_c_before_anything_is_measured_names_no_file(tmp_path: Path, monkey
     assert _explain_resume(str(tmp_path / "bench.json")).startswith("nothing is saved")
     (tmp_path / "bench.json").touch()
     assert "what was measured is in" in _explain_resume(str(tmp_path / "bench.json"))
+
+
+def test_each_server_may_have_its_own_name_of_the_model_and_the_file_says_how_prompts_were_cached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bench.json"
+    with running(FakeServer(models=("a", "b"), drafts=2)) as ours, running(FakeServer(models=("c", "d"))) as plain:
+        named = ["--model-with", "b", "--model-without", "c", "--prefix-cache", "warm", "--json", str(file)]
+        assert bench([*urls((ours, plain)), *ASKED, *named]) == 0
+    result = read_result(file.read_bytes())
+    assert (result.with_.model, known(result.without).model) == ("b", "c")
+    assert result.settings.prefix_cache == "warm"

@@ -5,7 +5,7 @@ import json
 import socket
 import tracemalloc
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -332,3 +332,23 @@ def test_a_server_says_how_many_requests_it_answers_at_once(total: object, slots
 
     server = meet(Props(owner="llamacpp")).server
     assert (server.system, server.version, server.slots) == ("llama.cpp", "b11434", slots)
+
+
+def test_both_servers_have_the_same_choice_of_their_prefix_cache() -> None:
+    def asked(owner: str, cache: Literal["cold", "warm"]) -> list[object]:
+        server = FakeServer(owner=owner)
+
+        async def run() -> None:
+            async with open_client(1) as http:
+                endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", cache=cache)
+                await endpoint.meet(None, ASKED)
+                await endpoint.answer_to(ASKED)
+
+        with running(server):
+            run_async(run())
+        return [body.get("cache_salt" if owner == "vllm" else "cache_prompt") for body in server.asked]
+
+    assert len(set(asked("vllm", "cold"))) == 2, "a new salt for each request"
+    assert asked("vllm", "warm") == [None] * 2
+    assert asked("llamacpp", "cold") == [False] * 2
+    assert asked("llamacpp", "warm") == [True] * 2

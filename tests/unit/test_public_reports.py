@@ -76,6 +76,7 @@ def test_the_prompts_in_a_file(kind: str) -> None:
     assert [prompt.text for prompt in found.prompts] == expected["prompts"]
     assert list(found.problems) == expected.get("problems", [])
     assert list(found.notes) == expected.get("notes", [])
+    assert [prompt.workload for prompt in found.prompts] == expected.get("kinds", ["own"] * len(found.prompts))
 
 
 @pytest.mark.parametrize("form", ["lines", "an array"])

@@ -205,7 +205,7 @@ def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
 
 def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
     result = make_bench({1: 1.5, 4: 1.0, 8: 0.8}, prompts=[("$x^2$ <b>", "story"), ("plain", "code")])
-    of_one_server = {"throughput-by-concurrency", "acceptance-by-position"}
+    of_one_server = {"throughput-by-concurrency", "acceptance-by-position", "times"}
     drawn = list(plots.write_bench_plots(tmp_path, result))
     check_pages(drawn, {"speedup-by-concurrency", "speedup-by-prompt", *of_one_server})
     alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])

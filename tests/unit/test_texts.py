@@ -53,7 +53,10 @@ def named_in(*texts: str) -> set[str]:
 
 
 # modules of specviz/systems use two of them, and core/verdict.py too
-OWN_NAMES = {"bench-next": "say_next", "counters": "say_count", "records": "say_record", "result": "say_result"}
+OWN_NAMES = {
+    "bench-next": "say_next", "bench-warnings": "say_doubt", "counters": "say_count", "records": "say_record",
+    "result": "say_result",
+}  # fmt: skip
 
 
 def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names() -> None:

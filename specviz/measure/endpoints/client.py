@@ -6,6 +6,7 @@ A redirect is never followed, so a key goes to no other host. Sentences about a 
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Literal
 
 import httpx2
@@ -14,7 +15,7 @@ from specviz.core.errors import InputError
 from specviz.core.texts import join_choices
 from specviz.measure.endpoints.address import Address
 from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, quote
-from specviz.measure.endpoints.result import Server
+from specviz.measure.endpoints.result import PrefixCache, Server
 
 CONNECT = 10.0  # seconds
 SILENCE = 120.0  # seconds without a byte, after which an answer is lost
@@ -39,7 +40,13 @@ IGNORE_EOS: Mapping[str, Any] = {"ignore_eos": True}
 WHOLE_DISTRIBUTION: Mapping[str, Any] = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}  # llama.cpp cuts it off otherwise
 FIELDS: Mapping[str, Mapping[str, Any]] = {
     "vLLM": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "return_token_ids": True},
-    "llama.cpp": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "timings_per_token": True, "cache_prompt": False},
+    "llama.cpp": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "timings_per_token": True},
+}
+# A server's own switch of its prefix cache. A salt is drawn for each request.
+CACHES: Mapping[PrefixCache, Mapping[str, Mapping[str, Any]]] = {
+    "": {},
+    "cold": {"vLLM": {"cache_salt": ""}, "llama.cpp": {"cache_prompt": False}},
+    "warm": {"vLLM": {}, "llama.cpp": {"cache_prompt": True}},
 }
 OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some servers take max_completion_tokens alone
 Api = Literal["completions", "chat"]
@@ -76,6 +83,7 @@ class Endpoint:
     fields: dict[str, Any] = field(default_factory=lambda: dict(IGNORE_EOS))
     has_metrics: bool = True
     slots: int | None = None
+    cache: PrefixCache = ""
     extra: Mapping[str, Any] = field(default_factory=dict)  # that the user wants in each request
     refused: set[str] = field(default_factory=set)  # fields that it does not take
 
@@ -91,7 +99,7 @@ class Endpoint:
             self.model = _choose(models, model)
             self.system = OWNERS.get(next((str(each.get("owned_by")) for each in models), ""), "")
             self.version, self.slots = await self._about()
-            self.fields = dict(FIELDS.get(self.system, IGNORE_EOS))
+            self.fields = {**FIELDS.get(self.system, IGNORE_EOS), **CACHES[self.cache].get(self.system, {})}
             await self._first_answer(question)
         except BadAnswer as problem:
             raise InputError(f"{self.address.base}: {problem}.") from None
@@ -173,7 +181,8 @@ class Endpoint:
         body = question.body(self.api) | {"model": self.model, "stream": True, "stream_options": options}
         body = {name: value for name, value in (body | self.fields).items() if name not in self.refused}
         limit = {"max_completion_tokens": question.max_new_tokens} if "max_tokens" in self.refused else {}
-        return {**body, **limit, **self.extra}
+        salt = {"cache_salt": token_hex(8)} if "cache_salt" in body else {}
+        return {**body, **limit, **salt, **self.extra}
 
     async def _read_stream(self, body: Mapping[str, Any], lines: Lines) -> None:
         path = "/completions" if self.api == "completions" else "/chat/completions"

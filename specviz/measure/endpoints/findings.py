@@ -20,14 +20,15 @@ from specviz.measure.endpoints.pairs import (
     Gain,
     Paired,
     PairGroup,
+    Sameness,
     Served,
+    find_sameness,
     group_pairs,
     pair_answers,
     serve_blocks,
     time_whole,
 )
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
-from specviz.measure.endpoints.sameness import Sameness, find_sameness
 
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
@@ -39,11 +40,9 @@ Doubt = Literal["impossible", "drift", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class SideFigures:
-    """One server at one concurrency, over its timed answers: the geometric mean over the sample, else the median."""
+    """One server at one concurrency."""
 
-    tokens_per_second: float | None  # of one user: of the time per output token
-    first: float | None  # seconds to the first part with text
-    latency: float | None  # seconds of the whole answer
+    tokens_per_second: float | None  # of one user: of the time per output token, the geometric mean over the sample
     throughput: float | None  # tokens a second of all users together, over the time in which its blocks ran
 
 
@@ -208,14 +207,11 @@ def _side(
     side: Side, answers: Iterable[Answer], sample: Sequence[PairGroup], blocks: Sequence[dict[Side, Served]]
 ) -> SideFigures:
     """Of the answers that have a partner; of one server alone, of all that are long enough."""
-    pairs = [pair for group in sample for pair in group.pairs]
+    counted = all(pair.cut != "no_count" for group in sample for pair in group.pairs)
     alone = time_whole(answer for answer in answers if answer.side == side and not answer.problem)
-    timed = [pair.timed[side] for pair in pairs] or alone
-    means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in timed]
+    means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in alone]
     ran = [its[side] for its in blocks if side in its]
     return SideFigures(
-        1 / geometric_mean(means) if means and all(pair.cut != "no_count" for pair in pairs) else None,
-        (median(each.first for each in timed) or None) if timed else None,  # 0: not streamed
-        median(each.last for each in timed) if timed else None,
+        1 / geometric_mean(means) if means and counted else None,
         sum(each.tokens for each in ran) / sum(each.seconds for each in ran) if ran else None,
     )

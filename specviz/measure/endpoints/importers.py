@@ -20,7 +20,7 @@ from specviz.measure.endpoints.result import (
     dump_result,
     read_result,
 )
-from specviz.measure.endpoints.warnings import NAMES
+from specviz.measure.endpoints.sentences import NAMES
 from specviz.systems import read_bench
 from specviz.systems.benches import ToolAnswer, ToolRun
 

@@ -1,9 +1,9 @@
-"""The answers of two servers to the same prompts, paired, and how long each took for as many tokens. Pure.
+"""The answers of two servers to the same prompts, paired: how long each took, and what it wrote. Pure.
 
 A ratio is always that of the server without speculation over that with it: above 1, speculation is faster.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,13 +15,16 @@ from specviz.core.judge import UNTOLD, Interval, Judgement, judge
 from specviz.core.numbers import times
 from specviz.core.texts import join_choices
 from specviz.data.texts import page_texts
-from specviz.measure.endpoints.result import Answer, BenchResult, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
 Cut = Literal["", "cut", "not_cut", "no_count"]
 Both = dict[Side, Answer]
+# Shorter: the same until one of the two ends. Broken: they differ only where a character was cut in two.
+TextMatch = Literal["same", "shorter", "broken", "different"]
+BROKEN = "\ufffd"  # stands for half a character, in what a server writes token by token
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +233,57 @@ def _serve(answers: Sequence[Answer]) -> Served | None:
     seconds = max(each.began + each.seconds for each in answers) - min(each.began for each in answers)
     complete = all(each.tokens and not each.problem for each in answers) and seconds > SHORTEST
     return Served(sum(each.tokens or 0 for each in answers), seconds) if complete else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    pairs: int  # that could be compared
+    same: int
+    different: int
+    broken: int  # different only where a server cut characters in two: this proves nothing
+    unsteady: list[Side]  # those that write another text when they are asked again
+
+    @property
+    def identical(self) -> bool | None:
+        """None: only characters that were cut in two tell them apart."""
+        return None if self.same < self.same + self.broken == self.pairs else self.same == self.pairs
+
+
+def find_sameness(result: BenchResult) -> Sameness | None:
+    """None above temperature 0 (the texts are two draws each), where no texts are given, and for one server alone."""
+    both, _ = answered_by_both(result.answers)
+    pairs = [(its["with"], its["without"]) for its in both if _known(*its.values())]
+    if not pairs or not result.settings.greedy:
+        return None
+    found = Counter(_compare(*pair) for pair in pairs)
+    unsteady = [side for side in SIDES if _is_unsteady(result, side)]
+    return Sameness(len(pairs), found["same"], found["different"], found["broken"], unsteady)
+
+
+def _is_unsteady(result: BenchResult, side: Side) -> bool:
+    """Whether one of its texts to a prompt, at any concurrency, differs from its first."""
+    first: dict[int, Answer] = {}
+    own = [answer for answer in result.done() if answer.side == side]
+    again = [(first.setdefault(answer.prompt, answer), answer) for answer in own]
+    return any(_known(*pair) and _compare(*pair) == "different" for pair in again)
+
+
+def _have_ids(one: Answer, other: Answer) -> bool:
+    return bool(one.token_ids and other.token_ids)
+
+
+def _known(one: Answer, other: Answer) -> bool:
+    return _have_ids(one, other) or bool(one.text or other.text)
+
+
+def _compare(one: Answer, other: Answer) -> TextMatch:
+    if _have_ids(one, other):
+        until = min(len(one.token_ids), len(other.token_ids))
+        equal, begin = one.token_ids == other.token_ids, one.token_ids[:until] == other.token_ids[:until]
+        return "same" if equal else "shorter" if begin else "different"
+    if one.text == other.text:
+        return "same"
+    if BROKEN in one.text + other.text:
+        texts = [[char for char in each.text if char.isascii()] for each in (one, other)]
+        return "broken" if texts[0] == texts[1] else "different"
+    return "shorter" if one.text.startswith(other.text) or other.text.startswith(one.text) else "different"

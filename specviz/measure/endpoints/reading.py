@@ -75,9 +75,10 @@ class StreamedAnswer:
     asked: int  # tokens
     began: float
     pieces: list[JsonObject] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)  # of each part that has text or ids
-    part_seconds: list[float] = field(default_factory=list)
-    counted: list[int | None] = field(default_factory=list)  # tokens so far, as the server says with each of them
+    text: str = ""
+    part_seconds: list[float] = field(default_factory=list)  # of each part that has text or ids
+    texts: int = 0  # parts with text
+    counted: list[int | None] = field(default_factory=list)  # tokens so far, as the server says with each part
     token_ids: list[int] = field(default_factory=list)
     finish: str = ""
     tokens: int | None = None
@@ -100,8 +101,7 @@ class StreamedAnswer:
         self.pieces.append(piece)
         try:
             choices, usage = choices_in(Fields("", piece)), Fields("", piece).inner("usage")
-            text = "".join(choice.written for choice in choices)
-            ids = [token_id for choice in choices for token_id in choice.ids]
+            text, ids = "".join(each.written for each in choices), [each for choice in choices for each in choice.ids]
             self.finish = next((choice.finish for choice in choices if choice.finish), self.finish)
             counted = usage.tokens("completion_tokens")
         except InputError:
@@ -112,23 +112,19 @@ class StreamedAnswer:
             known = isinstance(prompt, int) and 0 <= prompt < 10**9
             self.tokens, self.prompt_tokens = counted, prompt if known else None
         if text or ids:
-            self.texts.append(text)
+            self.text += text
+            self.texts += bool(text)
             self.token_ids += ids
             self.part_seconds.append(round(now, 6))
             self.counted.append(counted)
 
     @property
-    def text(self) -> str:
-        return "".join(self.texts)
-
-    @property
     def part_tokens(self) -> list[int]:
         """Tokens of each part, if the server says with each how many there are so far; else none."""
         so_far = [count for count in self.counted if count is not None]
-        if not so_far or len(so_far) < len(self.counted):
-            return []
         new = [after - before for before, after in zip([0, *so_far], so_far, strict=False)]
-        return new if min(new) >= 0 and sum(new) == self.tokens else []
+        complete = len(so_far) == len(self.counted) and min(new, default=-1) >= 0 and sum(new) == self.tokens
+        return new if complete else []
 
     def check(self) -> None:
         """Raise BadAnswer where the answer is not whole, or where what it says of itself cannot be."""
@@ -136,14 +132,14 @@ class StreamedAnswer:
             raise BadAnswer("its stream ended before its answer did")
         if not self.part_seconds and not self.finish:  # an answer may end before its first word
             raise BadAnswer("its answer has no text")
+        parts = max(len(self.token_ids), self.texts)
+        if self.tokens == 0 and self.texts:  # some servers fill the field with zeros
+            self.tokens = None
         if self.tokens is None:
             return
-        parts = max(len(self.token_ids), sum(map(bool, self.texts)))
-        if not self.tokens and any(self.texts):  # some servers fill the field with zeros
-            self.tokens = None
-        elif self.tokens > self.asked + FEW_MORE:
+        if self.tokens > self.asked + FEW_MORE:
             raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
-        elif self.tokens < parts:
+        if self.tokens < parts:
             raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
 
 

@@ -13,11 +13,9 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import PairGroup, time_whole
+from specviz.measure.endpoints.pairs import PairGroup, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sameness import find_sameness
-from specviz.measure.endpoints.sentences import conclusion
-from specviz.measure.endpoints.warnings import broken_setup
+from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
 WrittenVerdict = Literal["helps", "neutral", "hurts", "cannot be told"]
 WORDS: dict[str, WrittenVerdict] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}

@@ -26,6 +26,7 @@ MOST_MEGABYTES = 32
 # An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
 SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60)
 
+PrefixCache = Literal["", "cold", "warm"]
 Side = Literal["with", "without"]
 SIDES: tuple[Side, Side] = ("with", "without")
 BenchName = Annotated[str, Field(max_length=300)]
@@ -63,6 +64,7 @@ class BenchSettings:
     concurrency: Annotated[list[Annotated[int, Field(ge=1, le=1_024)]], MostItems(20)]
     api: Literal["completions", "chat"]
     extra_body: Annotated[str, Field(max_length=2_000)] = ""  # further fields of each request, as JSON
+    prefix_cache: PrefixCache = ""  # whether servers may take a prompt from their cache; empty: as they do
 
     @property
     def greedy(self) -> bool:

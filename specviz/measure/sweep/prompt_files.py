@@ -26,6 +26,7 @@ MAX_NAME = 40  # characters of a name or a workload
 MAX_MESSAGES = 64  # of a conversation
 # What may hold the prompt, the first that an entry has; the last two are those of GSM8K and MBPP.
 CONTENTS = ("prompt", "messages", "turns", "question", "text")
+KINDS = ("workload", "kind", "category")  # what may hold its kind of text
 SHOWN = 4  # keys of an entry that are named in a sentence
 MAX_FILE_BYTES = 4_000_000
 MOST_READ = 1_000_000  # bytes of it
@@ -35,7 +36,7 @@ MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
 SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14)
 SEPARATORS = ",;\t"  # of a CSV
-COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
+COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
 _BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column
@@ -257,8 +258,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
         raise wrong_entry(f"{found!r}")
     if not (key := _content_key(found)):
         raise wrong_entry(join_choices([*found], "and"))
-    content, name = found[key], _word(found, "name", name)
-    workload = _word(found, "workload", OWN_WORKLOAD)
+    content, name, workload = found[key], _word(found, "name", name), _kind_of(found)
     if key == "messages" or is_conversation(content):
         messages = _messages(content)
         messages = messages[: _first_turn(messages)]
@@ -279,6 +279,14 @@ def _content_key(found: dict[str, Any]) -> str:
     return next((key for key in CONTENTS if found.get(key) is not None), "")
 
 
+def _kind_of(found: dict[str, Any]) -> str:
+    """The `workload` that it names, else another file's kind where that is a short text."""
+    if "workload" in found:
+        return _word(found, "workload", OWN_WORKLOAD)
+    kinds = (kind for key in KINDS if isinstance(kind := found.get(key), str) and kind.strip() and kind == plain(kind))
+    return next(kinds, OWN_WORKLOAD).strip()
+
+
 def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
     """How many messages there are before the user speaks twice: each prompt is measured by itself."""
     twice = (at for at, pair in enumerate(pairwise(messages), start=1) if pair[0][0] == pair[1][0] == "user")
@@ -290,7 +298,7 @@ def notes_on(found: object) -> list[str]:
     if not isinstance(found, dict):
         return []
     content = found.get(key := _content_key(found))
-    unused = [name for name, value in found.items() if value is not None and name not in (key, "name", "workload")]
+    unused = [name for name, value in found.items() if value is not None and name not in (key, "name", *KINDS)]
     names = [f'"{plain(key)}"' for key in unused]
     notes = [say("unused", names=join_choices([*names[:SHOWN], *["…"] * (len(names) > SHOWN)], "and"))] if names else []
     several = isinstance(content, list) and len(content) > 1

@@ -12,19 +12,21 @@ from specviz.figures.bench import (
     load_figure,
     prompts_figure,
     throughput_figure,
+    times_figure,
 )
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.report import dump_csv, table
-from specviz.measure.endpoints.result import SIDES
 from specviz.measure.endpoints.sentences import (
+    NAMES,
     asked_in_words,
+    bench_warnings,
+    broken_setup,
     details_in_words,
     limit_in_words,
     losses_in_words,
     measure_next,
     no_speedup_in_words,
 )
-from specviz.measure.endpoints.warnings import NAMES, bench_warnings, broken_setup
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
@@ -133,23 +135,23 @@ def _headline(found: BenchFindings) -> None:
 
 
 def _charts(found: BenchFindings, name: str) -> None:
-    result, loads = found.result, found.measured
-    if loads:
-        load = _choose_load(loads, name)
-        two_charts(
-            (load_figure(loads), "server-speedup", SAYS["server_loads"]),
-            (
-                prompts_figure(load, result.prompts),
-                "server-prompts",
-                SAYS["server_prompts"].format(concurrency=load.concurrency),
-            ),
-        )
-    sides = [side for side in SIDES if result.server(side)]
-    drawn = [(throughput_figure(found.loads, sides), "server-throughput", SAYS["server_throughput"])]
+    drawn, several = [], len(found.loads) > 1
+    load = _choose_load(found.measured, name) if found.measured else next(iter(found.loads), None)
+    if found.measured and several:
+        drawn.append((load_figure(found.measured), "server-speedup", SAYS["server_loads"]))
+    if load and load.prompts:
+        prompts = SAYS["server_prompts"].format(concurrency=load.concurrency)
+        drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
+    if load:
+        times = SAYS["server_times"].format(concurrency=load.concurrency)
+        drawn.append((times_figure(found, load), "server-times", times))
+    if several:
+        rates = throughput_figure(found.loads, list(found.loads[0].sides))
+        drawn.append((rates, "server-throughput", SAYS["server_throughput"]))
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
-    if found.loads or len(drawn) > 1:
-        two_charts(*drawn)
+    for start in range(0, len(drawn), 2):
+        two_charts(*drawn[start : start + 2])
 
 
 def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
@@ -161,30 +163,20 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
     return known.get(chosen or 0, loads[0])
 
 
-RATES = ("one user, tokens / s", "all users, tokens / s", "answer, s")
-
-
-def _load_columns() -> dict[str, Any]:
-    return {
-        **numbers("%.1f", *RATES[:2]),
-        **numbers("%.2f", RATES[2]),
-        **numbers("%.0f", "first token, ms"),
-        **numbers(TIMES, "speedup", "95 % from", "to"),
-    }
+RATES = ("one user, tokens / s", "all users, tokens / s")
 
 
 def _loads_table(found: BenchFindings) -> None:
-    """A row for each concurrency and server: rates are means over prompts, times are medians."""
+    """A row for each concurrency and server."""
     rows: list[dict[str, Any]] = []
     for load, side in ((each, side) for each in found.loads for side in each.sides):
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
-        times = None if its.first is None else 1000 * its.first
-        values = its.tokens_per_second, its.throughput, its.latency
-        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side]}
-        row |= dict(zip(RATES, values, strict=True)) | {"first token, ms": times}
+        rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
+        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    data_table(rows, "server_loads_table", columns=_load_columns())
+    columns = numbers("%.1f", *RATES) | numbers(TIMES, "speedup", "95 % from", "to")
+    data_table(rows, "server_loads_table", columns=columns)
 
 
 TABLE = {  # the names of the columns by those of the rows
