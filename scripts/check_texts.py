@@ -3,11 +3,15 @@
 A missing key, a figure that does not exist, a reference to nothing; then each problem of a translation.
 """
 
+import re
 import string
 import sys
 from collections.abc import Callable, Collection, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from scripts.translating import translations
 from specviz.core.drafters import methods
@@ -17,12 +21,12 @@ from specviz.core.settings import setting_words
 from specviz.core.texts import (
     CONVERSIONS,
     AppTexts,
+    Facts,
     Sentences,
     TextError,
     TextFile,
     below,
-    figure_problems,
-    texts_below,
+    figures_in,
 )
 from specviz.data.bench_words import bench_words
 from specviz.data.lessons.facts import facts_of, figure_texts
@@ -73,6 +77,36 @@ def _problems_of(texts: AppTexts[Any], check: TextCheck, folder: Path) -> list[s
         return list(check(texts.read(folder)))
     except TextError as error:
         return error.problems
+
+
+def figure_problems(
+    file: TextFile[Any], node: yaml.Node, facts: Facts, keys: Collection[str] = (), *, typed: bool = False
+) -> Iterator[str]:
+    """What is wrong with the figures that the texts below a node name. `typed`: whether a text may hold digits."""
+    for text in texts_below(node, keys):
+        try:
+            names = figures_in(text.value)
+        except ValueError:
+            yield file.describe(text, "a brace is open or closed alone: a figure is named as in {accepted}.")
+            continue
+        for name in sorted(names - set(facts)):
+            near = get_close_matches(name, facts, n=1)
+            yield file.describe(text, f"there is no figure {{{name}}} here{f': {{{near[0]}}}?' if near else '.'}")
+        if not typed and re.search(r"\d", re.sub(r"\b(bfloat16|float32)\b|\{\w*\}", "", text.value)):
+            yield file.describe(text, "a figure is typed here: name it, as in {accepted}.")
+
+
+def texts_below(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.ScalarNode]:
+    """Every text in the file below this place, its own keys left out."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from texts_below(item)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if not keys or key.value in keys:
+                yield from texts_below(value)
 
 
 def _story(file: TextFile[tuple[StoryStep, ...]]) -> Iterator[str]:

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from textwrap import fill
 
+from scripts.chat_head import ALL, SHOWN_AT, ChatHead
+from scripts.chat_head import FILE as CHAT_FILE
 from specviz.core.files import RESULTS, read_stored
 from specviz.core.settings import DecodeSettings
-from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead
-from specviz.data.measured.chat_head import FILE as CHAT_FILE
 from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode

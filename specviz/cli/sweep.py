@@ -201,7 +201,7 @@ def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
         temperatures=temperatures,
         schedules=listed(
             "--schedules",
-            join_choices(SCHEDULES, "and"),
+            join_choices([*SCHEDULES], "and"),
             options.schedules or settings.draft_schedule,
             SCHEDULES.__getitem__,
         ),

@@ -10,10 +10,9 @@ language, in the order of the CLDR (in Polish one, few, many).
 import json
 import re
 import string
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from difflib import get_close_matches
 from numbers import Number
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -124,23 +123,6 @@ def translate(node: yaml.Node | None, translated: Entries) -> None:
         entry = translated.get((place, text.value))
         if entry and entry.text and not entry.outdated:
             text.value = entry.text
-
-
-def figure_problems(
-    file: TextFile[Any], node: yaml.Node, facts: Facts, keys: Collection[str] = (), *, typed: bool = False
-) -> Iterator[str]:
-    """What is wrong with the figures that the texts below a node name. `typed`: whether a text may hold digits."""
-    for text in texts_below(node, keys):
-        try:
-            names = figures_in(text.value)
-        except ValueError:
-            yield file.describe(text, "a brace is open or closed alone: a figure is named as in {accepted}.")
-            continue
-        for name in sorted(names - set(facts)):
-            near = get_close_matches(name, facts, n=1)
-            yield file.describe(text, f"there is no figure {{{name}}} here{f': {{{near[0]}}}?' if near else '.'}")
-        if not typed and re.search(r"\d", re.sub(r"\b(bfloat16|float32)\b|\{\w*\}", "", text.value)):
-            yield file.describe(text, "a figure is typed here: name it, as in {accepted}.")
 
 
 def figures_in(template: str) -> set[str]:
@@ -257,19 +239,6 @@ def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield from places(value, f"{above}/{key.value}" if above else key.value)
-
-
-def texts_below(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.ScalarNode]:
-    """Every text in the file below this place, its own keys left out."""
-    if isinstance(node, yaml.ScalarNode):
-        yield node
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from texts_below(item)
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if not keys or key.value in keys:
-                yield from texts_below(value)
 
 
 def _name_line(path: Path, node: yaml.Node, problem: str) -> str:

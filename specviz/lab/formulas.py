@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from random import Random
 
-from specviz.core import theory
+from specviz.core.theory import expected_tokens
 from specviz.lab.exercise import Arguments, FormulaExercise
 
 Row = Sequence[float]
@@ -85,12 +85,8 @@ def _leftover_cases() -> list[Arguments]:
 # Expected tokens per target call: 1 + α + … + α^γ
 
 
-def expected_tokens(alpha: float, draft_length: int) -> float:
-    return theory.expected_tokens(alpha, draft_length)
-
-
 EXPECTED: Mapping[str, Callable[..., object]] = {
-    "bonus_forgotten": lambda a, n: theory.expected_tokens(a, n) - 1,
+    "bonus_forgotten": lambda a, n: expected_tokens(a, n) - 1,
     "one_power_short": lambda a, n: sum(a**k for k in range(n)),
     "straight_line": lambda a, n: 1 + a * n,
     "accepted_share": lambda a, n: a * n,
@@ -111,7 +107,7 @@ def _expected_cases() -> list[Arguments]:
 
 
 def best_draft_length(alpha: float, cost: float, check: Sequence[float], longest: int) -> int:
-    return _best(lambda n: theory.expected_tokens(alpha, n) / (n * cost + check[n]), longest)
+    return _best(lambda n: expected_tokens(alpha, n) / (n * cost + check[n]), longest)
 
 
 def _best(speed: Callable[[int], float], longest: int, least: float = 1.0) -> int:
@@ -121,21 +117,17 @@ def _best(speed: Callable[[int], float], longest: int, least: float = 1.0) -> in
     return best if speeds and speeds[best] > least else 0
 
 
-def _tokens(alpha: float, length: int) -> float:
-    return theory.expected_tokens(alpha, length)
-
-
 LENGTHS: Mapping[str, Callable[..., object]] = {
-    "checks_free": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (n * c + 1), most),
-    "drafts_free": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / v[n], most),
-    "draft_paid_once": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (c + v[n]), most),
-    "never_off": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (n * c + v[n]), most, 0.0),
-    "one_row_short": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (n * c + v[n - 1]), most),
-    "most_tokens": lambda a, c, v, most: _best(lambda n: _tokens(a, n), most),
-    "bonus_forgotten": lambda a, c, v, most: _best(lambda n: (_tokens(a, n) - 1) / (n * c + v[n]), most),
-    "slowest": lambda a, c, v, most: _best(lambda n: (n * c + v[n]) / _tokens(a, n), most),
-    "longest_left_out": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (n * c + v[n]), most - 1),
-    "check_for_each_guess": lambda a, c, v, most: _best(lambda n: _tokens(a, n) / (n * (c + v[n])), most),
+    "checks_free": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (n * c + 1), most),
+    "drafts_free": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / v[n], most),
+    "draft_paid_once": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (c + v[n]), most),
+    "never_off": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (n * c + v[n]), most, 0.0),
+    "one_row_short": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (n * c + v[n - 1]), most),
+    "most_tokens": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n), most),
+    "bonus_forgotten": lambda a, c, v, most: _best(lambda n: (expected_tokens(a, n) - 1) / (n * c + v[n]), most),
+    "slowest": lambda a, c, v, most: _best(lambda n: (n * c + v[n]) / expected_tokens(a, n), most),
+    "longest_left_out": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (n * c + v[n]), most - 1),
+    "check_for_each_guess": lambda a, c, v, most: _best(lambda n: expected_tokens(a, n) / (n * (c + v[n])), most),
 }
 
 
@@ -148,7 +140,7 @@ def _length_cases() -> list[Arguments]:
 
 def _is_close(alpha: float, cost: float, check: Sequence[float], longest: int) -> bool:
     """Whether rounding could decide which length is best."""
-    speeds = sorted([1.0, *(_tokens(alpha, n) / (n * cost + check[n]) for n in range(1, longest + 1))])
+    speeds = sorted([1.0, *(expected_tokens(alpha, n) / (n * cost + check[n]) for n in range(1, longest + 1))])
     return speeds[-1] - speeds[-2] < 1e-3
 
 
@@ -156,20 +148,7 @@ def _is_close(alpha: float, cost: float, check: Sequence[float], longest: int) -
 
 
 def prompt_lookup(tokens: Sequence[int], longest: int, draft_length: int) -> list[int]:
-    for n in range(min(longest, len(tokens) - 1), 0, -1):
-        if (start := _latest(tokens, n)) is not None:
-            return list(tokens[start + n : start + n + draft_length])
-    return []
-
-
-def _earlier(tokens: Sequence[int], n: int) -> list[int]:
-    """Where the last n tokens stand earlier, the latest place first."""
-    ending = list(tokens[-n:])
-    return [start for start in range(len(tokens) - n - 1, -1, -1) if list(tokens[start : start + n]) == ending]
-
-
-def _latest(tokens: Sequence[int], n: int) -> int | None:
-    return next(iter(_earlier(tokens, n)), None)
+    return _looked_up(tokens, _sizes(tokens, longest), draft_length)
 
 
 def _looked_up(
@@ -184,6 +163,12 @@ def _looked_up(
 
 def _sizes(tokens: Sequence[int], longest: int) -> list[int]:
     return list(range(min(longest, len(tokens) - 1), 0, -1))
+
+
+def _earlier(tokens: Sequence[int], n: int) -> list[int]:
+    """Where the last n tokens stand earlier, the latest place first."""
+    ending = list(tokens[-n:])
+    return [start for start in range(len(tokens) - n - 1, -1, -1) if list(tokens[start : start + n]) == ending]
 
 
 LOOKUP: Mapping[str, Callable[..., object]] = {
@@ -218,23 +203,22 @@ def _lookup_cases() -> list[Arguments]:
 # A greedy walk through a tree of guesses: the accepted guesses by their place, then the target's own token
 
 
-def walk_tree(tokens: Sequence[int], parents: Sequence[int], best: Sequence[int]) -> tuple[list[int], int]:
-    return _walk(tokens, parents, best)
-
-
-def _walk(
-    tokens: Sequence[int], parents: Sequence[int], best: Sequence[int], *, most: int = 99, shift: int = 1
+def walk_tree(
+    tokens: Sequence[int], parents: Sequence[int], best: Sequence[int], most: int = 99, eldest: bool = False
 ) -> tuple[list[int], int]:
-    """`parents` are places of guesses, −1 is the text; `best[i + 1]` is the target's token after guess i."""
+    """`parents` are places of guesses, −1 is the text; `best[i + 1]` is the target's token after guess i.
+
+    A usual mistake takes one guess at `most`, or judges only the first child of each, the `eldest`.
+    """
     path, node = list[int](), -1
     while len(path) < most:
-        wanted = best[min(node + shift, len(best) - 1)]
-        child = next((i for i, p in enumerate(parents) if p == node and tokens[i] == wanted), None)
+        children = [i for i, parent in enumerate(parents) if parent == node][: 1 if eldest else None]
+        child = next((i for i in children if tokens[i] == best[node + 1]), None)
         if child is None:
             break
         path.append(child)
         node = child
-    return path, best[min(node + shift, len(best) - 1)]
+    return path, best[node + 1]
 
 
 def _any_node(tokens: Sequence[int], parents: Sequence[int], best: Sequence[int]) -> tuple[list[int], int]:
@@ -247,31 +231,16 @@ def _any_node(tokens: Sequence[int], parents: Sequence[int], best: Sequence[int]
     return path, best[len(path)]
 
 
-def _first_children(tokens: Sequence[int], parents: Sequence[int], best: Sequence[int]) -> tuple[list[int], int]:
-    """Only the first child of each node is judged."""
-    path, node = list[int](), -1
-    while (child := next((i for i, p in enumerate(parents) if p == node), None)) is not None:
-        if tokens[child] != best[node + 1]:
-            break
-        path.append(child)
-        node = child
-    return path, best[node + 1]
-
-
-def _last_of(path: Sequence[int], default: int = -1) -> int:
-    return path[-1] if path else default
-
-
 TREE: Mapping[str, Callable[..., object]] = {
-    "first_child_only": _first_children,
+    "first_child_only": lambda t, p, b: walk_tree(t, p, b, eldest=True),
     "chain": _any_node,
-    "one_step": lambda t, p, b: _walk(t, p, b, most=1),
-    "own_forgotten": lambda t, p, b: (_walk(t, p, b)[0], None),
-    "own_of_text": lambda t, p, b: (_walk(t, p, b)[0], b[0]),
-    "own_of_parent": lambda t, p, b: (_walk(t, p, b)[0], b[max(0, _last_of(_walk(t, p, b)[0]))]),
-    "tokens_not_places": lambda t, p, b: ([t[i] for i in _walk(t, p, b)[0]], _walk(t, p, b)[1]),
-    "rows_not_places": lambda t, p, b: ([i + 1 for i in _walk(t, p, b)[0]], _walk(t, p, b)[1]),
-    "count_not_path": lambda t, p, b: (len(_walk(t, p, b)[0]), _walk(t, p, b)[1]),
+    "one_step": lambda t, p, b: walk_tree(t, p, b, most=1),
+    "own_forgotten": lambda t, p, b: (walk_tree(t, p, b)[0], None),
+    "own_of_text": lambda t, p, b: (walk_tree(t, p, b)[0], b[0]),
+    "own_of_parent": lambda t, p, b: (walk_tree(t, p, b)[0], b[max([0, *walk_tree(t, p, b)[0][-1:]])]),
+    "tokens_not_places": lambda t, p, b: ([t[i] for i in walk_tree(t, p, b)[0]], walk_tree(t, p, b)[1]),
+    "rows_not_places": lambda t, p, b: ([i + 1 for i in walk_tree(t, p, b)[0]], walk_tree(t, p, b)[1]),
+    "count_not_path": lambda t, p, b: (len(walk_tree(t, p, b)[0]), walk_tree(t, p, b)[1]),
     "nothing_accepted": lambda t, p, b: ([], b[0]),
 }
 

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from random import Random
 
 from specviz.lab.exercise import LabFinding, StudentFunction, describe, outcome
-from specviz.lab.formulas import Row, leftover
+from specviz.lab.formulas import Row, acceptance_chance, leftover
 from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, one_hot, to_probs
 from specviz.measure.proof.findings import look
 from specviz.measure.proof.pieces import REAL, Pieces
@@ -29,10 +30,6 @@ Rule = Callable[[Sequence[int], Sequence[Row], Sequence[Row]], Chances]
 
 Q = ((0.55, 0.25, 0.15, 0.05), (0.10, 0.60, 0.05, 0.25))  # of each drafted token
 P = ((0.20, 0.40, 0.10, 0.30), (0.30, 0.30, 0.15, 0.25), (0.05, 0.15, 0.70, 0.10))
-
-
-def _chance(p: Row, q: Row, token: int) -> float:
-    return min(1.0, p[token] / q[token])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def _one_number(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> C
     """One random number is drawn for the whole draft: a place is accepted if all chances until it are above it."""
     found, least = Chances(), 1.0
     for i, token in enumerate(drafted):
-        chance = min(least, _chance(p[i], q[i], token))
+        chance = min(least, acceptance_chance(p[i], q[i], token))
         _spread(found, i, leftover(p[i], q[i]), least - chance)
         least = chance
     _spread(found, len(drafted), p[len(drafted)], least)
@@ -78,7 +75,7 @@ def _one_number(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> C
 def _all_accepted_counted(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
     """It goes on after a rejection: accepted tokens are counted wherever they stand."""
     found = Chances()
-    chances = [_chance(p[i], q[i], token) for i, token in enumerate(drafted)]
+    chances = [acceptance_chance(p[i], q[i], token) for i, token in enumerate(drafted)]
     for kept in product((True, False), repeat=len(drafted)):
         share = 1.0
         for keep, chance in zip(kept, chances, strict=True):
@@ -148,24 +145,12 @@ def _is_outcome(given: tuple[object, ...], drafted: int) -> bool:
     return isinstance(accepted, int) and 0 <= accepted <= drafted and (token is None or isinstance(token, int))
 
 
-def _expected(rule: Rule) -> dict[tuple[int, ...], Chances]:
-    drafts = product(*(range(len(row)) for row in Q))
-    return {draft: rule(draft, Q, P) for draft in drafts}
-
-
-def _share(draft: Sequence[int]) -> float:
-    share = 1.0
-    for token, row in zip(draft, Q, strict=True):
-        share *= row[token]
-    return share
-
-
 def _p_value(counts: Mapping[Seen, int], rule: Rule) -> float:
     """Chi-squared over every drafted pair, count and token; 0 where something was seen that the rule never does."""
     means = {
-        (*draft, *last): DRAWS * _share(draft) * chance
-        for draft, chances in _expected(rule).items()
-        for last, chance in chances.items()
+        (*draft, *last): DRAWS * prod(row[token] for token, row in zip(draft, Q, strict=True)) * chance
+        for draft in product(*(range(len(row)) for row in Q))
+        for last, chance in rule(draft, Q, P).items()
         if chance > ROUNDING
     }
     if any(seen not in means for seen in counts):

@@ -32,7 +32,8 @@ def of_other_systems() -> Claims:
     same = found.agreement.values()
     yield "all wrote the same texts", all(each.same_text == each.prompts for each in same)
     yield "the same guesses were accepted", all(each.same_counts in (None, each.prompts) for each in same)
-    pairs = [(found.select_system(one), found.select_system(other)) for one, other in permutations(PEERS, 2)]
+    every = {name: [kind[name] for kind in found.kinds.values()] for name in PEERS}
+    pairs = [(every[one], every[other]) for one, other in permutations(PEERS, 2)]
     each_kind = [
         (a.gain > b.gain, a.speculative_ms > b.speculative_ms)
         for one, other in pairs

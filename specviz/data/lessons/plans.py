@@ -182,19 +182,6 @@ class PlanError(InputError):
         super().__init__("\n".join(self.problems))
 
 
-def _limit_items(most: int) -> BeforeValidator:
-    """Counts a list before anything is made of it."""
-
-    def counted(items: object) -> object:
-        if not isinstance(items, list) or not items:
-            raise ValueError(say("write_list"))
-        if len(items) > most:
-            raise ValueError(say("long_text", count=len(items), most=most))
-        return items
-
-    return BeforeValidator(counted)
-
-
 @dataclass(frozen=True, slots=True)
 class PlanFile:
     """A plan as its file has it."""
@@ -202,8 +189,8 @@ class PlanFile:
     __pydantic_config__ = ConfigDict(extra="forbid")
     title: Title
     minutes: Minutes
-    goals: Annotated[tuple[ShortText, ...], _limit_items(MAX_GOALS)]
-    moments: Annotated[tuple[Moment, ...], _limit_items(MAX_MOMENTS)]
+    goals: Annotated[tuple[ShortText, ...], Field(min_length=1, max_length=MAX_GOALS)]
+    moments: Annotated[tuple[Moment, ...], Field(min_length=1, max_length=MAX_MOMENTS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +218,9 @@ def parse_plan(
     try:
         read = _FILE.validate_python(content, context=known_models)
     except ValidationError as error:
-        found += [problem for each in error.errors(include_url=False) for problem in _problems(node, each)]
+        every = error.errors(include_url=False)  # a list is also too short where no item is without a problem
+        told = [each for each in every if each["type"] != "too_short" or not each["input"]]
+        found += [problem for each in told for problem in _problems(node, each)]
     if found:
         raise PlanError([said for _, said in sorted(found, key=lambda problem: problem[0])])
     together = sum(moment.minutes for moment in read.moments)
@@ -311,7 +300,9 @@ def _sentence(error: Any, name: str, fields: str) -> str:
             return say("write_fields", fields=fields)
         case "string_type" | "string_too_short":
             return say("write_text")
-        case "string_too_long":
+        case "tuple_type" | "too_short":
+            return say("write_list")
+        case "string_too_long" | "too_long":
             return say("long_text", count=len(error["input"]), most=error["ctx"]["max_length"])
     return str(error["msg"]).removeprefix("Value error, ")
 

@@ -22,7 +22,6 @@ POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
 ENDINGS = {" tree": " (tree)", " argmax": " (most probable drafts)", " block": " (block verification)"}
 TREE, ARGMAX, BLOCK = ENDINGS
 SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
-FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -158,11 +157,6 @@ class MeasuredMethods:
     def disturbed(self) -> bool:
         """Whether other programs slowed the steps, so that its speedups are too high."""
         return self.slowdown > SLOWEST
-
-    @property
-    def trial(self) -> bool:
-        """Whether it is too short to report: it only shows that everything works."""
-        return self.prompts < FEWEST_PROMPTS or self.tokens < FEWEST_TOKENS
 
     @property
     def greedy(self) -> TemperatureFigures | None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
 from typing import Literal
 
 from specviz.core.files import RESULTS, read_stored
@@ -49,16 +48,6 @@ class Peers:
     options: PeersOptions
     kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
-
-    def select_system(self, system: PeerSystem) -> list[Decoding]:
-        """One for each kind of text."""
-        return [systems[system] for systems in self.kinds.values()]
-
-    def plain_ms(self, system: PeerSystem) -> float:
-        return median(each.plain_ms for each in self.select_system(system))
-
-    def speculative_ms(self, system: PeerSystem) -> float:
-        return median(each.speculative_ms for each in self.select_system(system))
 
 
 recorded_peers = cache_once(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))
