@@ -4,45 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { figuresOf, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
-import { Figures } from "../../assets/browser/stage/figures.js";
-import { Result } from "../../assets/browser/stage/result.js";
+import { noteOn, reachOf, valuesOf } from "../../assets/browser/stage/figures.js";
+import { explained, outcomeOf } from "../../assets/browser/stage/result.js";
 
 /** @import { ReplayedLength, StagePayload } from "../../assets/browser/dist/payloads.js" */
 
-/** @typedef {{ hidden?: boolean, textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }} Part */
-
-/** @typedef {{ stage: HTMLElement, parts: Record<string, Part>, texts: Record<string, string>, marks: Record<string, boolean | undefined> }} Fake */
-
-/** A stage without a browser: the texts that were put into it, by selector, and its attributes. @returns {Fake} */
-function fake() {
-  /** @type {Fake["parts"]} */
-  const parts = {};
-  /** @type {Fake["marks"]} */
-  const marks = {};
-  const classList = { toggle: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on) };
-  const part = () => ({ textContent: "", classList, replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
-  const stage = {
-    dataset: {},
-    querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
-    toggleAttribute: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on),
-  };
-  const texts = new Proxy(/** @type {Record<string, string>} */ ({}), { get: (_, selector) => parts[String(selector)].textContent });
-  return { stage: /** @type {HTMLElement} */ (/** @type {unknown} */ (stage)), parts, texts, marks };
-}
-
-/** What was put into an element: of a term its words in brackets, and the id of its tip. @param {unknown} node */
-function words(node) {
-  if (typeof node === "string") return node;
-  const { textContent, tip } = /** @type {{ textContent: string, tip?: string }} */ (node);
-  return tip ? `[${textContent}: ${tip}]` : textContent;
-}
-globalThis.document = /** @type {Document} */ (/** @type {unknown} */ ({
-  createElement: () => ({
-    textContent: "",
-    setAttribute(/** @type {string} */ _, /** @type {string} */ tip) { Object.assign(this, { tip }); },
-    append(/** @type {unknown[]} */ ...nodes) { this.textContent += nodes.map(words).join(""); },
-  }),
-}));
+/** @param {any} node @returns {string} */
+const textOf = (node) => (Array.isArray(node) ? node.map(textOf).join("") : typeof node === "object" && node ? textOf(node.props.children) : (node ?? ""));
 
 /** @type {ReplayedLength} */
 const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234, interval: null };
@@ -60,14 +28,17 @@ const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup
 const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ ...DONE, ...changes }));
 
 /**
+ * What is said; a term in brackets, with the id of its tip.
  * @param {StagePayload} data
  * @param {ReplayedLength | null} [replayed]
  * @param {boolean} [over]
  */
 function shown(data, replayed = null, over = true) {
-  const { stage, texts, marks } = fake();
-  new Result(stage).show(data, { length: 6, run: replayed, released: false }, over);
-  return { when: texts[".says .when"], says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks, texts };
+  const outcome = outcomeOf(data, { length: 6, run: replayed, released: false }, over) ?? assert.fail();
+  const { equation, reason } = outcome;
+  const term = (/** @type {string} */ words, /** @type {string | null | undefined} */ tip) => (tip ? `[${words}: ${tip}]` : words);
+  const pieces = equation?.pieces.map(({ words, part }) => term(words, part && `tip-${part}`)) ?? [];
+  return { ...outcome, reason: [pieces.join(""), equation && " ", ...explained(reason).map(({ words, tip }) => term(words, tip))].join("") };
 }
 
 test("during the tour nothing is run, and the line does not say so", () => {
@@ -84,10 +55,10 @@ test("the result and its reason are those of the run, and one line compares it w
     [{ running: true }, ""],
   ];
   for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
-  const { says, reason, marks } = shown(run({ before: BEFORE }));
-  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false, long: false }]);
-  assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
-  assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
+  const { says, reason, doubted } = shown(run({ before: BEFORE }));
+  assert.deepEqual([says, reason, doubted], ["1.54 times as fast", `${EQUATION}It pays`, false]);
+  assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).doubted, true);
+  assert.equal(outcomeOf(run({ result: undefined }), { length: 6, run: null, released: false }, true), null, "a link can hide it");
 });
 
 test("where the machine was busy, only what is exact is compared", () => {
@@ -104,7 +75,6 @@ test("where the machine was busy, only what is exact is compared", () => {
   ];
   for (const [changes, change] of cases) {
     const said = shown(run(changes));
-    assert.equal(said.marks.long, change.length > 170, "it has smaller letters then, and is not cut");
     assert.equal(said.change, change);
     assert.match(said.reason, /It pays$/);
   }
@@ -141,12 +111,9 @@ test("a run has one speedup: the measured one, and where that is not trusted its
     [{ running: true, rounds: [] }, null, "–", "–", "— accepted, - - speedup estimated, ● measured"],
   ];
   for (const [changes, replayed, soFar, atLength, note] of cases) {
-    const { stage, texts } = fake();
-    const figures = new Figures(stage);
-    figures.load(run(changes));
-    figures.show(2, { letters: 12, narrow: false, key: "" }, { length: replayed ? 6 : 4, run: replayed, released: false });
-    const found = ["[data-figure=speedup] .value", "[data-figure=lengths] .value", "[data-figure=lengths] .note"].map((part) => texts[part]);
-    assert.deepEqual(found, [soFar, atLength, note]);
+    const data = run(changes);
+    const { speedup, lengths } = valuesOf(data, data.rounds[1]?.after, { length: replayed ? 6 : 4, run: replayed, released: false });
+    assert.deepEqual([speedup, lengths, textOf(noteOn(data))], [soFar, atLength, note]);
   }
   assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, interval: null, kind: "estimated" });
 });
@@ -180,11 +147,9 @@ test("a run's figures are two numbers, of a run that goes on not yet", () => {
 });
 
 test("the axes reach what is drawn, and nothing of a run before the last two", () => {
-  const figures = new Figures(fake().stage);
   /** @param {object} [changes] */
   const reach = (changes) => {
-    figures.load(run(changes));
-    const { rounds, speedup } = figures.reach;
+    const { rounds, speedup } = reachOf(run(changes));
     return { rounds, speedup };
   };
   const sampled = { replay: { why_not: "sampled" } };
@@ -200,8 +165,7 @@ test("the axes reach what is drawn, and nothing of a run before the last two", (
   assert.equal(reach({ before: { ...BEFORE, trusted: false, speedup: [2.6] } }).speedup, 2.6);
   assert.equal(reach(of(400, 1.5)).speedup, 5, "no round writes more than 4 guesses and a token");
   assert.equal(reach({ ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }).speedup, 2);
-  assert.equal(figures.reach.lengths, 2, "at each draft length only the whole runs are drawn");
-  figures.load(run(of(4.4, 2, 1.6)));
-  assert.deepEqual(figures.reach, { rounds: 4, speedup: 4.4, lengths: 1.6 });
+  assert.equal(reachOf(run({ ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } })).lengths, 2, "at each draft length only the whole runs are drawn");
+  assert.deepEqual(reachOf(run(of(4.4, 2, 1.6))), { rounds: 4, speedup: 4.4, lengths: 1.6 });
   assert.deepEqual(speedupTicks({ speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
 });

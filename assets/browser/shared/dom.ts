@@ -1,12 +1,4 @@
-// Elements: made, found. Text only ever becomes text, never HTML. What a model wrote stands in a bdi: no browser translates it.
-
-export function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className?: string, text?: string) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  if (tag === "bdi") made.translate = false;
-  return made;
-}
+// Elements are made by Preact: text only ever becomes text, never HTML. What a model wrote stands in a bdi: no browser translates it.
 
 /** The element that a component's own HTML is known to have. */
 export function find<Found extends HTMLElement = HTMLElement>(parent: ParentNode, selector: string): Found {

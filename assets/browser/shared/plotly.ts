@@ -1,7 +1,5 @@
 // plotly.js: loaded once a page, from this server.
 
-import { element } from "./dom.js";
-
 /** What is used of plotly.js. */
 export interface PlotlyModule {
   react: (plot: HTMLElement, traces: object[], layout: object, config: object) => void;
@@ -42,5 +40,5 @@ export function adoptPlotlyStyles(root: Node) {
   if (!(plotlyStyle instanceof HTMLStyleElement) || !plotlyStyle.sheet) return;
   if (!(root instanceof ShadowRoot) || root.querySelector(".plotly-rules")) return;
   const rules = [...plotlyStyle.sheet.cssRules].map((rule) => rule.cssText);
-  root.append(element("style", "plotly-rules", rules.join("\n")));
+  root.append(Object.assign(document.createElement("style"), { className: "plotly-rules", textContent: rules.join("\n") }));
 }

@@ -2,7 +2,7 @@
 // The run before is a pale line in each of the first three.
 
 import { render, type ComponentType } from "preact";
-import { element, find } from "../shared/dom.js";
+import { find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { Level, LineAhead, LineOfBefore, LineSoFar, PERCENT, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, trusted, type Asked, type Reach } from "./curves.js";
 import { LengthsFigure } from "./lengths_figure.js";
@@ -84,18 +84,20 @@ export class Figures {
 
   #showValues(done: number, data: StagePayload, asked: Asked) {
     const after = this.rounds[done - 1];
-    this.values.acceptance.textContent = percent(after?.acceptance);
+    for (const [name, value] of Object.entries(valuesOf(data, after, asked))) this.values[name as FigureName].textContent = value;
     this.counts.acceptance.textContent = fraction(after?.accepted, after?.drafted);
-    this.values.positions.textContent = percent(after?.judgement);
     this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
-    const doubted = !trusted(data);
-    this.doubt.textContent = doubted ? say("busy_when_measured") : "";
-    const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
-    this.values.speedup.textContent = pending ? "…" : after && doubted ? say("not_trusted") : times(after?.speedup);
-    this.values.lengths.textContent = markInWords(data, asked);
-    this.note.replaceChildren(...noteOn(data));
+    this.doubt.textContent = trusted(data) ? "" : say("busy_when_measured");
+    render(noteOn(data), this.note);
     this.note.title = data.replay.why_not ?? say("speedup_times", { times: data.replay.times });
   }
+}
+
+/** The figure beside the name of each chart. */
+export function valuesOf(data: StagePayload, after: FiguresAfter | undefined, asked: Asked): Record<FigureName, string> {
+  const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
+  const speedup = pending ? "…" : after && !trusted(data) ? say("not_trusted") : times(after?.speedup);
+  return { acceptance: percent(after?.acceptance), speedup, lengths: markInWords(data, asked), positions: percent(after?.judgement) };
 }
 
 function markInWords(data: StagePayload, asked: Asked) {
@@ -107,18 +109,18 @@ function markInWords(data: StagePayload, asked: Asked) {
 }
 
 /** Which curve is which, and where the speedup is from; or why there are no curves. */
-function noteOn(data: StagePayload) {
+export function noteOn(data: StagePayload) {
   const { replay } = data;
-  if (replay.why_not !== null) return [replay.why_not];
-  const accepted = [element("span", "left", say("key_of_accepted")), ", "];
+  if (replay.why_not !== null) return <>{replay.why_not}</>;
+  const accepted = <><span class="left">{say("key_of_accepted")}</span>, </>;
   const known = Object.values(replay.lengths).some((run) => run.speedup !== null);
-  if (!known) return [...accepted, say("no_speedup")];
-  if (!trusted(data)) return [...accepted, element("span", "right", say("key_of_speedup_busy"))];
-  return [...accepted, element("span", "right", say("key_of_speedup")), ", ", element("span", "right", say("key_of_measured"))];
+  if (!known) return <>{accepted}{say("no_speedup")}</>;
+  if (!trusted(data)) return <>{accepted}<span class="right">{say("key_of_speedup_busy")}</span></>;
+  return <>{accepted}<span class="right">{say("key_of_speedup")}</span>, <span class="right">{say("key_of_measured")}</span></>;
 }
 
 /** How far the axes go: to the end of what is drawn, the run and the one before. */
-function reachOf({ rounds, replay, before, draft_length: length }: StagePayload): Reach {
+export function reachOf({ rounds, replay, before, draft_length: length }: StagePayload): Reach {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
   const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
   const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];

@@ -1,7 +1,6 @@
 // The result of the run at the top of the stage, and how it differs from the run before. While the draft length is dragged:
 // what the replay at that length comes to.
 
-import { element, find } from "../shared/dom.js";
 import { fixed, localize } from "../shared/localize.js";
 import { percent, times } from "../shared/numbers.js";
 import { estimated, figuresOf, lastOf, trusted, type Asked, type Point } from "./curves.js";
@@ -9,46 +8,26 @@ import { certainty, equationOf, type Equation } from "./equation.js";
 import { say } from "./words.js";
 import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 
-const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** words of the reason, and the tips that explain them */
 const EXPLAINED: Record<string, string> = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
 
-export class Result {
-  says = find(this.stage, ".says strong");
-  when = find(this.stage, ".says .when");
-  same = find(this.stage, ".same");
-  reason = find(this.stage, ".reason");
-  change = find(this.stage, ".change");
-  shown: string | null = null; // the equation and the reason
+export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
 
-  constructor(public stage: HTMLElement) {}
-
-  /** `over`: whether all of the run was played */
-  show(data: StagePayload, { length, run, released }: Asked, over: boolean) {
-    this.stage.toggleAttribute("data-result", Boolean(data.result));
-    if (!data.result) return;
-    this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
-    this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    this.same.textContent = this.same.title = data.result.same;
-    this.when.textContent = over || run || data.running ? "" : say("at_the_end");
-    const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
-    const reason = run && data.replay.why_not === null ? whyEstimated(data.replay.times, run, released, Boolean(data.tour)) : own;
-    this.#explain(equationOf(data, run), reason);
-    this.reason.title = `${reason} (${data.measured})`; // the line may be cut
-    this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
-    this.change.classList.toggle("long", this.change.title.length > LONG_CHANGE);
-  }
-
-  /** The equation and the words after it. What has not changed stays, so that a term keeps its focus. */
-  #explain(equation: Equation | null, reason: string) {
-    const wanted = JSON.stringify([equation, reason]);
-    if (wanted === this.shown) return;
-    this.shown = wanted;
-    const line = element("span", "equation");
-    for (const { part, words } of equation?.pieces ?? []) line.append(part ? term(words, `tip-${part}`) : words);
-    this.reason.replaceChildren(...(equation ? [line, " "] : []), ...explained(reason));
-    for (const [part, words] of Object.entries(equation?.tips ?? {})) find(this.stage, `#tip-${part}`).textContent = words;
-  }
+/** Null where the stage shows no result. `over`: whether all of the run was played */
+export function outcomeOf(data: StagePayload, { length, run, released }: Asked, over: boolean): Outcome | null {
+  const { result, view, replay, running, tour, measured } = data;
+  if (!result) return null;
+  const own = (view === "simple" ? certainty(data) : null) ?? result.reason;
+  return {
+    says: run ? estimate(data, length, run) : result.says,
+    when: over || run || running ? "" : say("at_the_end"),
+    same: result.same,
+    reason: run && replay.why_not === null ? whyEstimated(replay.times, run, released, Boolean(tour)) : own,
+    equation: equationOf(data, run),
+    change: run ? whileDragging(data, length, run) : fromTheRunBefore(data),
+    doubted: !result.trusted && !run,
+    source: measured,
+  };
 }
 
 /** Where the estimate is from, and when the length is run. `times`: where the times of a replay are from */
@@ -86,19 +65,10 @@ function counts({ rounds, name, differs }: StagePayload, before: NonNullable<Sta
   });
 }
 
-/** A text as nodes: the words that have a tip are buttons that show it. */
-function explained(text: string) {
+/** A text in parts: the first place of a word that has a tip, and what stands around it. */
+export function explained(text: string): Array<{ words: string, tip?: string }> {
   const parts = text.split(new RegExp(`(${Object.keys(EXPLAINED).join("|")})`));
-  return parts.map((part, i) => (part in EXPLAINED && parts.indexOf(part) === i ? term(part, EXPLAINED[part]) : part));
-}
-
-/** No button element: WebKit counts its line as one more of the reason, and cuts the reason. `tip`: the id of its explanation */
-function term(words: string, tip: string) {
-  const made = element("span", "term", words);
-  made.tabIndex = 0;
-  made.setAttribute("role", "button");
-  made.setAttribute("aria-describedby", tip);
-  return made;
+  return parts.map((words, i) => ({ words, tip: parts.indexOf(words) === i ? EXPLAINED[words] : undefined }));
 }
 
 function whileDragging(data: StagePayload, length: number, run: ReplayedLength) {

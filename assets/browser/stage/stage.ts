@@ -13,16 +13,15 @@ import { accountOf } from "./account.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
 import { grown, joined, newer } from "./growth.js";
-import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { statusWords } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { Replay } from "./replay.js";
-import { Result } from "./result.js";
 import { runFilm, runSlide } from "./run_slide.js";
 import { Strip, type Place } from "./strip.js";
 import { readStyle } from "./style.js";
 import { Timeline, widthInWords } from "./timeline.js";
+import { Top } from "./top.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 import { say } from "./words.js";
@@ -51,8 +50,7 @@ export class Stage {
     changed: () => this.#showReplay(),
     place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
   });
-  headline = new Headline(this.node, this.playhead, this.replay);
-  result = new Result(this.node);
+  top = new Top(this.node, this.playhead, this.replay);
   figures = new Figures(this.node);
   timeline = new Timeline(this.node, this.playhead);
   inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
@@ -123,17 +121,14 @@ export class Stage {
   /** What depends on the draft length that the slider asks for. */
   #showReplay() {
     if (!this.data) return;
-    this.headline.showSentence(this.data);
-    this.headline.showSource(this.data);
-    this.result.show(this.data, this.replay.wanted, this.playhead.over);
+    this.top.show(this.data);
     this.figures.show(this.playhead.done, this.style, this.replay.wanted);
   }
 
   show() {
     if (!this.data) return;
-    const { round, phase, playing, done, over, speed } = this.playhead;
-    this.headline.showSentence(this.data);
-    this.result.show(this.data, this.replay.wanted, over);
+    const { round, phase, playing, done, speed } = this.playhead;
+    this.top.show(this.data);
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.strip.tell(widthInWords(this.data.rounds[round], this.data));
     this.transport.show();
@@ -157,7 +152,7 @@ export class Stage {
     const explained = !this.data.hide?.includes("explanation");
     this.pinned = explained ? place : null;
     this.#inspect(this.data);
-    if (place && explained && !this.playhead.playing) this.headline.say(this.inspector.text);
+    if (place && explained && !this.playhead.playing) this.top.say(this.inspector.text);
     const chip = place && this.data.rounds[place.round].chips[place.index];
     if (chip && meant) this.tour.choose({ round: place.round, status: chip.status, text: chip.text });
   }

@@ -4,7 +4,6 @@
 import { createElement, render } from "preact";
 import { find } from "../shared/dom.js";
 import { milliseconds, times } from "../shared/numbers.js";
-import { progress } from "./plain_words.js";
 import { TimelineFigure, plainStep, timelineMargin } from "./timeline_figure.js";
 import { isPlain, say } from "./words.js";
 import type { RoundPayload, StagePayload } from "../dist/payloads.js";
@@ -22,7 +21,6 @@ export class Timeline {
   cursor;
   note;
   veil;
-  caption;
   zoomButton;
   whole: boolean | null = null; // what the visitor chose; null: a part while it plays, all of it at the end
   margin: Margin = { l: 0, r: 0, t: 0, b: 0 };
@@ -40,7 +38,6 @@ export class Timeline {
     this.cursor = find(stage, ".cursor");
     this.note = find(stage, ".lane-note");
     this.veil = find(stage, ".veil");
-    this.caption = find(stage, ".caption");
     this.zoomButton = find(stage, ".zoom");
     this.zoomButton.addEventListener("click", () => this.#toggleZoom());
     this.area.addEventListener("click", (event) => this.#seek(event));
@@ -59,11 +56,9 @@ export class Timeline {
 
   show(style: Style) {
     const { data } = this;
-    if (!data) return;
+    if (!data?.timed) return;
     const { round, substep } = this.playhead;
     const current = data.rounds[round];
-    this.#showCaption(current, data);
-    if (!data.timed) return;
     const now = current ? current.ms[1 + substep] : 0;
     this.margin = timelineMargin(style);
     this.#chooseWindow(now, current?.ms[0] ?? 0, data.more);
@@ -107,15 +102,6 @@ export class Timeline {
     this.area.style.right = `${this.margin.r}px`;
     this.area.style.bottom = `${this.margin.b}px`;
     this.cursor.style.transform = this.veil.style.transform = `translateX(${x}px)`;
-  }
-
-  #showCaption(current: RoundPayload | undefined, data: StagePayload) {
-    if (!current) return void (this.caption.textContent = "");
-    const { done, substep } = this.playhead;
-    const emitted = done ? data.rounds[done - 1].after.emitted : 0;
-    const total = data.more ? Infinity : (data.rounds.at(-1)?.after.emitted ?? Infinity);
-    const made = progress(data, emitted, done, current.alone?.[substep], total);
-    this.caption.textContent = data.timed ? made : say("untimed", { progress: made });
   }
 
   get #showsWhole() {

@@ -2,7 +2,7 @@
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
 import { Fragment, render, type ComponentChildren } from "preact";
-import { element, find } from "../shared/dom.js";
+import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { Said } from "../shared/said.js";
 import { whatWasDone, type Chosen, type Doing } from "./until.js";
@@ -21,15 +21,11 @@ export class Tour {
   chosen: Chosen | null = null;
   released: Doing["released"] = null;
   drawn = 0; // counts the words: each time anew, since a browser may have translated what is there
-  panel = element("section", "tour");
+  panel = find(this.stage, ".tour");
   stop;
 
   /** `tidy`: puts the stage in order for a beat */
   constructor(public stage: HTMLElement, public playhead: Playhead, public replay: Replay, public tidy: (keepsToken: boolean) => void) {
-    this.panel.setAttribute("aria-label", say("tour"));
-    this.panel.tabIndex = -1;
-    this.panel.hidden = true;
-    find(stage, ".strips").before(this.panel);
     this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
   }
 
