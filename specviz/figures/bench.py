@@ -13,13 +13,7 @@ from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Gain
 from specviz.measure.endpoints.report import percentiles
 from specviz.measure.endpoints.result import BenchPrompt, Side
-<<<<<<< HEAD:specviz/figures/bench.py
-from specviz.measure.endpoints.warnings import NAMES
-=======
 from specviz.measure.endpoints.sentences import NAMES
-from specviz.ui.shared import figures as plot
-from specviz.ui.shared.escaping import figure_text
->>>>>>> h5-bench:specviz/ui/when_it_helps/your_server_figures.py
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330

@@ -38,13 +38,11 @@ def files(folder: str) -> set[str]:
 def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     modules, assets, pages = files("specviz"), files("assets"), files("pages")
-    assert len(modules) > 100
-    assert len(assets) > 30
     assert len(pages) == 8 + len(FORMER)
-    assert modules - names == set()
-    assert {f"specviz/{name}" for name in assets} - names == set()
     app = {"app.py", "serve.py", ".streamlit/config.toml", *pages}
-    assert {f"specviz/webapp/{name}" for name in app} - names == set()
+    packed = modules | {f"specviz/{name}" for name in assets} | {f"specviz/webapp/{name}" for name in app}
+    assert len(packed) > 140
+    assert packed - names == set()
     assert {"specviz/py.typed", "specviz/assets/models/wren-base/model.safetensors"} <= names
     [points] = [name for name in names if name.endswith("entry_points.txt")]
     assert "specviz = specviz.cli.main:main" in ZipFile(wheel).read(points).decode()

@@ -15,6 +15,7 @@ from specviz.models.llama_weights import explain_unsupported
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward
 from tests.support.architectures import KNOWN, REFUSED, random_model, random_weights, ready
+from tests.support.known import known
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 
@@ -47,20 +48,14 @@ def test_padding_is_never_drafted_or_written(target_size: int, draft_size: int, 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_model_whose_state_cannot_be_rolled_back_is_refused(kind: str) -> None:
-    model, why = random_model(kind), REFUSED[kind][1]
-    with pytest.raises(InputError, match=f"^{kind} .*{why}"):
-        autoregressive_decode(model, [1, 2, 3], DecodeSettings(max_new_tokens=4))
+    model, settings = random_model(kind), DecodeSettings(max_new_tokens=4)
     target = replace(tiny_model(seed=1, vocabulary=11), tokens=model.tokens)
-    with pytest.raises(InputError, match=f"^{kind} .*{why}"):
-        speculative_decode(target, ModelDrafter(model), [1, 2, 3], DecodeSettings(max_new_tokens=4))
-
-
-UNKNOWN: dict[str, tuple[dict[str, object], str]] = {
-    "gemma": ({}, "model_type"),
-    "mistral": ({"sliding_window": 6}, "sliding_window"),
-    "qwen2": ({"use_sliding_window": True, "sliding_window": 6, "max_window_layers": 1}, "sliding_window"),
-    "llama": ({"hidden_act": "gelu"}, "hidden_act"),
-}
+    for decode in (
+        lambda: autoregressive_decode(model, [1, 2, 3], settings),
+        lambda: speculative_decode(target, ModelDrafter(model), [1, 2, 3], settings),
+    ):
+        with pytest.raises(InputError, match=f"^{kind} .*{REFUSED[kind][1]}"):
+            decode()
 
 
 TEXT = torch.randint(23, (60,), generator=torch.Generator().manual_seed(5))
@@ -76,13 +71,18 @@ def test_logits_are_those_of_transformers_in_passes_of_every_width(case: str) ->
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", UNKNOWN)
-def test_other_architectures_stay_with_transformers(kind: str) -> None:
-    changes, reason = UNKNOWN[kind]
+@pytest.mark.parametrize(
+    ("kind", "changes", "reason"),
+    [
+        ("gemma", {}, "model_type"),
+        ("mistral", {"sliding_window": 6}, "sliding_window"),
+        ("qwen2", {"use_sliding_window": True, "sliding_window": 6, "max_window_layers": 1}, "sliding_window"),
+        ("llama", {"hidden_act": "gelu"}, "hidden_act"),
+    ],
+)
+def test_other_architectures_stay_with_transformers(kind: str, changes: dict[str, object], reason: str) -> None:
     model = random_weights(kind, changes)
-    found = explain_unsupported(model.config.to_dict())
-    assert found is not None
-    assert found[0] == reason
+    assert known(explain_unsupported(model.config.to_dict()))[0] == reason
     assert ready(model).info.forward == "transformers"
 
 

@@ -9,7 +9,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count_by_position
-from specviz.core.settings import MAX_DRAFT_LENGTH, UNSURE_BELOW, DraftSchedule
+from specviz.core.settings import UNSURE_BELOW, DraftSchedule
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import (
@@ -277,16 +277,6 @@ def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) 
             assert tree or round.drafted[round.accepted].id not in [r.id for r in round.emitted.residual_top]
         else:
             assert all(c.q is None for c in round.emitted.candidates)
-
-
-@pytest.mark.parametrize("start", [0, 1, 2, 5, 300])
-def test_prompt_lookup_along_an_output_finds_what_it_drafts_there_and_pauses(start: int) -> None:
-    lookup, text = PromptLookupDrafter(), torch.randint(3, (700,), generator=torch.Generator().manual_seed(2)).tolist()
-    prompt, output = text[:start], [*text[start:], *range(5), *text[:9]]
-    assert len(list(lookup.guess_along(TARGET, prompt, output))) > 2
-    found = result_of(lookup.guess_along(TARGET, prompt, output))
-    expected = [lookup.propose([*prompt, *output[:place]], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
-    assert found.proposals == expected
 
 
 def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:

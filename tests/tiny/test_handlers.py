@@ -1,4 +1,4 @@
-"""The engine's work for a race and for a run, on a tiny pair: whose turn it is, what is sent when, how it stops."""
+"""The engine's work for a race, a run and a chat's game, on tiny pairs: whose turn it is, what is sent, how it ends."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +9,8 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 import pytest
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.errors import DisturbedError
@@ -18,22 +20,25 @@ from specviz.core.trace import dump_trace, parse_trace
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.decoding import ModelDrafter
+from specviz.game.game import LOOKUP, MODEL, GameRequest, Turn
 from specviz.measure.paired import Comparison
 from specviz.measure.race import RacePrompt, burst_texts
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.service import protocol as wire
 from specviz.service.handlers import run as handler
 from specviz.service.handlers.long import race_steps
+from specviz.service.handlers.play import play_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
+from specviz.service.protocol import JobItem, Play
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
 from tests.support.known import known
 from tests.support.pauses import listen_to_runs
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.tiny_models import ending, tiny_model, tokenizer_of, with_template, with_tokenizer
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -261,3 +266,62 @@ def test_a_run_stopped_in_the_middle_keeps_what_both_have_written() -> None:
     trace = result_of(heard).trace
     assert 0 < len(trace.autoregressive.token_ids) <= len(trace.output.token_ids) < 24
     assert trace.output.stopped_by is None
+
+
+CHAT_PROMPT = "w4 w6 w4"
+CHAT = DecodeSettings(max_new_tokens=4, prompt_format="chat")
+
+
+@pytest.fixture
+def talker() -> LoadedModel:
+    """Its tokenizer begins every text with a mark, as those of many chat models do."""
+    made = with_template()
+    mark = TemplateProcessing(single="w0 $A", special_tokens=[("w0", 0)])
+    made.tokenizer.backend_tokenizer.post_processor = mark
+    return made
+
+
+def played(target: LoadedModel, action: Any, draft: Any = None, **ask: Any) -> Turn:
+    command = Play(3, RunRequest(CHAT_PROMPT, "talker", MODEL, settings=CHAT), GameRequest(action, **ask))
+    draft = draft or tiny_model(seed=2, name=MODEL)
+    (item,) = [event for event in play_steps(command, workshop_with(target, draft)) if isinstance(event, JobItem)]
+    return item.item
+
+
+def test_a_persons_words_are_the_answer_that_the_models_own_template_begins(talker: LoadedModel) -> None:
+    asked = chat_ids(talker, [("user", CHAT_PROMPT)])
+    own = autoregressive_decode(talker, CHAT_PROMPT, CHAT).output.token_ids
+    turn = played(talker, "guess", guess=f" w{own[0]}  w{own[1]}")
+    assert (turn.round.accepted, turn.text_ids) == (2, [*asked, *own[:3]])
+    assert turn.text == CHAT_PROMPT + " ".join(f"w{number}" for number in own[:3])
+    assert (turn.trace.prompt.text, turn.trace.prompt.token_ids) == (CHAT_PROMPT, asked)
+    assert set(turn.rivals) == {MODEL, LOOKUP}
+    assert turn.rivals[MODEL].emitted_ids == own[: len(turn.rivals[MODEL].emitted_ids)], "in the same chat"
+    after = played(talker, "skip", text_ids=turn.text_ids)
+    assert after.text == f"{turn.text} w{own[3]}"
+    assert after.trace.prompt.text == turn.text
+    for each in (turn, after):
+        assert parse_trace(dump_trace(each.trace)).settings.prompt_format == "chat"
+
+
+def test_the_answer_ends_with_the_turn_and_may_be_empty(talker: LoadedModel) -> None:
+    own = autoregressive_decode(talker, CHAT_PROMPT, CHAT).output.token_ids
+    turn = played(ending(talker, own[1]), "guess", guess=f"w{own[0]}")
+    assert turn.ended
+    silent = played(ending(talker, own[0]), "skip")
+    assert silent.ended
+    assert silent.text.startswith(CHAT_PROMPT)
+
+
+def test_a_draft_with_other_tokens_plays_through_the_text_and_leaves_the_candidates_to_the_target(
+    talker: LoadedModel,
+) -> None:
+    other = tokenizer_of({f"w{number}": 6 - number for number in range(7)})
+    other.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    stranger = with_tokenizer(tiny_model(seed=2, name=MODEL), other)
+    own = autoregressive_decode(talker, CHAT_PROMPT, CHAT).output.token_ids
+    offered = played(talker, "offer", stranger, offers=True)
+    assert any(offer.token_ids[: len(own)] == own for offer in offered.offers)
+    assert not offered.joins, "the answer has not begun"
+    turn = played(talker, "guess", stranger, picked=own[:2])
+    assert turn.rivals[MODEL].emitted_ids

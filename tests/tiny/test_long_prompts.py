@@ -48,24 +48,13 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_a_long_prompt_is_read_in_several_passes_and_a_short_one_in_one(passes: list[int]) -> None:
-    CachedModel(TARGET, 7).prefill(LONG)
-    assert passes == [CHUNK, CHUNK, CHUNK, 6]
-    passes.clear()
-    CachedModel(TARGET, 7).prefill(LONG[:CHUNK])
-    assert passes == [CHUNK]
-
-
 def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: list[int]) -> None:
     words = " ".join(f"w{token}" for token in LONG)
     steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(TARGET, DRAFT))
     read = []
-    while True:
-        event = next(steps)
-        if isinstance(event, RunStarted):
-            break
-        assert event is None
+    while (event := next(steps)) is None:
         read.append(sum(passes))
+    assert isinstance(event, RunStarted)
     prompt = len(LONG) - 1  # its last token is read with the first guesses
     assert read[-1] == 2 * prompt, "the target and the draft"
     assert max(b - a for a, b in pairwise(read)) == CHUNK

@@ -92,15 +92,6 @@ def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_
     assert len(pip.calls) == 2
 
 
-def test_what_fails_is_the_jobs_sentence_and_the_next_one_may_work(pip: FakePip) -> None:
-    workshop = Workshop()
-    pip.does("No matching distribution found")
-    with pytest.raises(InputError, match="Is there a network"):
-        list(steps(workshop))
-    pip.does("brings")
-    assert isinstance(last(steps(workshop)), RunDone)
-
-
 def test_a_file_that_is_deleted_meanwhile_is_fetched_again_only_where_that_is_allowed(
     pip: FakePip, monkeypatch: pytest.MonkeyPatch
 ) -> None:

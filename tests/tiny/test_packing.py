@@ -72,16 +72,6 @@ def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtyp
         assert torch.equal(one, many)
 
 
-def test_what_was_rejected_leaves_no_trace() -> None:
-    forward = light()
-    reader, other = forward.reader(), forward.reader()
-    reader.read(LONG[:30])
-    reader.read(LONG[100:109])
-    reader.crop(9)
-    other.read(LONG[:30])
-    assert torch.equal(reader.read(LONG[30:33]), other.read(LONG[30:33]))
-
-
 def matrix(bias: bool = True) -> Linear:
     """Of numbers with 16 bits."""
     numbers = torch.randn(64, 33, generator=torch.Generator().manual_seed(0)).bfloat16().float()

@@ -19,16 +19,8 @@ from specviz.models.pairing import check_pair
 from tests.support.architectures import DECODABLE, GPT2, REFUSED, SMALL
 from tests.support.tiny_models import tiny_model, tokenizer_of, word_tokenizer
 
-SEVENTY_B = {
-    "hidden_size": 8192,
-    "intermediate_size": 28672,
-    "num_hidden_layers": 80,
-    "num_attention_heads": 64,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-    "vocab_size": 128256,
-    "tie_word_embeddings": False,
-}
+SEVENTY_B = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64}
+SEVENTY_B |= {"num_key_value_heads": 8, "head_dim": 128, "vocab_size": 128256, "tie_word_embeddings": False}
 
 
 @pytest.fixture(autouse=True)
@@ -124,15 +116,10 @@ def test_memory_is_the_dtypes(saved: Path, dtype: str, room: int, ok: bool, monk
 
 @pytest.mark.parametrize("version", [2, 1])
 def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    none, limit, used, inactive = {
-        2: ("max", "memory.max", "memory.current", "inactive_file"),
-        1: (
-            "9223372036854771712",
-            "memory/memory.limit_in_bytes",
-            "memory/memory.usage_in_bytes",
-            "total_inactive_file",
-        ),
-    }[version]
+    none, limit, used, inactive = ("max", "memory.max", "memory.current", "inactive_file")
+    if version == 1:
+        none, limit, used = "9223372036854771712", "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"
+        inactive = "total_inactive_file"
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
     assert memory.available_bytes() == 10**9

@@ -41,20 +41,19 @@ def anchors(document: Path) -> set[str]:
 
 def test_the_smallest_trace_is_valid_and_has_no_field_too_many() -> None:
     [smallest] = re.findall(r"```json\n(.*?)```", TRACES, re.DOTALL)
-    trace, fields = parse_trace(smallest), json.loads(smallest)
-    assert (len(trace.rounds), trace.output.text) == (1, " upon a")
+    fields = json.loads(smallest)
+    assert len(parse_trace(smallest).rounds) == 1
     for field in fields.keys() - {"schema"}:
-        less = {name: value for name, value in fields.items() if name != field}
         with pytest.raises(InputError, match=f"not valid at {field}: Field required"):
-            parse_trace(json.dumps(less))
+            parse_trace(json.dumps({name: value for name, value in fields.items() if name != field}))
 
 
 def test_the_smallest_bench_is_valid_and_every_field_of_a_bench_is_explained() -> None:
     [smallest] = re.findall(r"```json\n(.*?)```", TEXTS["bench"], re.DOTALL)
     result = bench.read_result(smallest.encode())
     assert len(pair_answers(result).pairs) == 1
-    for name in json.loads(smallest).keys() - {"schema", "answers", "prompts", "without"}:
-        less = {field: value for field, value in json.loads(smallest).items() if field != name}
+    for name in (fields := json.loads(smallest)).keys() - {"schema", "answers", "prompts", "without"}:
+        less = {field: value for field, value in fields.items() if field != name}
         with pytest.raises(InputError, match=f"{name}: Field required|at {name}"):
             bench.read_result(json.dumps(less).encode())
     named = set(re.findall(r"`(\w+)`", TEXTS["bench"]))

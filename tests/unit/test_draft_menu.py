@@ -16,8 +16,6 @@ from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
 
-CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
-
 
 @pytest.mark.parametrize(
     ("target", "draft", "other"),
@@ -29,8 +27,8 @@ CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
         ("smollm2", "wren-nano", "lookup-smol-eagle"),
         ("smollm2", "smol-eagle", "smol-eagle"),
         ("smollm2", "early-exit:2", "early-exit:2"),
-        (CATALOGUED, "wren-nano", "lookup"),
-        (CATALOGUED, CATALOGUED, CATALOGUED),
+        (HUB_MODELS[0].name, "wren-nano", "lookup"),
+        (HUB_MODELS[0].name, HUB_MODELS[0].name, HUB_MODELS[0].name),
         ("somebody/something", "wren-eagle", "lookup"),
     ],
 )

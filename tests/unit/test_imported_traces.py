@@ -58,17 +58,6 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
     assert NOT_REPORTED in round_picture(TRACE, 8)
 
 
-def test_a_run_of_this_program_is_timed_and_has_costs() -> None:
-    (data,) = drawn_traces(fake_trace(tokens=24))
-    assert (data["timed"], data["imported"]) == (True, False)
-    start = known(start_of_file(fake_trace(tokens=24)))
-    assert not start.acceptance_only
-    assert start.model.cost_ratio > 0
-    assert known_seconds(0.5) == 0.5
-    with pytest.raises(InputError, match="This run has no times"):
-        known_seconds(None)
-
-
 def test_frames_and_names_leave_out_what_is_not_known() -> None:
     tokens, rounds = TRACE.to_frame(), TRACE.rounds_frame()
     assert rounds["draft_seconds"].isna().all()
@@ -84,6 +73,10 @@ def test_frames_and_names_leave_out_what_is_not_known() -> None:
     assert start.model.alpha == pytest.approx(7 / 9)
     assert start_of_file(replace(TRACE, rounds=TRACE.rounds[:1])) is None, "nothing was judged"
     assert changed_weights(TRACE) == [], "its weights are not reported, so they do not differ"
+    own = known(start_of_file(fake_trace(tokens=24)))
+    assert (own.acceptance_only, own.model.cost_ratio > 0) == (False, True)
+    with pytest.raises(InputError, match="This run has no times"):
+        known_seconds(None)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
 
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -257,3 +259,17 @@ def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need(
     slim = page.past.finished[0].trace
     assert not any(token.candidates for round in slim.rounds for token in round.drafted)
     assert (speedup(slim), count(slim.rounds), slim.output) == (speedup(trace), count(trace.rounds), trace.output)
+
+
+def test_a_gguf_file_that_is_replaced_under_its_name_shares_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
+    command, file, content = wire.Run(1, RunRequest("a", "chat", "lookup")), tmp_path / "chat.gguf", b"GGUF" + bytes(99)
+    keys = set()
+    for number, each in enumerate((content, content + b"more", content[:-1] + b"x")):  # the last has the first's size
+        file.write_bytes(each)
+        os.utime(file, ns=(0, number))
+        keys.add(sharing_key(command))
+        assert sharing_key(command) in keys
+    assert len(keys) == 3

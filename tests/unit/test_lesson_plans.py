@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice"),
         ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000"),
         ("The third.", "[a, b]", f"{ANSWER}: write a text here"),
-        ("  - See a round.", "  []", "Line 4, “goals”: write a list here"),
+        ("  - See a round.", "  []", "Line 5, “goals”: write a list here"),
     ):
         assert problems_of(PLAN.replace(old, new))[0].startswith(problem)
     assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]

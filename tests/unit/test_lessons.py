@@ -134,9 +134,8 @@ def test_a_methods_run_is_what_was_asked_for_and_a_link_leads_to_it(name: str) -
 
 
 def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    html = family_table(None)
-    assert html.count(">–<") == 3 * (len(runs.METHOD_RUNS) + 1)
-    assert figures_of(on_kind(1.5, 0.1, None).best) == ("2.00", "–", "1.50")
+    assert family_table(None).count(">–<") == 3 * (len(runs.METHOD_RUNS) + 1)
+    assert figures_of(on_kind(1.5, 0.1, None).best)[1] == "–"
     monkeypatch.setattr(facts, "stored_methods", lambda: None)
     assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
 

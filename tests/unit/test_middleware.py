@@ -113,9 +113,7 @@ def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_ask
         monkeypatch.setenv("SPECVIZ_METRICS", shown)
         assert answered("/below/_stcore/metrics/")[0] == status
     status, headers = answered("/class")
-    assert status == 200
-    assert headers["referrer-policy"] == "same-origin"
-    assert headers["etag"] == "1"
+    assert (status, headers["referrer-policy"], headers["etag"]) == (200, "same-origin", "1")
     assert "content-security-policy" not in headers
 
 

@@ -40,17 +40,13 @@ def test_a_way_to_judge_writes_p_exactly_where_it_is_called_lossless(pieces: Pie
         assert (distance(p, written) < 1e-12) == pieces.lossless == (distance(p, written) < 0.001)
 
 
-def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only() -> None:
+def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only_and_a_certain_token_is_always_written() -> None:
     p = np.stack(rows(3, 3))
     for name, bonus in BONUS.items():
         right = (found := bonus(p)) is None or distance(p[-1], found) < 1e-12
         assert right == Pieces(bonus=name).lossless, name
-
-
-def test_a_token_that_is_certain_and_rejected_is_written_all_the_same() -> None:
-    certain, q = to_probs([1.0, 0.0]), to_probs([0.5, 0.5])
-    for pieces in JUDGING:
-        _, written = written_by(pieces, certain, q)
+    for pieces in JUDGING:  # also where it is rejected
+        _, written = written_by(pieces, to_probs([1.0, 0.0]), to_probs([0.5, 0.5]))
         assert written.sum() == pytest.approx(1), pieces
 
 
@@ -74,16 +70,16 @@ def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() ->
     assert "together p" in judge_pieces(Pieces(), found).sentence
     match = Pieces("accepted_when_equal", "without_rejected")
     assert "whatever q is" in judge_pieces(match, found).sentence
-    wrong = judge_pieces(Pieces(replace="replaced_from_target"), found)
-    assert wrong.sentence.startswith("At guess 1, “")
-    assert wrong.mistakes == [kinds["replaced_from_target"]]
-    late = judge_pieces(Pieces(bonus="most_probable_bonus"), found)
-    assert late.sentence.startswith("After 4 accepted guesses, “")
-    assert late.mistakes == [kinds["most_probable_bonus"]]
-    slower = judge_pieces(Pieces(bonus="bonus_forgotten"), found)
-    assert (slower.lossless, slower.mistakes) == (True, [kinds["bonus_forgotten"]])
-    lossy = judge_pieces(Pieces(accept="typical"), found)
-    assert lossy.mistakes == [rule_text("typical").why]
+    for pieces, place, mistake in (
+        (Pieces(replace="replaced_from_target"), "1", kinds["replaced_from_target"]),
+        (Pieces(bonus="most_probable_bonus"), "4", kinds["most_probable_bonus"]),
+        (Pieces(bonus="bonus_forgotten"), "", kinds["bonus_forgotten"]),  # lossless, and slower
+        (Pieces(accept="typical"), "", rule_text("typical").why),
+    ):
+        judged = judge_pieces(pieces, found)
+        assert judged.mistakes == [mistake]
+        assert judged.lossless == (pieces.bonus == "bonus_forgotten")
+        assert place in judged.sentence.partition("“")[0]
 
 
 def test_a_draft_that_is_the_target_refutes_nothing_and_that_is_said() -> None:

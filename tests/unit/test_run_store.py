@@ -51,9 +51,11 @@ def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
         assert answers(RunResult(made), now) == answer
 
 
-def written(store: RunStore) -> None:
-    """Wait until what was put in is on the disk."""
+def put(store: RunStore, key: str = "key", created: str = "2026-01-01T00:00:00+00:00") -> str:
+    """The id of a run that is put in, when it is on the disk too."""
+    run_id = store.save(key, REQUEST, a_result(created)).id
     store._writer.submit(lambda: None).result()
+    return run_id
 
 
 def filled(runs: int, **bounds: int) -> tuple[RunStore, list[str]]:
@@ -124,19 +126,14 @@ def names_in(shared: Path | str) -> list[str]:
 def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: Path | str) -> None:
     one, two = RunStore(shared), RunStore(shared)
     assert two.latest("key") is None
-    stored = one.save("key", REQUEST, a_result())
-    written(one)
+    stored = put(one)
     (name,) = names_in(shared)
     files, path = url_to_fs(str(shared))
     files.mv(f"{path}/{name}", f"{path}/new-1")
-    assert two.get(stored.id) is two.latest("key") is None, "a server still writes it"
+    assert two.get(stored) is two.latest("key") is None, "a server still writes it"
     files.mv(f"{path}/new-1", f"{path}/{name}")
-    assert one.get(stored.id) == two.get(stored.id) == two.latest("key")
-    assert two.get(stored.id) is not None
-    ids = []
-    for created in ("3", "4"):  # later than 2026
-        ids.append(one.save("key", REQUEST, a_result(created)).id)
-        written(one)
+    assert one.get(stored) == two.get(stored) == known(two.latest("key"))
+    ids = [put(one, "key", created) for created in ("3", "4")]  # later than 2026
     for store in (one, RunStore(shared)):
         assert [known(store.get(run_id)).result.trace.created for run_id in ids] == ["3", "4"], "old links still open"
         assert known(store.latest("key")).result.id == ids[1]
@@ -145,14 +142,12 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
 def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: Path | str) -> None:
     """Before: the older run was then what everybody got who asked for its settings."""
     one = RunStore(shared)
-    older, newer = (one.save("key", REQUEST, a_result(created)).id for created in ("1", "2"))
-    written(one)
+    older, newer = (put(one, "key", created) for created in ("1", "2"))
     for _ in range(2):
         store = RunStore(shared)  # its memory is empty
-        assert known(store.get(older)).result.id == older
-        assert known(store.latest("key")).result.id == newer
-        assert known(store.get(older)).result.id == older
-        assert known(store.latest("key")).result.id == newer
+        for _ in range(2):
+            assert known(store.get(older)).result.id == older
+            assert known(store.latest("key")).result.id == newer
 
 
 @pytest.fixture
@@ -188,9 +183,7 @@ def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: l
         read.clear()
         assert known(RunStore(shared).get(run_id)).result.id == run_id
         assert len(read) == 1
-    one = RunStore(shared)
-    new = one.save("key", REQUEST, a_result()).id
-    written(one)
+    new = put(RunStore(shared))
     read.clear()
     assert known(RunStore(shared).latest("key")).result.id == new
     assert len(read) == 1
@@ -206,10 +199,9 @@ def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: l
 def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
     put_runs_of_before(shared, 9)
     one, ids = RunStore(shared), []
-    other = one.save("other", REQUEST, a_result()).id
+    other = put(one, "other")
     for number in range(5):
-        ids.append(one.save("key", REQUEST, a_result(f"later {number}")).id)
-        written(one)
+        ids.append(put(one, "key", f"later {number}"))
         assert len(names_in(shared)) == OF_ONE_REQUEST + 1
     for run_id in (other, *ids[-OF_ONE_REQUEST:]):
         assert known(RunStore(shared).get(run_id)).result.id == run_id
@@ -220,8 +212,7 @@ def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
 ) -> None:
     """Before: 50 runs of 2.9 MB were whole in memory together: half a gigabyte for a message of 849 bytes."""
     one = RunStore(shared)
-    ids = [one.save(f"key {number}", REQUEST, a_result(str(number))).id for number in range(6)]
-    written(one)
+    ids = [put(one, f"key {number}", str(number)) for number in range(6)]
     store, whole = RunStore(shared), list[int]()
 
     def reduced(trace: Trace) -> Trace:
@@ -245,24 +236,18 @@ def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
 
 
 def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = RunStore(tmp_path)
-    run_id = one.save("key", REQUEST, a_result()).id
-    written(one)
+    run_id = put(RunStore(tmp_path))
     monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
     assert known(RunStore(tmp_path).get(run_id)).result.id == run_id
     assert known(RunStore(tmp_path).latest("key")).result.id == run_id
 
 
 def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -> None:
-    one, two = (RunStore(shared, on_disk=3) for _ in range(2))
-    ids = []
-    for number in range(6):
-        store = (one, two)[number % 2]
-        ids.append(store.save(f"key {number}", REQUEST, a_result(str(number))).id)
-        written(store)
+    stores = [RunStore(shared, on_disk=3) for _ in range(2)]
+    ids = [put(stores[number % 2], f"key {number}", str(number)) for number in range(6)]
     assert len(names_in(shared)) == 3
     assert RunStore(shared).get(ids[0]) is None
-    assert RunStore(shared).get(ids[5]) is not None
+    assert RunStore(shared).get(ids[5])
 
 
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -279,12 +264,10 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     half = f"new-{time():.6f}-1"
     files.pipe_file(f"{path}/{half}", b"{")
     store = RunStore(url)
-    store.save("key", REQUEST, a_result("1"))
-    written(store)
+    put(store, "key", "1")
     assert half in names_in(url)
     monkeypatch.setattr("specviz.service.run_store.time", lambda: time() + 3_601)
-    store.save("key", REQUEST, a_result("2"))
-    written(store)
+    put(store, "key", "2")
     assert half not in names_in(url)
 
 
@@ -356,13 +339,11 @@ def test_files_from_tomorrow_do_not_remove_a_new_run(tmp_path: Path, ahead: int)
     """Before: once a clock was put back, each new run was the oldest, and was removed when it was written."""
     store = RunStore(tmp_path, on_disk=3)
     for number in range(3):
-        store.save(f"key {number}", REQUEST, a_result())
-    written(store)
+        put(store, f"key {number}")
     for file in tmp_path.iterdir():
         os.utime(file, (time() + ahead, time() + ahead))
     store = RunStore(tmp_path, on_disk=3)
-    ids = [store.save(f"new {number}", REQUEST, a_result(str(number))).id for number in range(2)]
-    written(store)
+    ids = [put(store, f"new {number}", str(number)) for number in range(2)]
     assert len(names_in(tmp_path)) == 3
     assert RunStore(tmp_path).get(ids[-1])
     if ahead > AHEAD:
@@ -374,8 +355,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 ) -> None:
     """Before: nothing was stored any more, and the old runs stayed."""
     store = RunStore(tmp_path)
-    ids = [store.save(f"key {number}", REQUEST, a_result()).id for number in range(6)]
-    written(store)
+    ids = [put(store, f"key {number}") for number in range(6)]
     for age, run_id in enumerate(ids, start=1):
         (file,) = tmp_path.glob(f"*-{run_id}.json")
         os.utime(file, (age, age))
@@ -387,9 +367,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
         write_whole(target, content)
 
     monkeypatch.setattr("specviz.service.run_store.write_whole", write)
-    store = RunStore(tmp_path)
-    new = store.save("new", REQUEST, a_result()).id
-    written(store)
+    new = put(RunStore(tmp_path), "new")
     assert [bool(RunStore(tmp_path).get(run_id)) for run_id in [*ids, new]] == [False, *[True] * 6]
     room = 0  # somebody else has filled it: not all runs go for one that cannot be stored
     store = RunStore(tmp_path)
@@ -401,9 +379,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 
 def test_looking_for_runs_leaves_nothing_in_a_cache_of_patterns(tmp_path: Path) -> None:
     """Before: Python remembered 32,768 of them, 26 MB: one for each run that a link names."""
-    store = RunStore(tmp_path)
-    run_id = store.save("key", REQUEST, a_result()).id
-    written(store)
+    run_id = put(RunStore(tmp_path))
     remembered = fnmatch._compile_pattern.cache_info().misses  # type: ignore[attr-defined]
     store = RunStore(tmp_path)
     assert store.get(run_id)

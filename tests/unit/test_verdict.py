@@ -1,5 +1,6 @@
 import math
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -74,24 +75,20 @@ def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -
     assert terms.by_formula.speedup == pytest.approx(3 / (2 * 0.1 + 1.15 + 0.1))  # all accepted: E(2) = 3
     verdict = verdict_of_ratios([terms.speedup], terms)
     assert verdict.break_even is None
-    assert "100 % of the judged guesses are accepted, 1.67 tokens per target call" in verdict.reason
-    assert f"speculation pays above {terms.steps:.2f} tokens per target call" in verdict.reason
+    assert re.findall(r"\d+(?:\.\d+)?", verdict.reason)[-3:] == ["100", "1.67", f"{terms.steps:.2f}"]
 
 
 @pytest.mark.parametrize(
-    ("terms", "binding", "limit"),
+    ("terms", "binding"),
     [
-        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance", "acceptance."),
-        (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost", "the draft's cost"),
-        (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification", "checking"),
-        (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead", "overhead"),
+        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance"),
+        (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost"),
+        (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification"),
+        (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead"),
     ],
 )
-def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str, limit: str) -> None:
-    assert terms.binding == binding
-    verdict = verdict_of_ratios([2.0], terms)
-    assert verdict.binding == binding
-    assert verdict.reason.startswith(f"The main limit is {limit}")
+def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str) -> None:
+    assert terms.binding == verdict_of_ratios([2.0], terms).binding == binding
 
 
 def test_one_pair_of_runs_is_never_certain() -> None:
@@ -99,25 +96,18 @@ def test_one_pair_of_runs_is_never_certain() -> None:
     assert (verdict.label, verdict.certain, verdict.binding, verdict.interval) == ("helps", False, "acceptance", None)
     assert verdict.speedup == pytest.approx(170 / 70)  # 17 tokens of 10 ms, 4 rounds of 4 + 12.5 + 1 ms
     assert verdict.break_even == pytest.approx(0.4378, abs=1e-4)  # 1 + .4378 + .1917 + .0839 + .0367 = 1.75
-    assert verdict.reason == (
-        "The main limit is acceptance. 87 % of the judged guesses are accepted. "
-        "At these costs speculation pays above 44 %."
-    )
+    assert re.findall(r"\d+", verdict.reason) == ["87", "44"]  # per cent
     assert verdict.headline == "Looks like it helps, 2.43×"
 
 
 def test_without_ratios_or_a_draft_there_is_less_to_say() -> None:
     verdict = verdict_of_ratios([0.8, 0.81, 0.82], None)
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
-    assert verdict.reason == "Nothing was drafted."
     for ratio in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(InputError, match=r"^ratios "):
             verdict_of_ratios([1.0, ratio], None)
-    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
-    assert wide is not None
-    assert even is not None
-    assert wide.headline == "Too close to call, 0.65×"
-    assert even.headline == "About even, 1.00×"
+    assert known(verdict_of_ratios([0.3, 1.4], None)).headline == "Too close to call, 0.65×"
+    assert known(verdict_of_ratios([1.0, 1.001, 0.999], None)).headline == "About even, 1.00×"
 
 
 TIMELESS = replace(
@@ -128,31 +118,25 @@ TIMELESS = replace(
 @pytest.mark.parametrize(
     ("trace", "why"),
     [
-        (replace(GOOD, output=replace(GOOD.output, stopped_by=None)), "this run was stopped before its end"),
-        (NO_DRAFT, "nothing was drafted, so there is nothing to compare"),
-        (replace(GOOD, autoregressive=None), "this run has no run of the target alone beside it"),
-        (TIMELESS, "this run has no times"),
+        (replace(GOOD, output=replace(GOOD.output, stopped_by=None)), "stopped"),
+        (NO_DRAFT, "drafted"),
+        (replace(GOOD, autoregressive=None), "alone"),
+        (TIMELESS, "times"),
     ],
 )
 def test_a_run_without_a_verdict_says_why(trace: Trace, why: str) -> None:
     assert verdict_of_run(trace) is None
-    assert explain_no_verdict(trace) == why
+    assert why in known(explain_no_verdict(trace))
 
 
 def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id() -> None:
     assert verdict_of_run(GOOD)
     assert explain_no_verdict(GOOD) is None
     assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
-    sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
-    assert sentence == (
-        "At temperature 0.8 these are two different draws from the same distribution, so they cannot be "
-        "compared word by word."
-    )
-    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("There is only one of the two runs")
-    plain = known(GOOD.autoregressive)
-    assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
-        "The same for 9 tokens"
-    )
+    assert "0.8" in compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
+    shorter = replace(known(GOOD.autoregressive), token_ids=[1] * 9)
+    for plain, said in ((None, "There is only one of the two runs"), (shorter, "The same for 9 tokens")):
+        assert compare_texts(replace(GOOD, autoregressive=plain)).startswith(said)
 
 
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:
