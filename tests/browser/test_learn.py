@@ -1,4 +1,4 @@
-"""The Learn page in a real Chromium: the story by keyboard, the picture that follows, the quiz, a phone, stillness."""
+"""The Learn page in a real Chromium: the story by keyboard, and q by keyboard and finger."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Learn, part "Under load", in a real Chromium: sliders by mouse and keyboard, the verdict, the answers, a phone."""
+"""Learn, part "Under load", in a real Chromium: sliders by keyboard turn the verdict."""
 
 import re
 

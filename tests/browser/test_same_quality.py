@@ -1,4 +1,4 @@
-"""The Same quality page in a real Chromium, engine and all: recorded at first, then proved and broken live."""
+"""The Same quality page in a real Chromium, engine and all."""
 
 from playwright.sync_api import expect
 
