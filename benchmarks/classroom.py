@@ -6,8 +6,6 @@
     own      all open a link of their own in the same second
     lesson   each changes a setting every 20 seconds, out of step with the others
     idle     many look at the first screen and do nothing
-    visits   one visitor after another: what a visit costs, and what stays in memory
-    crash    the engine is killed while all wait
 
 Without a part, all are played, in this order, on one fresh server. Next to what was measured stands what it is held to.
 """
@@ -20,13 +18,12 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from statistics import median
 
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from specviz.models.devices import describe_machine
 from tests.load.crowds import Part, crowd, observed, opens, rounded, spread, waits
-from tests.load.visitors import RunTimes, Visitor, run_link, visiting
+from tests.load.visitors import RunTimes, Visitor, run_link
 
 LESSON_TURNS = 6
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
@@ -39,7 +36,6 @@ class School:
     server: Server
     visitors: int
     idle: int
-    visits: int
     seconds: float  # of looking
     turn_seconds: float
     alone: float  # to the first round
@@ -50,7 +46,6 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--idle", type=int, default=100, help="visitors who do nothing")
-    parser.add_argument("--visits", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long visitors look at a page")
     parser.add_argument("--turn-seconds", type=float, default=20.0, help="between two changes of a visitor in a lesson")
     parser.add_argument("--out")
@@ -74,7 +69,6 @@ async def play(server: Server, options: argparse.Namespace) -> dict[str, Part]:
         server,
         options.visitors,
         options.idle,
-        options.visits,
         options.seconds,
         options.turn_seconds,
         alone["first_round_seconds"]["median"],
@@ -84,7 +78,7 @@ async def play(server: Server, options: argparse.Namespace) -> dict[str, Part]:
         await settle(server)
         print(f"{name} ...", file=sys.stderr, flush=True)
         played[name] = await PARTS[name](school) | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
-    most = max(part["memory"]["together_mb"] for name, part in played.items() if name not in ("alone", "crash"))
+    most = max(part["memory"]["together_mb"] for name, part in played.items() if name != "alone")
     played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
     return played
 
@@ -157,64 +151,11 @@ async def idle(school: School) -> Part:
     }
 
 
-async def visits(school: School) -> Part:
-    """One visitor after another, each with a run; memory and the page's start must stay as they were."""
-    server = school.server
-    starts = [await page_start(server)]
-    memory, used, runs = [server.memory()], 0.0, []
-    for half in range(2):
-        for number in range(school.visits // 2):
-            before = server.processor_seconds()
-            runs += (await crowd(server, 1, opens(5000 + half * school.visits + number))).runs
-            used += server.processor_seconds() - before
-        await settle(server)
-        memory.append(server.memory())
-        starts.append(await page_start(server))
-    cost, grown = 1000 * used / len(runs), memory[2]["together_mb"] - memory[1]["together_mb"]
-    return {
-        **waits(runs),
-        "memory_before_halfway_after": memory,
-        "page_start_seconds_before_halfway_after": rounded(starts),
-        "held_to": [
-            held_to("lost", sum(run.whole is None for run in runs), 0),
-            held_to("server's processor time for a visit, ms", cost, 60),
-            held_to("memory that the second half adds, MB", grown, 10),
-            held_to("start of the page after, seconds", starts[2], starts[0] + 0.2),
-        ],
-    }
-
-
-async def crash(school: School) -> Part:
-    """The engine is killed one second after all have come; who lost a run is told, and presses Run again."""
-
-    async def insist(visitor: Visitor, number: int) -> list[RunTimes]:
-        came = time.monotonic()
-        run = await visitor.run(visitor.open(run_link(9000 + number)))
-        while run.whole is None and visitor.problem and time.monotonic() < came + 120:
-            run = await visitor.run(visitor.press("again"))
-        return [run]
-
-    present: list[Visitor] = []
-    come = asyncio.create_task(crowd(school.server, school.visitors, insist, present))
-    await asyncio.sleep(1)
-    hit = [(visitor, len(visitor.messages)) for visitor in present if not visitor.finished]
-    for engine in school.server.engines():
-        engine.kill()
-    measured = await observed(school.server, come)
-    told = sum(any("engine" in message for message in visitor.messages[heard:]) for visitor, heard in hit)
-    return measured | {
-        "waiting_when_it_was_killed": len(hit),
-        "held_to": [held_to("lost", measured["lost"], 0), held_to("not told", len(hit) - told, 0)],
-    }
-
-
 PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {
     "same": same,
     "own": own,
     "lesson": lesson,
     "idle": idle,
-    "visits": visits,
-    "crash": crash,
 }
 
 
@@ -235,18 +176,6 @@ async def settle(server: Server) -> None:
         await asyncio.sleep(1)
         if sum(sum(process.cpu_times()[:2]) for process in processes) - before < QUIET:
             return
-
-
-async def page_start(server: Server) -> float:
-    """Seconds from opening the app to the end of its first script; the middle one of five."""
-    times = []
-    for _ in range(5):
-        began = time.monotonic()
-        async with visiting(server.port) as visitor:
-            await visitor.open()
-            await visitor.first_script()
-            times.append(time.monotonic() - began)
-    return median(times)
 
 
 # ---- limits

@@ -1,4 +1,4 @@
-"""How fast the decoder is, as ratios: against transformers, against its own model calls, against itself.
+"""How fast the decoder is, as ratios: against transformers and against itself.
 
     python -m benchmarks.decoding [--repeats 7] [--tokens 64] [--prompts 2] [--speedup-prompts 10] [--out FILE]
 
@@ -11,13 +11,11 @@ is reported for would flatter, so each prompt is counted at the length that did 
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from statistics import geometric_mean, median
-from time import perf_counter
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from benchmarks.quiet import quiet_machine
 from benchmarks.timing import ratio, report, take_turns
@@ -26,7 +24,6 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.models.devices import describe_machine
-from specviz.models.forward import Reader
 from specviz.models.loaded_model import LoadedModel
 
 KINDS = ("story", "prose", "code", "structured")
@@ -51,8 +48,6 @@ def main() -> None:
         found = {
             "generate_seconds_over_plain_loop": over_prompts(generate_over_plain, *arguments),
             "assisted_seconds_over_speculative_loop": over_lengths(assisted_over_speculative, *arguments),
-            "decode_overhead_over_model_calls": over_prompts(overhead, *arguments),
-            "recorded_seconds_over_unrecorded": over_prompts(recorded_over_unrecorded, *arguments),
             "greedy_speedup_decode": {
                 kind: reported([decode_ratios(target, draft, text, options.tokens, options.repeats) for text in texts])
                 for kind, texts in more.items()
@@ -126,56 +121,6 @@ def generate(target: LoadedModel, prompt: str, tokens: int, **options: Any) -> N
             **inputs, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False, **options
         )
     assert written.shape[1] == inputs["input_ids"].shape[1] + tokens
-
-
-def overhead(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
-    """(Decoding seconds - seconds inside the two models) / seconds inside the two models, without prefill."""
-    calls: list[float] = []
-    timed_target, timed_draft = (replace(loaded, forward=TimedForward(loaded, calls)) for loaded in (target, draft))
-    drafter = ModelDrafter(timed_draft)
-    shares = []
-    for _ in range(repeats):
-        calls.clear()
-        trace = speculative_decode(timed_target, drafter, prompt, to_the_end(tokens), record=False)
-        inside = sum(calls[2:])  # without the two prompts
-        shares.append(sum(known_seconds(round.seconds) for round in trace.rounds) / inside - 1)
-    return median(shares)
-
-
-class TimedForward:
-    """A model's forward pass that notes the seconds of every call."""
-
-    def __init__(self, loaded: LoadedModel, calls: list[float]) -> None:
-        self.name, self.reads_trees = loaded.forward.name, loaded.forward.reads_trees
-        self._forward = loaded.forward
-        self._calls = calls
-
-    def reader(self, *, whole: bool = False) -> Reader:
-        """See `Forward`."""
-        reader = self._forward.reader(whole=whole)
-        read = reader.read
-
-        def timed(ids: Tensor, *, last: bool = False) -> Tensor:
-            began = perf_counter()
-            logits = read(ids, last=last)
-            self._calls.append(perf_counter() - began)
-            return logits
-
-        reader.read = timed  # type: ignore[method-assign]
-        return reader
-
-
-def recorded_over_unrecorded(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
-    """The cost of recording probabilities and candidates for a whole run: 1.05 is 5 %."""
-    drafter = ModelDrafter(draft)
-    seconds = take_turns(
-        {
-            "on": lambda: speculative_decode(target, drafter, prompt, to_the_end(tokens)),
-            "off": lambda: speculative_decode(target, drafter, prompt, to_the_end(tokens), record=False),
-        },
-        repeats,
-    )
-    return ratio(seconds, "on", "off")
 
 
 def reported(prompts: Sequence[Mapping[int, float]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Watch's first view in headless Chromium: what it weighs, and how soon another draft is in all plots.
+"""Watch's first view in headless Chromium: how soon another draft is in all plots.
 
     python -m benchmarks.first_view [--repeats 5] [--out FILE]
 
@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.app import chromium, open_app, summary
 from benchmarks.serving import served
@@ -31,7 +31,6 @@ def main() -> None:
     busy = os.getloadavg()[0]
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        weights = {name: weight(browser, f"{server.url}/{query}") for name, query in VIEWS.items()}
         page = open_app(browser, server.url, "?view=simple")
         first, points, whole = zip(*changes(page, options.repeats), strict=True)
         browser.close()
@@ -40,32 +39,12 @@ def main() -> None:
             "machine": describe_machine().machine,
             "load_before": round(busy, 2),
             "load_after": round(os.getloadavg()[0], 2),
-            "weight": weights,
             "seconds_from_another_draft_to_its_first_rounds": summary(list(first)),
             "seconds_from_another_draft_to_a_point_in_all_plots": summary(list(points)),
             "seconds_from_another_draft_to_all_curves": summary(list(whole)),
         },
         options.out,
     )
-
-
-VIEWS = {"first view": "", "everything": "?view=full"}
-
-
-def weight(browser: Browser, url: str) -> dict[str, float]:
-    """Megabytes over HTTP and kilobytes over the websocket of a first visit, as the browser received them."""
-    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
-    http: list[float] = []
-    frames: list[int] = []
-    wire = page.context.new_cdp_session(page)
-    wire.send("Network.enable")
-    wire.on("Network.loadingFinished", lambda event: http.append(event["encodedDataLength"]))
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
-    page.goto(url)
-    page.wait_for_selector(".stage .round .chip")
-    page.wait_for_timeout(1000 * SETTLED)
-    page.context.close()
-    return {"http_mb": round(sum(http) / 1e6, 2), "websocket_kb": round(sum(frames) / 1e3)}
 
 
 def changes(page: Page, repeats: int) -> Iterator[tuple[float, float, float]]:

@@ -1,19 +1,18 @@
 """Our decoding loops beside transformers, llama.cpp and vLLM: the same models, prompts, draft length and threads.
 
-    python -m benchmarks.peers CORPUS [--prompts 5] [--bfloat16] [--llama FOLDER [--rounds BUILD]] [--vllm URL]
+    python -m benchmarks.peers CORPUS [--prompts 5] [--llama FOLDER [--rounds BUILD]] [--vllm URL]
         [--out FILE]
 
 Every way writes the same number of tokens after the same prompt, greedily, one way after the other, on one thread. Its
 time is milliseconds a token after the first one, which comes from the pass over the prompt. The fastest of the repeats
 counts for a prompt, as other programs can only slow a run. A kind's times are medians over its prompts; its gain is the
 geometric mean, with the 95 % interval over them. Texts are compared token by token. So are the counts of drafted and
-accepted tokens, where a way reports them. All is float32; `--bfloat16` adds our loop and llama.cpp in bfloat16.
+accepted tokens, where a way reports them. All is float32.
 
 FOLDER has `llama-server`, and `wren-base.gguf` and `wren-nano.gguf` in float32 as convert_hf_to_gguf.py of llama.cpp
-writes them; for bfloat16 also `wren-base-bf16.gguf` and `wren-nano-bf16.gguf`. URL is a vLLM server of the same pair,
-started with `--per-request-spec-decode-metrics detailed`: then its texts and its rounds are compared with ours, and
-nothing is timed, so that the machine need not be quiet. `--rounds` does the same with llama.cpp, of which BUILD is the
-number of its build: the server does not know it.
+writes them. URL is a vLLM server of the same pair, started with `--per-request-spec-decode-metrics detailed`: then its
+texts and its rounds are compared with ours, and nothing is timed, so that the machine need not be quiet. `--rounds`
+does the same with llama.cpp, of which BUILD is the number of its build: the server does not know it.
 """
 
 import argparse
@@ -41,12 +40,12 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.loaded_model import LoadedModel
 from specviz.systems.fields import pieces_of
 from specviz.systems.llama_cpp import steps_of
 
 TARGET, DRAFT = "wren-base", "wren-nano"
-SYSTEMS = ("ours", "transformers", "llama.cpp", "ours bfloat16", "llama.cpp bfloat16")
+SYSTEMS = ("ours", "transformers", "llama.cpp")
 PATIENCE = 60.0  # seconds for a server to start, and for an answer
 SAID = ("prompts", "repeats", "tokens", "draft_length")
 COUNTED = ("prompts", "tokens", "draft_length")  # what decides texts and rounds
@@ -138,7 +137,7 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
-    pair = load_pair("float32", options)
+    pair = Pair(load_model(TARGET, "float32"), load_model(DRAFT, "float32"), options.tokens, options.draft_length)
     if options.vllm or options.rounds:
         every = [ids for each in prompts.values() for ids in each]
         if options.vllm:
@@ -149,16 +148,8 @@ def main() -> None:
         return report({"machine": asdict(describe_machine()), "options": said} | counted, options.out)
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
         ways = ways_in_python(pair)
-        if options.bfloat16:
-            half = load_pair("bfloat16", options)
-            ways |= {"ours bfloat16 plain": half.plain, "ours bfloat16 speculative": half.speculative}
-        for suffix in llama_files(options):
-            ways |= {
-                f"llama.cpp{' bfloat16' if suffix else ''} {name}": servers.enter_context(
-                    llama_way(options.llama, pair, arguments)
-                )
-                for name, arguments in llama_arguments(options.llama, pair, suffix).items()
-            }
+        for name, arguments in llama_arguments(options.llama, pair).items() if options.llama else ():
+            ways[f"llama.cpp {name}"] = servers.enter_context(llama_way(options.llama, pair, arguments))
         turns = {kind: [take_turns(ways, ids, options.repeats) for ids in each] for kind, each in prompts.items()}
         quiet.servers = sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children())
     result = {
@@ -171,15 +162,6 @@ def main() -> None:
     report(result, options.out)
 
 
-def load_pair(dtype: Dtype, options: argparse.Namespace) -> Pair:
-    return Pair(load_model(TARGET, dtype), load_model(DRAFT, dtype), options.tokens, options.draft_length)
-
-
-def llama_files(options: argparse.Namespace) -> list[str]:
-    """How the names of the GGUF files end: those of float32, and of bfloat16 if asked for."""
-    return (["", "-bf16"] if options.bfloat16 else [""]) if options.llama else []
-
-
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
@@ -187,7 +169,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="after one to warm up")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--draft-length", type=int, default=4)
-    parser.add_argument("--bfloat16", action="store_true", help="measure our loop and llama.cpp in bfloat16 too")
     parser.add_argument("--llama", type=Path, help="folder with llama-server and the models as GGUF")
     parser.add_argument("--rounds", metavar="BUILD", help="only compare the rounds with those of llama.cpp")
     parser.add_argument("--vllm", help="address of a running server of the same pair")
@@ -211,11 +192,11 @@ def ways_in_python(pair: Pair) -> dict[str, Way]:
     }
 
 
-def llama_arguments(folder: Path, pair: Pair, suffix: str) -> dict[str, list[str]]:
+def llama_arguments(folder: Path, pair: Pair) -> dict[str, list[str]]:
     """Arguments of both servers. The cache has float32 as ours has in float32."""
     cache, draft_cache = ["-ctk", "f32", "-ctv", "f32"], ["-ctkd", "f32", "-ctvd", "f32"]
-    plain = ["-m", f"{folder}/{TARGET}{suffix}.gguf", *cache, "-t", "1", "-c", "512", "-np", "1"]
-    draft = ["--spec-type", "draft-simple", "-md", f"{folder}/{DRAFT}{suffix}.gguf", *draft_cache, "-td", "1"]
+    plain = ["-m", f"{folder}/{TARGET}.gguf", *cache, "-t", "1", "-c", "512", "-np", "1"]
+    draft = ["--spec-type", "draft-simple", "-md", f"{folder}/{DRAFT}.gguf", *draft_cache, "-td", "1"]
     return {"plain": plain, "speculative": [*plain, *draft, "--spec-draft-n-max", str(pair.draft_length)]}
 
 
@@ -323,7 +304,7 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
 def agreement_with_llama(folder: Path, pair: Pair, prompts: list[list[int]]) -> dict[str, Any]:
     """On how many prompts llama.cpp wrote our text, in our rounds, also near the last token: its drafts are cut too."""
     texts = rounds = 0
-    with llama_server(folder, llama_arguments(folder, pair, "")["speculative"]) as client:
+    with llama_server(folder, llama_arguments(folder, pair)["speculative"]) as client:
         for prompt in prompts:
             asked = asked_of_llama(prompt, pair.tokens) | {"stream": True, "timings_per_token": True}
             parts = pieces_of(client.post("/completion", json=asked).raise_for_status().content)

@@ -47,7 +47,7 @@ class Optimizers:
         named = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
         matrices = [weight for name, weight in named if weight.ndim == 2 and "embed" not in name]
         rest = [weight for name, weight in named if weight.ndim != 2 or "embed" in name]
-        self._muon = torch.optim.Muon(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
+        self._muon: torch.optim.Optimizer = torch.optim.Muon(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
         self._adam = torch.optim.AdamW(rest, lr=rates.adam, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def step(self, step: int, progress: float) -> None:

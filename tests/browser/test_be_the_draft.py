@@ -1,4 +1,4 @@
-"""The game in a real Chromium, engine and all: by keyboard alone, by a class link, on a phone, with bad input."""
+"""The game in a real Chromium, engine and all: by keyboard alone."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The Learn page in a real Chromium: the story by keyboard, the picture that follows, the quiz, a phone, stillness."""
+"""The Learn page in a real Chromium: the story, q and “Under load” by keyboard, q by finger too."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -18,10 +18,6 @@ pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 def expect_title(page: Page, text: str) -> None:
     """One title in the end: while a page is being drawn, what it replaces stands beside it for a moment."""
     expect(page.get_by_role("heading", level=2)).to_have_text([text])
-
-
-def picture(page: Page) -> Locator:
-    return page.locator(".diagram .picture")
 
 
 def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
@@ -78,3 +74,26 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: s
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     expect(rate).not_to_have_text(before)
     expect_no_sideways_scroll(page)
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.get_by_role("slider", name=re.compile(f"^{name}"))
+
+
+@pytest.mark.visitor(reduced_motion="reduce")
+def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: Visit) -> None:
+    page = visit("learn?part=load", ".roofline .roof-line")
+    headline = page.locator(".roofline .headline")
+    expect(headline).to_have_text(re.compile(r"^Helps, .*, modelled$"))
+    drawn = page.locator(".drawing .mark.matrices.check").get_attribute("cx")
+    slider(page, "Batch size").focus()
+    page.keyboard.press("End")
+    expect(headline).to_have_text(re.compile("^Hurts"))
+    expect(slider(page, "Batch size")).to_have_attribute("aria-valuetext", "512 texts")
+    expect(page.locator(".drawing .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
+    expect(page.locator(".roofline .why")).to_contain_text("its own time")
+    slider(page, "Context length").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(headline).to_have_text(re.compile("^Helps"))
+    expect(page.locator(".roofline .memory")).to_contain_text("several machines")  # the price

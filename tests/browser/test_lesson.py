@@ -1,4 +1,4 @@
-"""A lesson in a real Chromium: all moments of "Ten minutes" on the projector, and the notes in their own window."""
+"""A lesson in a real Chromium: by a clicker, with the notes in their own window, and what is hidden out of reach."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""Own text on Watch in a real Chromium: its field says what is wrong with it, and has a button that runs it."""
+"""Own text on Watch in a real Chromium, on a line on which answers come late."""
 
 import re
 

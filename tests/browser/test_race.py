@@ -1,4 +1,4 @@
-"""The Race page in a real Chromium, engine and all."""
+"""Race and Same quality in a real Chromium, engine and all."""
 
 import json
 import re
@@ -104,3 +104,12 @@ def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
     alone.goto(file.as_uri())
     expect(alone.locator(".stage .chip").first).to_be_visible()
     expect(alone.get_by_text("pairs of runs of one text on")).to_be_visible()
+
+
+def test_greedy_is_compared_live_and_the_near_tie_runs_here(visit: Visit) -> None:
+    page = visit("same_quality", "text=Break it on purpose")
+    page.get_by_role("button", name="Run this example here").click()
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
+    expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled()
+    page.get_by_role("button", name="Compare my prompt").click()
+    expect(page.get_by_text("64 of 64 tokens identical, id for id.")).to_be_visible()

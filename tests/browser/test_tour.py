@@ -1,4 +1,4 @@
-"""The tour of a first visit in a real Chromium: the whole of it by keyboard, and by pointer on a phone."""
+"""The tour of a first visit in a real Chromium: the whole of it by keyboard, and after a reload."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A round whose draft is a tree, in a real Chromium: how it is drawn, reached by keyboard and explained."""
+"""A round whose draft is a tree, in a real Chromium: how it is drawn, and reached by keyboard."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""When it helps in a real Chromium: the recorded sweep, one measured here, a visit elsewhere meanwhile, a phone."""
+"""When it helps in a real Chromium: a sweep measured here, downloaded, and gone on with during a visit elsewhere."""
 
 from pathlib import Path
 

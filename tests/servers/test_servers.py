@@ -67,7 +67,7 @@ def test_texts_and_rounds_are_ours(fresh: Fresh, pair: Pair) -> None:
 def test_llama_cpp_agrees_with_our_decoder(pair: Pair) -> None:
     folder, ours = folder_of("llama.cpp"), {"ours plain": pair.plain, "ours speculative": pair.speculative}
     turns = [{name: way(prompt) for name, way in ours.items()} for prompt in PROMPTS]
-    for name, arguments in llama_arguments(folder, pair, "").items():
+    for name, arguments in llama_arguments(folder, pair).items():
         with llama_way(folder, pair, arguments) as way:
             for prompt, turn in zip(PROMPTS, turns, strict=True):
                 turn[f"llama.cpp {name}"] = way(prompt)
