@@ -1,5 +1,7 @@
 """The Learn page in a real Chromium: the story, q and “Under load” by keyboard, q by finger too."""
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
