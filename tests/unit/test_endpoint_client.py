@@ -197,7 +197,7 @@ def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
 
 
 def test_of_several_models_one_must_be_named() -> None:
-    with pytest.raises(InputError, match="it has the models a, b: name one with --model"):
+    with pytest.raises(InputError, match="it has the models a and b: name one with --model"):
         meet(FakeServer(models=("a", "b")))
     assert meet(FakeServer(models=("a", "b")), "b").model == "b"
 
