@@ -54,16 +54,14 @@ def _pieces_line(words: Sequence[GuessedWord], round: Round) -> str:
 def _rejections(round: Round) -> list[str]:
     """One line for each rejected token: two guesses may fail at one place, or the other one may be right there."""
     accepted = {token.parent: token for token in round.drafted if token.status == "accepted"} if round.is_tree else {}
-    failed = [token for token in round.drafted if token.status == "rejected"]
-    return [_rejection(token, accepted.get(token.parent), round) for token in failed]
-
-
-def _rejection(failed: DraftedToken, other: DraftedToken | None, round: Round) -> str:
-    token, own, share = _visible(failed.shown), _visible(other.shown if other else round.emitted.text), ""
-    if failed.target_prob is not None:
-        share = say("less_than_one") if failed.target_prob < 0.01 else percent(failed.target_prob)
-        share = say("gave", share=share)
-    return say("rejected", token=token, wanted=own, share=share)
+    lines = list[str]()
+    for failed in (token for token in round.drafted if token.status == "rejected"):
+        own, share = accepted[failed.parent].shown if failed.parent in accepted else round.emitted.text, ""
+        if failed.target_prob is not None:
+            share = say("less_than_one") if failed.target_prob < 0.01 else percent(failed.target_prob)
+            share = say("gave", share=share)
+        lines.append(say("rejected", token=_visible(failed.shown), wanted=_visible(own), share=share))
+    return lines
 
 
 def _emitted(round: Round) -> str:

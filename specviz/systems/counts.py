@@ -145,12 +145,13 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
     length, share, over_all_calls = counts.draft_length or float(len(counts.survival)) or None, None, False
     tokens, notes = None, list[str]()
     if rounds and accepted is not None:
-        share = drafting_share(rounds, accepted, counts.written, counts.requests)
         tokens, length = 1 + accepted / rounds, counts.draft_length or (drafted / rounds if drafted else length)
-        if share is None:
+        if counts.written is None:
             notes.append(say_count("only_drafting"))
-        elif share != 1:
-            notes.append(say_count("over_all", tokens=1 + share * accepted / rounds))
+        else:  # one call writes its accepted tokens and one more, another call one token
+            others = counts.written - counts.requests - (rounds + accepted)
+            share = rounds / (rounds + others) if others > rounds * FIRST_TOKENS else 1.0
+            notes += [say_count("over_all", tokens=1 + share * accepted / rounds)] if share != 1 else []
     elif counts.length is not None or accepted is None:
         tokens = 1 + sum(counts.survival) if counts.length is None else counts.length
     elif counts.written:
@@ -168,14 +169,6 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
         tuple(notes), counts.latency, over_all_calls, convention=counts.convention,
     )  # fmt: skip
     return checked(_limit_to_written(figures, counts, limited))
-
-
-def drafting_share(rounds: float, accepted: float, written: float | None, requests: float) -> float | None:
-    """Share of the calls that checked a draft: one writes its accepted tokens and one more, another call one token."""
-    if written is None:
-        return None
-    others = written - requests - (rounds + accepted)
-    return rounds / (rounds + others) if others > rounds * FIRST_TOKENS else 1.0
 
 
 def _limit_to_written(figures: ServingCounters, counts: SystemCounts, limited: int) -> ServingCounters:

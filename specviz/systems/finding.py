@@ -159,32 +159,32 @@ def _short(kind: type[int] | type[float]) -> Any:
 _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
+FINISH = "finish_reason"
+
+
 def objects(text: str) -> list[JsonObject]:
-    """Every object in a pasted text, inner ones too, in the order written. Of each stream only the last line counts."""
+    """Every object in a pasted text, inner ones too, in the order written.
+
+    A stream repeats its running totals: of each only the last piece counts that says anything about drafts, and why
+    the text ended.
+    """
     if text.count("{") + text.count("[") > MOST_BRACKETS or not any(brace in text for brace in "{[:"):
         return []
     is_stream = bool(re.search(r"^\s*data:", text, re.MULTILINE))
     found = list[JsonObject]()
     for part in re.split(r"^\s*data: *\[DONE\]", text, flags=re.MULTILINE) if is_stream else [text]:
-        values = [each.value for each in find_values(part)[0][:MOST_PARTS]]
-        found += [inner for value in (_end_of(values) if is_stream else values) for inner in walk(value)]
+        pieces = [list(walk(each.value)) for each in find_values(part)[0][:MOST_PARTS]]
+        if is_stream:
+            speaking = [at for at, piece in enumerate(pieces) if _speaks_of_drafts(piece)]
+            seen = [each for piece in pieces[: speaking[-1] + 1] for each in piece] if speaking else []
+            ended = [{FINISH: each[FINISH]} for each in seen if each.get(FINISH)]
+            pieces = [pieces[speaking[-1]], ended[-1:]] if speaking else []
+        found += [each for piece in pieces for each in piece]
     return found
 
 
-def _end_of(stream: Sequence[Any]) -> list[Any]:
-    """A stream repeats its running totals: its last piece that says anything about drafts, and why the text ended."""
-    last = next((place for place in reversed(range(len(stream))) if _speaks_of_drafts(stream[place])), None)
-    if last is None:
-        return []
-    reasons = [each["finish_reason"] for value in stream[: last + 1] for each in walk(value) if each.get(FINISH)]
-    return [stream[last], {FINISH: reasons[-1]}] if reasons else [stream[last]]
-
-
-FINISH = "finish_reason"
-
-
-def _speaks_of_drafts(value: Any) -> bool:
-    return any("draft" in key.lower() or "spec" in key for found in walk(value) for key in found)
+def _speaks_of_drafts(piece: Sequence[JsonObject]) -> bool:
+    return any("draft" in key.lower() or "spec" in key for each in piece for key in each)
 
 
 def limited_in(found: Sequence[JsonObject]) -> int:

@@ -15,7 +15,6 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.systems.fields import Fields, say_record
-from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames
 from specviz.systems.traces import RecordOptions, Step, SystemReport, reason_of, tokens_of
 
@@ -34,18 +33,15 @@ def to_camel_case(value: Any) -> Any:
     return {re.sub("_([a-z])", lambda found: found[1].upper(), name): to_camel_case(its) for name, its in value.items()}
 
 
-def _rename(values: JsonObject) -> JsonObject:
-    """The record of the SDK for Python, or of a REST answer, with the names of the one for TypeScript beside."""
-    return {**values, **to_camel_case(values)} if "total_draft_tokens_count" in values else values
-
-
 DRAFTED, ACCEPTED, IGNORED = "totalDraftTokensCount", "acceptedDraftTokensCount", "ignoredDraftTokensCount"
 # fmt: off
 ROWS = (
     SystemNames(
         "LM Studio", needs=(DRAFTED,), drafted=(DRAFTED,), accepted=(ACCEPTED,), ignored=(IGNORED,),
         written=("predictedTokensCount", *ANSWER), per_second=("tokensPerSecond", "tokens_per_second"),
-        by_written=True, convention="from_written", prepare=_rename,
+        by_written=True, convention="from_written",
+        # The record of the SDK for Python, or of a REST answer, has the names of the one for TypeScript beside.
+        prepare=lambda values: values | to_camel_case(values) if "total_draft_tokens_count" in values else values,
     ),
 )
 # fmt: on

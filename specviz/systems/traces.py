@@ -108,13 +108,17 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
         known["temperature"] = given.temperature
     if report.stopped_by == "length":
         known["max_new_tokens"] = written
+    longest = int(known.get("draft_length") or max(round.depth for round in rounds))
+    settings = {"max_new_tokens": written, **known, "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH))}
+    if settings["max_new_tokens"] < written:
+        raise InputError(say_record("over_limit", written=written, most=settings["max_new_tokens"]))
     return Trace(
         schema=SCHEMA,
         created=_created(report.created),
         recorded_on=Machine(UNKNOWN, UNKNOWN, UNKNOWN, 0),
         target=ModelInfo(_name(given.target or report.target or f"{report.system} target"), 0, UNKNOWN, UNKNOWN),
         drafter=DrafterInfo("other", _name(given.draft or report.draft or f"{report.system} draft")),
-        settings=_settings(known, written, max(round.depth for round in rounds)),
+        settings=DecodeSettings(**settings),
         prompt=_prompt(report, given),
         prefill_seconds=PrefillSeconds(report.prefill_seconds, None),
         rounds=rounds,
@@ -217,14 +221,6 @@ def first(values: Iterable[T | None]) -> T | None:
 
 def reason_of(reason: str | None, length: str, eos: str) -> StoppedBy:
     return "length" if reason == length else "eos" if reason == eos else "other"
-
-
-def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSettings:
-    longest = max(1, min(int(known.get("draft_length") or deepest), MAX_DRAFT_LENGTH))
-    allowed: dict[str, Any] = {"max_new_tokens": written, **known, "draft_length": longest}
-    if allowed["max_new_tokens"] < written:
-        raise InputError(say_record("over_limit", written=written, most=allowed["max_new_tokens"]))
-    return DecodeSettings(**allowed)
 
 
 def _prompt(report: SystemReport, given: RecordOptions) -> Prompt:

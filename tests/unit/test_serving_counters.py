@@ -35,6 +35,7 @@ from specviz.systems import (
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 REFUSED: list[dict[str, Any]] = yaml.safe_load((FIXTURES / "refused.yaml").read_text("utf-8"))
+DERIVED: dict[str, Any] = yaml.safe_load((FIXTURES / "derived_counters.yaml").read_text("utf-8"))
 CASES: dict[str, Any] = yaml.safe_load((FIXTURES / "counters.yaml").read_text("utf-8"))
 TEXTS: dict[str, str] = {name: case.get("text") or json.dumps(case["answer"]) for name, case in CASES.items()}
 METRICS, LOG, TREE = (TEXTS[name] for name in ("vLLM's metrics", "vLLM's log", "a tree of unknown depth"))
@@ -59,39 +60,21 @@ HOSTILE = [
 ]
 
 
-LATER = METRICS
-for before, now in {1000: 1100, 3000: 3300, 1660: 1960, 710: 810, 530: 630, 420: 520}.items():
-    LATER = LATER.replace(f" {before}.0", f" {now}.0")
-TPOT = "vllm:request_time_per_output_token_seconds"
-PREDICTED = "llamacpp:tokens_predicted_total 100\nllamacpp:tokens_predicted_seconds_total 4\n"
-HALF = json.dumps(json.loads(vllm_answer()) | {"usage": {"completion_tokens": 97}})
-OTHER_ENGINE = METRICS.replace('engine="0"', 'engine="1"').replace(" 1660.0", " 1340.0")
-CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
-    "two engines": (METRICS + OTHER_ENGINE, {"tokens_per_target_call": 1 + 3000 / 2000}),
-    "two scrapes": (METRICS + LATER, {"tokens_per_target_call": 4, "survival": [1, 1, 1]}),
-    # 2660 tokens in 1000 rounds, 1000 one by one; and 1 + 53 in 43 rounds, 43 one by one
-    "calls without a draft": (
-        METRICS + "vllm:generation_tokens_total 3660",
-        {"drafting_share": 0.5, "notes": "it is 1.83 tokens"},
-    ),
-    "an answer's calls without a draft": (HALF, {"drafting_share": 0.5, "notes": "it is 1.12 tokens"}),
-    "the last line of a log": (LOG + LOG.replace("0.929, 0.857", "0.986, 0.964"), {"survival": [0.986, 0.964]}),
-    "a line without positions": (  # 25 / 1.79 is 14 rounds
-        LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", ""),
-        {"tokens_per_target_call": 2.79, "draft_length": 2},
-    ),
-    "two ends of text inside drafts": (  # of 2 · 10 accepted tokens, 2 · (52 − 1 − 43) were written
-        f"{json.dumps(json.loads(HALF) | {'usage': {'completion_tokens': 52}})}\n" * 2,
-        {"accepted": 16, "tokens_per_target_call": 102 / 86},
-    ),
-    "two answers": (f"{vllm_answer()}\n{vllm_answer()}", {"drafted": 258, "survival": ["4/43", "3/43", "3/43"]}),
-    # not inter_token_latency: it has one value a step
-    "vLLM's latency": (
-        f"{METRICS}{TPOT}_sum 0.6\n{TPOT}_count 50\nvllm:inter_token_latency_seconds_sum 9\n",
-        {"latency": 0.012},
-    ),
-    "llama.cpp's latency": (METRICS.replace("vllm:", "llamacpp:") + PREDICTED, {"latency": 0.04}),
-}
+def joined(copies: list[dict[str, Any]]) -> str:
+    """Texts of `CASES` one after the other, each with other words in the place of some, and other fields beside."""
+    texts = []
+    for copy in copies:
+        text = TEXTS[copy["of"]]
+        if "beside" in copy:
+            text = json.dumps(json.loads(text) | copy["beside"])
+        for old, new in copy.get("change", {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        texts.append(text + copy.get("then", ""))
+    return "\n".join(texts)
+
+
+CHANGED = {name: (joined(case["copies"]), case["gives"]) for name, case in DERIVED.items()}
 READ = {name: (TEXTS[name], case["gives"]) for name, case in CASES.items()} | CHANGED
 
 

@@ -94,15 +94,10 @@ def _gather_rounds(trace: Trace) -> Facts:
     if full := recorded_runs.full_round(trace):
         number, drafted = full.index + 1, len(full.drafted)
         facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
-    return {**facts, **_gather_drawn(trace)}
-
-
-def _gather_drawn(trace: Trace) -> Facts:
-    round = recorded_runs.drawn_round(trace)
-    if round is None:
-        return {}
-    token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
-    return written("drawn", number=round.index + 1, token=token, text=text, beta=recorded_runs.overlap_of(round).beta)
+    if drawn := recorded_runs.drawn_round(trace):
+        token, beta = drawn.drafted[drawn.accepted], recorded_runs.overlap_of(drawn).beta
+        facts |= written("drawn", number=drawn.index + 1, token=token, text=token.shown.strip(), beta=beta)
+    return facts
 
 
 def _gather_sweeps() -> Facts:
@@ -241,12 +236,8 @@ def swept_kinds() -> list[str]:
 @cache_once
 def _swept() -> list[FactsRow]:
     with SWEEP.open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if _counts(row)]
-
-
-def _counts(row: FactsRow) -> bool:
-    usual = row["constrained"] == "False" and not row["tree"]
-    return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
+        rows = [row for row in csv.DictReader(file) if row["draft"] == DRAFT and float(row["temperature"]) == 0]
+    return [row for row in rows if row["constrained"] == "False" and not row["tree"]]
 
 
 def _group_by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:

@@ -132,18 +132,16 @@ def target_alone(trace: Trace) -> Trace:
     plain = trace.autoregressive
     if plain is None or plain.token_ids != trace.output.token_ids:
         raise ValueError("the run was not recorded beside one of the target alone with the same tokens")
-    texts = [text for round in trace.rounds for text in _texts_of(round)]
+    texts = list[str]()
+    for round in trace.rounds:
+        own = [] if round.emitted.kind == "none" else [round.emitted.text]
+        texts += [*(token.shown for token in round.accepted_tokens), *own]
     passes = zip(plain.token_ids, texts, plain.seconds_per_token, strict=True)
     rounds = [
         Round(index, 0.0, seconds, 0.0, [], EmittedToken("bonus", token_id, text))
         for index, (token_id, text, seconds) in enumerate(passes)
     ]
     return replace(trace, drafter=None, rounds=rounds)
-
-
-def _texts_of(round: Round) -> list[str]:
-    own = [] if round.emitted.kind == "none" else [round.emitted.text]
-    return [*(token.shown for token in round.accepted_tokens), *own]
 
 
 @dataclass(frozen=True, slots=True)
