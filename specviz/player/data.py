@@ -17,7 +17,7 @@ from specviz.core.metrics import Costs, costs, count, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.texts import Sentences, join_choices
+from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run
 from specviz.data.lessons.story import Phase
@@ -292,7 +292,7 @@ def differences(trace: Trace, other: Trace) -> str:
         say("elsewhere"): elsewhere and trace.created < other.created,
         say("here"): elsewhere and trace.created >= other.created,
     }
-    return join_choices([said for said, differs in found.items() if differs], "and")
+    return ", ".join(said for said, differs in found.items() if differs)
 
 
 def _lengths(
