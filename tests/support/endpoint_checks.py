@@ -62,12 +62,13 @@ def check_pages(batch: Asked) -> None:
             read_counters(pages)
         return
     written = sum(answer.written for answer in batch.good)
-    kept = min(counted, written - len(batch.good) - len(rounds))
+    # vLLM also counts what passed the ends of the answers, by position too: it was judged on the same text
+    kept = counted if batch.system == "vllm" else min(counted, written - len(batch.good) - len(rounds))
     read = read_counters(pages)
     assert (read.drafted, read.accepted) == (drafted, kept)
     assert read.tokens_per_target_call == pytest.approx(1 + kept / len(rounds))
     requests = len(batch.good) if batch.system == "vllm" else 0  # llama.cpp does not count them: they look like passes
-    assert read.drafting_share == pytest.approx(len(rounds) / (written - requests - kept))
+    assert read.drafting_share == pytest.approx(min(1.0, len(rounds) / (written - requests - kept)))
 
 
 def check_log_of_vllm(log: str) -> None:
