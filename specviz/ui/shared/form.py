@@ -6,12 +6,14 @@ A field of the model says with a `Widget` how it is drawn; the settings of a run
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+import streamlit as st
+
 from specviz.data.links.page_link import PageLink, Params
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.arrival import Arrival
-from specviz.ui.shared.persistent_widgets import Widget, draw, held, restore_widgets, set_widgets
+from specviz.ui.shared.persistent_widgets import Widget, draw, restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import RunControls
 
 Model = TypeVar("Model", bound=PageLink)
@@ -74,8 +76,12 @@ class Form(Generic[Model]):
         return [getattr(each, end) for end in ("ge", "le") for each in about.metadata if hasattr(each, end)]
 
     def read(self) -> Model:
-        """What the widgets hold now; the address says it too, once the visitor has chosen something."""
-        values = {name: held(self.key(name)) for name in self.names}
+        """What the widgets hold now; the address says it too, once the visitor has chosen something.
+
+        A field keeps its value where Streamlit has forgotten the widget: the visitor is on the way to another page.
+        """
+        state = st.session_state
+        values = {name: state[key] for name in self.names if (key := self.key(name)) in state}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         asked = self.asked.model_copy(update=given).fitted()
         if asked != self.asked:
