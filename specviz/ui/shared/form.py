@@ -37,7 +37,7 @@ class Form(Generic[Model]):
 
     @property
     def came(self) -> Arrival:
-        return session().came.setdefault(self.page, Arrival())
+        return session().arrival(self.page)
 
     def open(self, reading: Reading[Model] | None = None) -> Model:
         """Take what the link asks for, once, set the widgets where they hold nothing, and read them.
