@@ -51,7 +51,7 @@ class Form(Generic[Model]):
         if linked := self.came.read_once(address(), reading or read):
             session().asked[self.page] = linked.fitted()
         restore_widgets(self._values(self.asked))
-        return self.read()
+        return self._look()
 
     def _values(self, asked: Model) -> dict[str, object]:
         """What the widgets hold, by their keys."""
@@ -76,10 +76,14 @@ class Form(Generic[Model]):
         return [getattr(each, end) for end in ("ge", "le") for each in about.metadata if hasattr(each, end)]
 
     def read(self) -> Model:
-        """What the widgets hold now; the address says it too, once the visitor has chosen something.
+        """What the widgets hold now; the address says it too, once the visitor has chosen something."""
+        asked = self._look()
+        if self.came.acted and self.writes:
+            write_address({**asked.parameters(), **hidden_in_link()})
+        return asked
 
-        A field keeps its value where Streamlit has forgotten the widget: the visitor is on the way to another page.
-        """
+    def _look(self) -> Model:
+        """A field keeps its value where Streamlit has forgotten the widget: the visitor is going to another page."""
         state = st.session_state
         values = {name: state[key] for name in self.names if (key := self.key(name)) in state}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -87,8 +91,6 @@ class Form(Generic[Model]):
         if asked != self.asked:
             session().asked[self.page] = asked
             self.came.change()
-        if self.came.acted and self.writes:
-            write_address({**asked.parameters(), **hidden_in_link()})
         return asked
 
     def set(self, **values: object) -> None:
