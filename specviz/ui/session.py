@@ -48,6 +48,9 @@ class Session:
     be_the_draft: BeTheDraftState = field(default_factory=BeTheDraftState)
     classes: ClassState = field(default_factory=ClassState)
 
+    def arrival(self, page: str) -> Arrival:
+        return self.came.setdefault(page, Arrival())
+
 
 def session() -> Session:
     if KEY not in st.session_state:

@@ -102,11 +102,11 @@ def a_same_quality_page() -> dict[str, Any]:
 def a_be_the_draft_page() -> dict[str, Any]:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
-    return {
-        "be_the_draft": BeTheDraftState(
-            GamePlan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME])
-        )
-    }
+    return came_to_play(BeTheDraftState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME))
+
+
+def came_to_play(game: BeTheDraftState) -> dict[str, Any]:
+    return {"be_the_draft": game, "came": {"be_the_draft": Arrival(True, notes=[NAME])}}
 
 
 PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
@@ -116,10 +116,7 @@ PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
     ("worksheet", a_worksheet_page),
     ("same_quality", a_same_quality_page),
     ("be_the_draft", a_be_the_draft_page),
-    (
-        "be_the_draft",
-        lambda: {"be_the_draft": BeTheDraftState(GamePlan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))},
-    ),  # its end
+    ("be_the_draft", lambda: came_to_play(BeTheDraftState(GamePlan(), place=99, name=NAME))),  # its end
     ("learn", lambda: {"learn": LearnState(problems=[NAME])}),
 ]
 

@@ -8,7 +8,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.shared.guard import guard_the_doors
-from tests.support.app_pages import SECONDS, alone, opened_in_app
+from tests.support.app_pages import SECONDS, alone, opened_in_app, visit
 
 
 def script() -> None:
@@ -28,6 +28,29 @@ def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last
     """Found by the soak: a proof's part was drawn again in the moment in which its visitor opened another page."""
     page = alone(script)
     assert (page.slider[0].value, page.selectbox[0].value, page.multiselect[0].value) == (3, "b", ["a"])
+
+
+def form_script() -> None:
+    import streamlit as st
+
+    from specviz.data.links.permalink import RunLink
+    from specviz.ui.shared.form import Form
+
+    form = Form("toy", RunLink())
+    form.open()
+    form.controls.draw("draft_length")
+    if st.session_state.get("forgotten"):
+        del st.session_state["toy_gamma"]
+    form.read()
+
+
+def test_what_was_chosen_stays_where_a_part_reads_widgets_that_streamlit_forgot() -> None:
+    page = alone(form_script)
+    page.slider(key="toy_gamma").set_value(7).run()
+    page.session_state["forgotten"] = True
+    page.run()
+    assert visit(page).asked["toy"].gamma == 7
+    assert page.query_params["gamma"] == "7"
 
 
 LONG = "Once upon a time. " * 2_000

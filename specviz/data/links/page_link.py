@@ -137,7 +137,7 @@ class PageLink(BaseModel):
 
 
 def explain_left_out(prompt: str) -> str | None:
-    if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
+    if len(prompt) <= MAX_LINK_PROMPT and len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
         return None
     return SAYS["long_prompt"]
 

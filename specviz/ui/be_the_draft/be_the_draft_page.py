@@ -48,8 +48,8 @@ POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
-    state, given = visit.be_the_draft, address()
-    if plan := state.came.read_once(given, game.plan_from_link):
+    state, given, came = visit.be_the_draft, address(), visit.arrival("be_the_draft")
+    if plan := came.read_once(given, game.plan_from_link):
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
@@ -60,7 +60,7 @@ def lead(visit: Session) -> None:
         class_chip()
     class_question()
     class_game()
-    notices(state.came.notes)
+    notices(came.notes)
     write_address(state.plan.link | class_in_link())
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from specviz.data.prompts.workloads import Preset
 from specviz.game.game import PROMPTS, GamePlan, Offer, Turn, is_over
 from specviz.service.job import Items
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 
@@ -24,7 +23,6 @@ class BeTheDraftState:
     message: str = ""  # why nothing was played
     tries: int = 0  # messages so far: each brings the caret back
     before: "BeTheDraftState | None" = None  # the previous game, which can be brought back
-    came: Arrival = field(default_factory=Arrival)
     linked: bool = False  # the address named the game
     ours: bool = True  # this server has checked all its rounds: a browser tab may hand back what nobody played
     begun: bool = False  # by the visitor: what the browser tab held is not wanted

@@ -15,7 +15,6 @@ from specviz.game.words import guess_problem
 from specviz.service.protocol import Play
 from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.session import Session
-from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("be_the_draft")
@@ -27,10 +26,8 @@ def new_game(visit: Session, plan: GamePlan) -> None:
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
-    came = Arrival(read=True)
-    state = visit.be_the_draft = BeTheDraftState(
-        plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished
-    )
+    visit.arrival("be_the_draft").notes = []
+    state = visit.be_the_draft = BeTheDraftState(plan, begun=True, name=old.name, two=old.two, before=unfinished)
     _clear(state)
 
 
@@ -158,11 +155,11 @@ def bring_back(visit: Session, text: str) -> None:
     try:
         saved = load_game(game_text or text)
     except InputError as error:
-        state.came.notes, state.begun = [str(error)], True
+        visit.arrival("be_the_draft").notes, state.begun = [str(error)], True
         return
     turns = saved.games[saved.place] if saved.place < len(saved.games) else []
     here = turns[-1] if turns else None
-    game = BeTheDraftState(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
+    game = BeTheDraftState(saved.plan, saved.place, saved.games, here=here, name=saved.name)
     game.typed, game.second = saved.typed, saved.second
     game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:

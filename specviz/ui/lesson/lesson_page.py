@@ -101,7 +101,7 @@ def _enter(walk: Walk) -> None:
     elif screen.page == "be_the_draft" and visitor.be_the_draft.all_turns:
         # after a reload the browser tab still has the game
         new_game(visitor, visitor.be_the_draft.plan)
-    for came in (*visitor.came.values(), visitor.be_the_draft.came):
+    for came in visitor.came.values():
         came.read = False
     visitor.learn.seen = {}
 

@@ -6,12 +6,14 @@ A field of the model says with a `Widget` how it is drawn; the settings of a run
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+import streamlit as st
+
 from specviz.data.links.page_link import PageLink, Params
 from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.arrival import Arrival
-from specviz.ui.shared.persistent_widgets import Widget, draw, held, restore_widgets, set_widgets
+from specviz.ui.shared.persistent_widgets import Widget, draw, restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import RunControls
 
 Model = TypeVar("Model", bound=PageLink)
@@ -35,7 +37,7 @@ class Form(Generic[Model]):
 
     @property
     def came(self) -> Arrival:
-        return session().came.setdefault(self.page, Arrival())
+        return session().arrival(self.page)
 
     def open(self, reading: Reading[Model] | None = None) -> Model:
         """Take what the link asks for, once, set the widgets where they hold nothing, and read them.
@@ -49,7 +51,7 @@ class Form(Generic[Model]):
         if linked := self.came.read_once(address(), reading or read):
             session().asked[self.page] = linked.fitted()
         restore_widgets(self._values(self.asked))
-        return self.read()
+        return self._look()
 
     def _values(self, asked: Model) -> dict[str, object]:
         """What the widgets hold, by their keys."""
@@ -75,14 +77,20 @@ class Form(Generic[Model]):
 
     def read(self) -> Model:
         """What the widgets hold now; the address says it too, once the visitor has chosen something."""
-        values = {name: held(self.key(name)) for name in self.names}
+        asked = self._look()
+        if self.came.acted and self.writes:
+            write_address({**asked.parameters(), **hidden_in_link()})
+        return asked
+
+    def _look(self) -> Model:
+        """A field keeps its value where Streamlit has forgotten the widget: the visitor is going to another page."""
+        state = st.session_state
+        values = {name: state[key] for name in self.names if (key := self.key(name)) in state}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         asked = self.asked.model_copy(update=given).fitted()
         if asked != self.asked:
             session().asked[self.page] = asked
             self.came.change()
-        if self.came.acted and self.writes:
-            write_address({**asked.parameters(), **hidden_in_link()})
         return asked
 
     def set(self, **values: object) -> None:
