@@ -139,7 +139,7 @@ def test_a_bench_of_your_server_is_opened_read_downloaded_and_cleared(
     expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_visible()
     expect(page.get_by_text("By concurrency: helps at 1, hurts at 8").first).to_be_visible()
     charts = page.locator(".chart").filter(visible=True)
-    expect(charts).to_have_count(4)
+    expect(charts).to_have_count(5)
     expect_no_sideways_scroll(page)
     for chart in charts.all():
         chart.scroll_into_view_if_needed()
