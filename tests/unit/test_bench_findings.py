@@ -418,6 +418,8 @@ def test_tokens_that_are_counted_and_never_sent_take_the_verdict(sides: list[Sid
     hidden = change(long, lambda each: hide(each) if each.side in sides else each)
     assert any("tokens that it did not send" in sentence for sentence in conclusion(hidden))
     assert "helps" not in said(hidden)
+    assert "tokens a second instead of" not in said(hidden), "no rate of tokens that were not timed"
+    assert not any("second" in column for column in table(BenchFindings(hidden))[0])
 
 
 def test_the_tokens_of_the_first_part_are_not_in_the_rate() -> None:
