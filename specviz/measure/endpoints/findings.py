@@ -125,7 +125,7 @@ def _load(found: BenchFindings, concurrency: int) -> LoadFindings:
         _widened(speedup, moments) if concurrency == 1 else speedup,
         Gain.from_ratios((group.first_ratio for group in sample), trusted=trusted),
         Gain.from_ratios(rates, trusted=trusted),
-        {side: _side(side, answers, sample, blocks) for side in SIDES if result.server(side)},
+        {side: _side(side, answers, sample, blocks, "hidden" not in doubts) for side in SIDES if result.server(side)},
     )
 
 
@@ -204,10 +204,14 @@ def _hides_tokens(pairs: Sequence[AnswerPair]) -> bool:
 
 
 def _side(
-    side: Side, answers: Iterable[Answer], sample: Sequence[PairGroup], blocks: Sequence[dict[Side, Served]]
+    side: Side,
+    answers: Iterable[Answer],
+    sample: Sequence[PairGroup],
+    blocks: Sequence[dict[Side, Served]],
+    counted: bool,
 ) -> SideFigures:
-    """Of the answers that have a partner; of one server alone, of all that are long enough."""
-    counted = all(pair.cut != "no_count" for group in sample for pair in group.pairs)
+    """Of the answers that have a partner; of one server alone, of all that are long enough. No rate if not counted."""
+    counted = counted and all(pair.cut != "no_count" for group in sample for pair in group.pairs)
     alone = time_whole(answer for answer in answers if answer.side == side and not answer.problem)
     means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in alone]
     ran = [its[side] for its in blocks if side in its]

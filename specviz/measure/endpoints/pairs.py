@@ -20,7 +20,7 @@ from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
-Cut = Literal["", "cut", "not_cut", "no_count"]
+Cut = Literal["", "not_cut", "no_count"]
 Both = dict[Side, Answer]
 # Shorter: the same until one of the two ends. Broken: they differ only where a character was cut in two.
 TextMatch = Literal["same", "shorter", "broken", "different"]
@@ -80,7 +80,7 @@ class Timed:
         return self.later >= FEWEST_TOKENS - 1 and self.token_seconds > SHORTEST
 
 
-def timed_until(answer: Answer, tokens: int) -> tuple[Timed, Cut]:
+def timed_until(answer: Answer, tokens: int) -> Timed:
     """The answer up to the part that reaches so many tokens: a part may hold several, so it may reach a few more.
 
     Without counted parts each is taken to hold as many tokens. Without parts the answer is not cut: its rate is that
@@ -90,16 +90,15 @@ def timed_until(answer: Answer, tokens: int) -> tuple[Timed, Cut]:
     first, counted = answer.first or 0.0, 0 < parts == len(answer.part_tokens)
     opening = float(answer.part_tokens[0]) if counted else 1.0
     if tokens >= written or not parts:
-        return Timed(written, first, answer.seconds, opening), "" if tokens >= written else "not_cut"
+        return Timed(written, first, answer.seconds, opening)
     reached = list(accumulate(answer.part_tokens)) if counted else [written * (at + 1) / parts for at in range(parts)]
     until = next((at for at, its in enumerate(reached) if its >= tokens), parts - 1)
-    return Timed(reached[until], first, answer.part_seconds[until], opening), "cut"
+    return Timed(reached[until], first, answer.part_seconds[until], opening)
 
 
 def time_whole(answers: Iterable[Answer]) -> list[Timed]:
     """Those that are long enough to be timed, each over all its tokens."""
-    timed = [timed_until(answer, answer.tokens or 0)[0] for answer in answers]
-    return [each for each in timed if each.usable]
+    return [each for answer in answers if (each := timed_until(answer, answer.tokens or 0)).usable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class AnswerPair:
 
     answers: Both
     timed: dict[Side, Timed]
-    cut: Cut  # how the longer one was cut; empty: they have as many tokens; "no_count": they have the same text
+    cut: Cut  # "not_cut": one is longer, and cannot be cut; "no_count": they have the same text
 
     @property
     def ratio(self) -> float:
@@ -151,12 +150,12 @@ def _pair(answers: Both) -> AnswerPair | None:
     """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
     counts = [answer.tokens or 0 for answer in answers.values()]
     if all(counts):
-        found = {side: timed_until(answer, min(counts)) for side, answer in answers.items()}
-        timed, cuts = {side: each for side, (each, _) in found.items()}, {cut for _, cut in found.values()}
+        timed = {side: timed_until(answer, min(counts)) for side, answer in answers.items()}
+        cut: Cut = "" if all(its.part_seconds or its.tokens == min(counts) for its in answers.values()) else "not_cut"
     else:
         written = float(max(counts) or len(answers["without"].part_seconds))
-        timed, cuts = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}, set()
-    cut: Cut = next((kind for kind in ("not_cut", "cut", "") if kind in cuts), "no_count")
+        timed = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}
+        cut = "no_count"
     return AnswerPair(answers, timed, cut) if all(each.usable for each in timed.values()) else None
 
 

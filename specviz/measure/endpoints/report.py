@@ -135,10 +135,10 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 def table(found: BenchFindings) -> list[dict[str, Cell]]:
     """The columns worth a look that say something, one row a prompt and concurrency. Names in it are not escaped."""
-    rows = bench_rows(found)
+    rows, hidden = bench_rows(found), found.doubted("hidden")
     for row in rows:
         for side in SIDES:
-            seconds = row[f"token_seconds_{side}"]
+            seconds = None if row["concurrency"] in hidden else row[f"token_seconds_{side}"]
             row[f"tokens_per_second_{side}"] = 1 / seconds if isinstance(seconds, float) else None
     return [{name: row[name] for name in SHOWN if any(each[name] for each in rows)} for row in rows]
 
