@@ -156,9 +156,8 @@ WAYS = {
     "a guess, a name or a code": "be_the_draft text_input 3, classes text_input 4",
     "a class that the tab or a cookie held": "shared cookies 1",
 }
-IN = re.compile(
-    r"\b(?:file_uploader|text_area|(?:text|chat|camera|audio)_input|data_editor)(?=\()|\bcookies\b(?=\.)|\baccept_new_options\b(?==)"
-)
+WIDGETS = r"file_uploader|text_area|(?:text|chat|camera|audio)_input|data_editor"
+IN = re.compile(rf"\b(?:{WIDGETS})(?=\(|\")|\bcookies\b(?=\.)|\baccept_new_options\b(?==|\")")
 
 
 def test_every_way_in_on_the_pages_is_in_a_row_of_the_table() -> None:
