@@ -47,6 +47,7 @@ class _Reader(Reader):
 
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         self._counts.lengths.append(len(ids))
+        self._counts.on_pass(len(ids))
         self._length += len(ids)
         self._counts.longest = max(self._counts.longest, self._length)
         return self._inner.read_tree(ids, positions, mask)
