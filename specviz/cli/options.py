@@ -99,7 +99,8 @@ def add_command(group: Typer, *examples: str, name: str | None = None) -> Callab
 
     def add(run: Callable[..., None]) -> Callable[..., None]:
         taken = signature(run, eval_str=True).parameters
-        owners = {name: each.annotation for name, each in taken.items() if is_dataclass(each.annotation)}
+        kinds = {name: each.annotation for name, each in taken.items()}
+        owners = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
         fielded = {each.name: each for owner in owners.values() for each in _options_of(owner)}
         alone = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in taken.items() if name not in owners]
 
@@ -164,7 +165,7 @@ def grammar_of(options: PromptOptions) -> Grammar | None:
     check_one_given(json_schema=options.json_schema, regex=options.regex)
     if options.regex is None and options.json_schema is None:
         return None
-    schema = options.json_schema and read_lines(options.json_schema)
+    schema = read_lines(options.json_schema) if options.json_schema else None
     grammar = Grammar("regex", options.regex or "") if schema is None else Grammar("json_schema", schema)
     compile_grammar(grammar)
     return grammar

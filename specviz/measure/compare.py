@@ -42,13 +42,12 @@ Pairs = list[tuple[Trace, Trace]]  # of a speculative and a plain run, made back
 
 def shown_pair(pairs: Pairs) -> tuple[Trace, Trace]:
     """The runs to show: greedy, each decoder's median; sampled, the median pair."""
-    seconds = [[decode_seconds(run) for run in runs] for runs in zip(*pairs, strict=True)]
     if pairs[0][0].settings.greedy:
-        ours, plain = map(median_index, seconds)
-        return pairs[ours][0], pairs[plain][1]
-    lengths = [[len(run.output.token_ids) for run in runs] for runs in zip(*pairs, strict=True)]
-    ours, plain = ([s / n for s, n in zip(*each, strict=True)] for each in zip(seconds, lengths, strict=True))
-    return pairs[median_index([one / other for one, other in zip(ours, plain, strict=True)])]
+        seconds = [[decode_seconds(run) for run in runs] for runs in zip(*pairs, strict=True)]
+        fast, alone = map(median_index, seconds)
+        return pairs[fast][0], pairs[alone][1]
+    a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
+    return pairs[median_index([ours / plain for ours, plain in a_token])]
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """A model that notes what it reads."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from torch import Tensor
@@ -12,7 +13,8 @@ from specviz.models.loaded_model import LoadedModel
 class CountedReads:
     """`loaded` reads as the model does; here stands what, and whether a token was read again for nothing."""
 
-    def __init__(self, loaded: LoadedModel) -> None:
+    def __init__(self, loaded: LoadedModel, on_pass: Callable[[int], None] = lambda tokens: None) -> None:
+        self.on_pass = on_pass  # hears how many tokens each pass reads
         self._forward = loaded.forward
         self.name = loaded.forward.name
         self.reads_trees = loaded.forward.reads_trees
@@ -38,12 +40,14 @@ class _Reader(Reader):
         counts.again += self._length < len(counts.text) and counts.text[self._length] == new[0]
         counts.text = counts.text[: self._length] + new
         counts.lengths.append(len(new))
+        counts.on_pass(len(new))
         self._length += len(new)
         counts.longest = max(counts.longest, self._length)
         return self._inner.read(ids, last=last)
 
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         self._counts.lengths.append(len(ids))
+        self._counts.on_pass(len(ids))
         self._length += len(ids)
         self._counts.longest = max(self._counts.longest, self._length)
         return self._inner.read_tree(ids, positions, mask)

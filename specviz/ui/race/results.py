@@ -42,9 +42,9 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     else:
         low, high = verdict.interval or (0, 0)
         between = SAYS["between"].format(low=low, high=high) if verdict.interval else ""
-        said = {"headline": parts.headline(verdict), "reason": verdict.reason}
+        figures |= {"headline": parts.headline(verdict), "reason": verdict.reason}
         outcome = SAYS["outcome_one" if len(laps) == 1 else "outcome_all"]
-        st.markdown(outcome.format(count=len(laps), between=between, **said, **figures))
+        st.markdown(outcome.format(count=len(laps), between=between, **figures))
     if busy := sum(not lap.trusted for lap in laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
