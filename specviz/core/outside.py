@@ -2,20 +2,21 @@
 
 `outside` makes the reader of a type. In such a type every list says how many items it may have, every mapping which
 keys, and the first wrong item ends the reading: an error about each of a million items would take a gigabyte.
+
+What is wrong is one sentence with its places. What pydantic says is English.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, join_problems, problems_of
-from specviz.core.texts import Sentences
+from specviz.core.texts import AppTexts, NonEmptyText, Sentences
 
 say = Sentences("problems")
 
@@ -136,3 +137,45 @@ def _outside_of_texts(raw: bytes) -> list[int]:
         if end - start > 2:
             counts = [count - raw.count(mark, start + 1, end - 1) for count, mark in zip(counts, MARKS, strict=True)]
     return counts
+
+
+file_kinds = AppTexts("tables/file_kinds", dict[str, NonEmptyText])
+MOST_PROBLEMS = 10  # are named; a file with more is probably another kind of file
+LONGEST_PLACE, LONGEST_REASON = 120, 200  # characters
+LONGEST = 800  # characters of a list of problems
+WHOLE = "the file"  # the place of a problem that no field has
+
+
+class Problem(NamedTuple):
+    where: str  # a path like rounds.0.drafted
+    what: str
+
+
+def problems_of(error: ValidationError, before: str = "") -> list[Problem]:
+    """What pydantic found; `before` is the path of the value it read."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    problems = []
+    for each in found:
+        path = ".".join(filter(None, (before, *map(str, each["loc"])))) or WHOLE
+        problems.append(Problem(path, each["msg"].removeprefix("Value error, ").rstrip(".")))
+    return problems
+
+
+def join_problems(kind: str, problems: Iterable[Problem]) -> str:
+    """ "The trace is not valid at a: …." or, of several, "The trace is not valid at 2 places: a: …; b: …." """
+    named = list(islice(dict.fromkeys(problems), MOST_PROBLEMS + 1))
+    if len(named) == 1:
+        return say("one", kind=file_kinds()[kind], problem=_describe(named[0]))
+    shown = [_describe(problem) for problem in named[:MOST_PROBLEMS]]
+    while len("; ".join(shown)) > LONGEST:
+        shown.pop()
+    shown += [say("and_so_on")] if len(shown) < len(named) else []
+    listed, file = "; ".join(shown), file_kinds()[kind]
+    if len(named) > MOST_PROBLEMS:
+        return say("more", kind=file, count=MOST_PROBLEMS, problems=listed)
+    return say("several", kind=file, count=len(named), problems=listed)
+
+
+def _describe(problem: Problem) -> str:
+    where = say("whole") if problem.where == WHOLE else problem.where[:LONGEST_PLACE]
+    return f"{where}: {problem.what[:LONGEST_REASON]}"

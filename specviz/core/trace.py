@@ -18,8 +18,16 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import JsonShape, MostItems, check_density, outside, read_outside
-from specviz.core.problems import MOST_PROBLEMS, join_problems, problems_of
+from specviz.core.outside import (
+    MOST_PROBLEMS,
+    JsonShape,
+    MostItems,
+    check_density,
+    join_problems,
+    outside,
+    problems_of,
+    read_outside,
+)
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.outside import MostItems, outside
-from specviz.core.problems import join_problems, problems_of
+from specviz.core.outside import MostItems, join_problems, outside, problems_of
 from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace

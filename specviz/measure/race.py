@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import csv_of
 from specviz.core.errors import InputError
-from specviz.core.problems import join_problems, problems_of
+from specviz.core.outside import join_problems, problems_of
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences

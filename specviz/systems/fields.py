@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density
-from specviz.core.problems import WHOLE, Problem, join_problems
+from specviz.core.outside import WHOLE, JsonShape, Problem, check_density, join_problems
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of

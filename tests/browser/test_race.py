@@ -67,7 +67,7 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     expect(page.get_by_text(re.compile(r"over 2 prompts \(95 % interval"))).to_be_visible()
     expect(page.get_by_text("Identical: on every prompt")).to_be_visible()
-    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"}
+    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed"}
     assert wanted | {"repeats", "same_length"} <= set(re.findall(r"[?&](\w+)=", page.url))
     assert page.url.count("preset=") == 2
 

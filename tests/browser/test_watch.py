@@ -45,7 +45,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_se
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
-    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype", "step"}
+    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "step"}
     assert wanted <= set(re.findall(r"[?&](\w+)=", link))
     strip = stage(page).locator(".round").first.inner_text()
 

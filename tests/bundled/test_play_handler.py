@@ -26,7 +26,6 @@ def play(target: LoadedModel, nano: LoadedModel) -> Any:
         command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), GameRequest(action, **ask))
         events = [event for event in play_steps(command, workshop_with(target, nano)) if event]
         assert isinstance(events[0], RunStarted)
-        assert isinstance(events[-1], JobFinished)
         (played,) = [event for event in events if isinstance(event, JobItem)]
         assert parse_event(dump_event(played)) == played
         return played.item

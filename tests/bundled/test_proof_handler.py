@@ -32,7 +32,6 @@ def found(steps: wire.JobSteps) -> list[Any]:
     """The results as the server has them: after their way through the pipe."""
     events = [wire.parse_event(wire.dump_event(event)) for event in steps if event]
     assert isinstance(events[0], wire.RunStarted)
-    assert isinstance(events[-1], wire.JobFinished)
     return [event.item for event in events if isinstance(event, wire.JobItem)]
 
 

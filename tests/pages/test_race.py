@@ -107,7 +107,7 @@ def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_a
     assert data["run_id"].startswith("live")
     assert [lap["name"] for lap in data["laps"]] == ["story-1", "own-1"]
     assert list(page.dataframe[0].value["prompt"]) == ["story-1", "own-1", "all together"]
-    assert {"preset", "prompt", "target", "gamma", "seed", "dtype", "repeats", "same_length"} <= set(page.query_params)
+    assert {"preset", "prompt", "target", "gamma", "seed", "repeats", "same_length"} <= set(page.query_params)
     assert "From before" not in texts(page)
     page.slider(key="race_gamma").set_value(2).run()
     assert "From before you changed the settings" in texts(page)

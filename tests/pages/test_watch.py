@@ -52,7 +52,7 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert after["accepted"] == now["rounds"][-1]["after"]["accepted"], "the run is what the replay showed"
     assert "live" in data["badge"]
     assert page.query_params["gamma"] == "6"
-    assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
+    assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed"} <= set(page.query_params)
     assert data["result"]["same"] == SAME
     assert f"64 tokens in {len(now['rounds'])} passes" in data["result"]["says"]
     own_time = "times as fast" in data["result"]["says"] and "on a quiet machine" not in data["result"]["says"]

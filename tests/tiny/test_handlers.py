@@ -120,10 +120,9 @@ def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pyt
             events.append(event)
             said.append("said")
     assert isinstance(events[0], wire.RunStarted)
-    assert isinstance(events[-1], wire.JobFinished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
-    assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
-    assert [isinstance(event, wire.JobItem) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2]
+    assert [isinstance(event, wire.JobItem) for event in events[1:]] == [False, False, False, False, True] * 2
     assert events[2] == wire.JobProgress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
     assert {event.total for event in events if isinstance(event, wire.JobProgress)} == {2}
 

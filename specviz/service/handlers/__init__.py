@@ -7,7 +7,7 @@ there, and often. Importing this imports all of them, and torch.
 from collections.abc import Callable
 from importlib import import_module
 
-from specviz.service.protocol import TASKS, JobCommand, JobSteps
+from specviz.service.protocol import TASKS, JobCommand, JobFinished, JobSteps
 from specviz.service.workshop import Workshop
 
 _HANDLERS: dict[str, Callable[[JobCommand, Workshop], JobSteps]] = {
@@ -19,4 +19,6 @@ _HANDLERS: dict[str, Callable[[JobCommand, Workshop], JobSteps]] = {
 
 def job_steps(workshop: Workshop, command: JobCommand) -> JobSteps:
     """Do what the command says; InputError: it cannot be done, in one sentence for the visitor."""
-    return _HANDLERS[command.task.name](command, workshop)
+    yield from _HANDLERS[command.task.name](command, workshop)
+    if command.task.item:
+        yield JobFinished(command.job)

@@ -56,7 +56,6 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
             raise
         workshop.forget_race(job)
         yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
-    yield wire.JobFinished(job)
 
 
 def _time(command: wire.Race, prompt: RacePrompt, runs: PairedRuns) -> wire.JobSteps:
@@ -102,7 +101,6 @@ def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:
                 yield from (wire.JobItem(job, "sweep", row) for row in rows)
             except InputError as error:
                 yield from _problems(job, group, error)
-    yield wire.JobFinished(job)
 
 
 def _progress(job: int, cell: SweepCell, total: int) -> wire.JobProgress:
@@ -136,7 +134,6 @@ def prove_steps(command: wire.Prove, workshop: Workshop) -> wire.JobSteps:
     yield wire.JobProgress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
         yield wire.JobItem(job, "prove", batch) if batch else None
-    yield wire.JobFinished(job)
 
 
 def enumerate_rules_steps(command: wire.EnumerateRules, workshop: Workshop) -> wire.JobSteps:
@@ -147,7 +144,6 @@ def enumerate_rules_steps(command: wire.EnumerateRules, workshop: Workshop) -> w
     draws = Draws(target, draft, request.prompt, chain_only(request.settings), "lossless", "first")
     if not command.done:
         yield wire.JobItem(job, "enumerate rules", draws.enumerate_rules(request.settings.seed))
-    yield wire.JobFinished(job)
 
 
 def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wire.JobSteps:
@@ -175,4 +171,3 @@ def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wir
         rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
         for row in rows:
             yield wire.JobItem(job, "compare greedy", row) if row else None
-    yield wire.JobFinished(job)

@@ -85,7 +85,6 @@ def play_steps(command: wire.Play, workshop: Workshop) -> wire.JobSteps:
             place = place.after(target, trace.output.token_ids)
         turn = yield from _next_turn(target, draft, request, ask, place)
         yield wire.JobItem(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
-    yield wire.JobFinished(command.job)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,6 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
             costs, place = found.drafts[drafter.info.asked_as], found.processor
         prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)), place)
         yield wire.JobItem(job, "guess along", prospect)
-    yield wire.JobFinished(job)
 
 
 def calibrate_steps(command: wire.Calibrate, workshop: Workshop) -> wire.JobSteps:
@@ -102,4 +101,3 @@ def calibrate_steps(command: wire.Calibrate, workshop: Workshop) -> wire.JobStep
     yield wire.RunStarted(job)
     costs = yield from workshop.costs_of(target, draft, command.attempt)
     yield wire.JobItem(job, "calibrate", wire.CostsResult(costs, attempt=command.attempt))
-    yield wire.JobFinished(job)
