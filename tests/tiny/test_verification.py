@@ -131,6 +131,7 @@ def lengths_of_block(passes: list[float]) -> list[float]:
 def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
     later = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
     assert (later.accepted, later.residual) == (2, None), "a later prefix that passes accepts the tokens before it"
+    assert judged(Draft([1, 1], PROPOSED), TARGET, [0.5, 0.5], monkeypatch).accepted == 2, "the longest that passes"
     first = judged(Draft([0, 0], PROPOSED), TARGET, [0.5, 0.5], monkeypatch)
     assert first.accepted == 0
     assert first.token_id == 1  # (p - q)+ is all on b

@@ -82,6 +82,11 @@ def test_a_calibration_whose_repeats_do_not_agree_is_refused(wild: int) -> None:
         check_costs(calibration(*blocks))
 
 
+def test_a_check_that_is_faster_than_a_plain_step_is_refused() -> None:
+    with pytest.raises(DisturbedError):
+        check_costs(calibration(*[block(0.3, 0.5)] * TURNS))
+
+
 def test_agreement_is_of_rounds_so_a_draft_that_costs_next_to_nothing_may_vary() -> None:
     check_costs(calibration(*[block(0.002 * factor) for factor in range(1, 10)]))
 
