@@ -108,7 +108,8 @@ def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entr
 async def forge(port: int, value: str) -> list[str] | int | None:
     """Send a text as the value of a menu: what the page says, or how the server ends the connection."""
     async with visiting(port) as visitor:
-        await on_page(visitor, "race", "", "race_presets")
+        await visitor.open(page="race")
+        await visitor.first_script()
         message = visitor._request()
         forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
         forged.string_array_value.data.append(value)
