@@ -13,7 +13,7 @@ from specviz.game.game import LOOKUP, MODEL, OFFERS, GamePlan, GameRequest, Turn
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.play import guess_ids, play_steps
-from specviz.service.protocol import JobFinished, JobItem, Play, RunStarted, dump_event, parse_event
+from specviz.service.protocol import JobItem, Play, RunStarted, dump_event, parse_event
 from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
 
