@@ -90,8 +90,9 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     assert max(map(len, texts)) == 80
     assert "<script>alert(1)</script>" in texts & set(HOSTILE)
     trace = fake_trace()
-    long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=["a"] * 500))
-    assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
+    long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=[*map(str, range(500))]))
+    shown = [*map(str, range(500 - SHOWN_PROMPT_TOKENS, 500))]
+    assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": shown}
 
 
 TRACE = fake_trace()
