@@ -8,12 +8,15 @@ import re
 import time
 from collections.abc import Awaitable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 import httpx2
 import psutil
 import pytest
+from playwright.sync_api import Page, expect
 
 from specviz.ui.shared.guard import SAYS
 from specviz.ui.watch.watch_state import MAX_RUNS
@@ -246,3 +249,39 @@ def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tm
         assert highest(server) < 1_000
         assert run(upload_much(port_of(server), 1)) == [204]
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
+async def fill(port: int, full: Event, over: Event) -> None:
+    """Other visitors upload all that the server keeps, and stay."""
+    async with AsyncExitStack() as visits:
+        while not full.is_set():
+            visitor = await visits.enter_async_context(visiting(port))
+            await visitor.open(page="when_it_helps")
+            await visitor.first_script()
+            if 413 in [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
+                full.set()
+        while not over.is_set():
+            await visitor.stay(0.2)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("entry", ["serve.py"])
+def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: Path) -> None:
+    """Before: beside the uploader stood "Request failed with status code 413", and no reason.
+
+    On a server of its own: elsewhere the room of a visitor who has left may come back in the middle.
+    """
+    file, full, over = tmp_path / "run.csv", Event(), Event()
+    file.write_bytes(b"x" * 3_900_000)
+    with serving(ROOT / entry, tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
+        page.goto(f"{server.url}/when_it_helps?view=full")
+        page.get_by_text("Open a sweep’s CSV").click()
+        others = thread.submit(asyncio.run, fill(port_of(server), full, over))
+        try:
+            while not full.wait(0.1):
+                assert not others.done(), others.exception()
+            page.locator(".st-key-when_it_helps_csv input[type=file]").set_input_files(file)
+            expect(page.get_by_test_id("stToast")).to_contain_text(SAYS["full_server"])
+        finally:
+            over.set()
+        others.result()

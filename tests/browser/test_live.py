@@ -222,3 +222,29 @@ def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Pa
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
     expect(told(page)).to_contain_text("The run below is a recorded one.")
     expect(undo).to_be_disabled()
+
+
+def test_a_link_to_no_moment_is_a_sentence(offline_page: Page, one_file: Path) -> None:
+    open_file(offline_page, one_file, "#lesson=fifty-minutes&moment=99")
+    expect(offline_page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
+    expect(offline_page.locator(".moment")).to_be_hidden()
+
+
+def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says_so(
+    offline_page: Page, one_file: Path
+) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    for name, typed, used, says in (
+        ("seed", "1.5", "2", "seed 2 in place of 1.5"),
+        ("seed", "-1", "0", "seed 0 in place of -1"),
+        ("top_k", "", "0", "top-k 0 in place of nothing"),
+    ):
+        control(page, name).fill(typed)
+        control(page, name).press("Control+Enter")
+        page.wait_for_selector(LIVE)
+        expect(control(page, name)).to_have_value(used)
+        expect(page.locator(".instead")).to_have_text(f"New runs on this page use {says}.")
+        assert f"{name}={used}" in page.url.split("#")[1]
+    control(page, "draft").select_option("prompt-lookup")
+    expect(page.locator(".instead")).to_be_hidden()

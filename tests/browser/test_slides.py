@@ -1,5 +1,6 @@
 """A run as pictures, as a film and as text, made by the browser of the strictest page: the offline one."""
 
+import re
 import xml.etree.ElementTree as ET
 from base64 import b64encode
 from io import BytesIO
@@ -134,3 +135,13 @@ def test_a_run_is_copied_where_there_is_no_clipboard(context: BrowserContext, tm
     expect(field).to_be_focused()
     assert field.input_value().startswith("small drafts") or "drafts for" in field.input_value()
     expect(page.locator(".account [role=status]")).to_have_text("Copied")
+
+
+def test_a_browser_that_records_no_film_is_a_sentence(context: BrowserContext, tmp_path: Path) -> None:
+    context.add_init_script("delete window.MediaRecorder")
+    page, _ = opened(context, tmp_path)
+    chosen(page, "The run as a film")
+    expect(page.locator(".filming [role=status]")).to_have_text(re.compile("^This browser cannot record a film."))
+    expect(page.locator(".filming progress")).to_be_hidden()
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(page.locator(".filming")).to_be_hidden()

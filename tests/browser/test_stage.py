@@ -206,3 +206,11 @@ def test_a_tip_stays_under_the_pointer_and_escape_takes_it_away(context: Browser
     expect(tip).to_be_hidden()
     figure.locator(".term").hover()
     expect(tip).to_be_visible()
+
+
+def test_the_token_that_is_explained_is_pressed(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    chip = page.locator(".strip .chip.accepted").first
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)
