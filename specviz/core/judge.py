@@ -93,8 +93,8 @@ class Judgement:
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", "Looks like it helps, 1.90×", "Helps, 1.90×, modelled" or "Not trusted, 1.90×"."""
-        name = "headline_modelled" if self.basis == "modelled" else "headline"
-        return say(name, looks=f"{self.said[0].upper()}{self.said[1:]}", speedup=self.speedup)
+        looks, modelled = f"{self.said[0].upper()}{self.said[1:]}", self.basis == "modelled"
+        return say("headline_modelled" if modelled else "headline", looks=looks, speedup=self.speedup)
 
     @property
     def shown(self) -> str:
