@@ -14,7 +14,7 @@ from typing import Literal
 from specviz.core.numbers import times
 from specviz.core.texts import Sentences
 
-say, say_verdict = Sentences("judge"), Sentences("verdict")
+say = Sentences("judge")
 
 Label = Literal["helps", "neutral", "hurts"]  # as in files
 VerdictWord = Literal["helps", "about even", "too close to call", "hurts"]
@@ -87,7 +87,7 @@ class Judgement:
     def said(self) -> str:
         """ "helps", "looks like it helps" of a single pair, or "not trusted"."""
         if not self.trusted:
-            return say_verdict("not_trusted")
+            return say("not_trusted")
         return self.look.looks if self.basis == "one pair" else self.look.said
 
     @property

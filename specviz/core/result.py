@@ -47,11 +47,11 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
         return Result(say_result("untimed", passes=passes), explain_no_result(trace), same)
     if not verdict.trusted:
         return replace(_judge_busy(trace, passes, known), same=same)
-    timed = {"reason": _reason(trace, verdict, quiet(trace, costs)), "where": where}
-    reason = say_result("timed", **timed)
+    why = _reason(trace, verdict, quiet(trace, costs))
+    reason = say_result("timed", reason=why, where=where)
     if verdict.interval:
         low, high = (localize(end, ".2f") for end in verdict.interval)
-        reason = say_result("timed_between", **timed, low=low, high=high)
+        reason = say_result("timed_between", reason=why, where=where, low=low, high=high)
     word = UNTOLD if verdict.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
     says = _speed(word, localize(verdict.speedup, ".2f"), passes)
     return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
@@ -106,20 +106,19 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
 
     draft = calibrated.interval(lambda costs: drafted * costs.cost_ratio) if calibrated else None
     check = calibrated.interval(checking) if calibrated else None
+    guesses, times = localize(drafted * terms.cost_ratio, ".2f"), localize(terms.checking, ".2f")
     if draft and check:
-        said = {"guesses": span(draft), "times": span(check)}
-    else:
-        said = {"guesses": localize(drafted * terms.cost_ratio, ".2f"), "times": localize(terms.checking, ".2f")}
+        guesses, times = span(draft), span(check)
     here, least = percent(terms.alpha), verdict.break_even
     if terms.counted:
         steps, tokens = localize(terms.steps, ".2f"), localize(terms.tokens, ".2f")
-        reason = say_result("pays_tokens", steps=steps, here=tokens, **said)
+        reason = say_result("pays_tokens", steps=steps, here=tokens, guesses=guesses, times=times)
     elif terms.break_even is None:
-        reason = say_result("pays_never", here=here, **said)
+        reason = say_result("pays_never", here=here, guesses=guesses, times=times)
     elif least is None:  # it would say the opposite of what was measured
-        reason = say_result("pays_unsaid", here=here, **said)
+        reason = say_result("pays_unsaid", here=here, guesses=guesses, times=times)
     else:
-        reason = say_result("pays_rate", least=percent(least), here=here, **said)
+        reason = say_result("pays_rate", least=percent(least), here=here, guesses=guesses, times=times)
     return reason if (draft and check) or calibrated is None else say_result("unsure", reason=reason)
 
 

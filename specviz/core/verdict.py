@@ -146,8 +146,8 @@ def _step(trace: Trace) -> float:
 def _untrusted(speedup: float, interval: Interval | None, modelled: Judgement | None = None) -> Verdict:
     reason = say("busy")
     if modelled:
-        name = "at_costs" if modelled.interval else "at_unsure_costs"
-        reason = say(name, busy=reason, speedup=metrics.say_estimate(modelled))
+        estimated = metrics.say_estimate(modelled)
+        reason = say("at_costs" if modelled.interval else "at_unsure_costs", busy=reason, speedup=estimated)
     return Verdict(UNTOLD, speedup, "interval", interval, trusted=False, reason=reason)
 
 
@@ -191,8 +191,9 @@ def _explained(judged: Judgement, explained: Interval | None, terms: Terms | Non
         return verdict(reason=say("plain_steps"))
     accepted, tokens = terms.alpha, terms.tokens
     tree = terms.counted is not None and terms.counted.nodes is not None
-    name = "accepted_places" if tree else "accepted_counted" if terms.counted else "accepted"
-    said = say(name, alpha=accepted, tokens=tokens)
+    said = say("accepted", alpha=accepted)
+    if terms.counted:
+        said = say("accepted_places" if tree else "accepted_counted", alpha=accepted, tokens=tokens)
     if not _explains(terms.at_costs, judged, explained):
         return verdict(reason=say("not_explained", accepted=said))
     limits = {
