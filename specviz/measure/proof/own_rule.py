@@ -26,14 +26,15 @@ def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
     worst = bonus if after else judged
     distance = max(worst.distances)
     if pieces.lossless:
-        sentence = say("proved_ratio" if pieces.accept == "ratio" else "proved_equal")
+        by_ratio = pieces.accept == "ratio"
+        sentence = say("proved_ratio" if by_ratio else "proved_equal")
     elif distance < SEEN:
         sentence = say("not_here")
     else:
         token, number = worst.tokens[0], worst.distances.index(distance) + 1
         place = say("after", count=len(rules.guesses)) if after else say("at", number=number)
-        figures = {"place": place, "text": token.text.strip() or "␣", "distance": distance}
-        sentence = say("refuted", target=token.target, written=token.written, **figures)
+        text, target, written = token.text.strip() or "␣", token.target, token.written
+        sentence = say("refuted", place=place, text=text, target=target, written=written, distance=distance)
     kinds, accepted = lab_words()["judge"].kinds, say("accepted", share=judged.accepted[0])
     lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in rule_texts() if rule.pieces}
     return OwnRuleFinding(

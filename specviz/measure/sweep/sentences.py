@@ -125,7 +125,8 @@ def _conclusion(study: Study) -> list[str]:
     judged = study.rows["identical"].dropna()
     if not judged.empty:
         different = int((~judged.astype("bool")).sum())
-        found.append(say("different" if different else "identical", different=different, all=len(judged)))
+        alike = say("identical", all=len(judged))
+        found.append(say("different", different=different, all=len(judged)) if different else alike)
     return found
 
 

@@ -190,8 +190,8 @@ def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
         raise InputError(say("other_version", name=name, column=missing[0]))
     for column in filter(None, columns):
         if column not in COLUMNS or columns.count(column) > 1:
-            problem = "column_twice" if column in COLUMNS else "unknown_column"
-            raise InputError(say(problem, name=name, column=repr(column[:40])))
+            shown, twice = repr(column[:40]), column in COLUMNS
+            raise InputError(say("column_twice" if twice else "unknown_column", name=name, column=shown))
     return columns, separator
 
 
