@@ -130,7 +130,7 @@ def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserCo
     page.locator(".strip .chip.discarded").first.click()
     expect(inspector).to_contain_text("Never judged because")
     page.locator(".strip .chip.correction").first.click()
-    expect(inspector).to_contain_text("Drawn from the residual (p − q)₊, normalised")
+    expect(inspector).to_contain_text("Drawn from the leftover (p − q)₊, normalised")
     page.locator(".strip .chip.bonus").first.click()
     expect(inspector).to_contain_text("a token drawn from p itself")
     inspector.get_by_role("button").click()

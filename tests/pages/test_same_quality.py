@@ -48,7 +48,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
         assert "p-value: the probability" in each.caption[0].value
     for said in (
         "the places of the drawn tokens are spread evenly",
-        "stay invisible",
+        "are not tested",
         "In every row: draft length 4, draft wren-nano and target wren-base",
     ):
         assert said in texts(page)
