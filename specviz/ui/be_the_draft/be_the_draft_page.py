@@ -272,7 +272,6 @@ def show_final(visit: Session) -> None:
     ]
     st.markdown(f"## {verdict(state.all_turns, plan.rival)}")
     st.table(rows, hide_index=True)
-    st.caption(SAYS["final"])
     with st.container(key="be_the_draft_again_ways", horizontal=True):
         button(SAYS["play_again"], "be_the_draft_again", new_game, visit, plan, type="primary")
         other = plan.model_copy(update={"seed": plan.seed + 1})
