@@ -202,7 +202,7 @@ def test_a_server_against_itself_says_how_small_a_difference_can_be_told(
     assert bench(["bench", "--aa", servers[0].url, *ASKED, "--json", str(file)]) == 0
     out = capsys.readouterr().out
     assert "A server against itself" in out
-    assert "too close to call" in out
+    assert "× is too close to call" in out
     assert "same server" not in out
     assert read_result(file.read_bytes()).against_itself
 
