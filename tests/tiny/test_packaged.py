@@ -112,7 +112,7 @@ def test_what_does_not_fit_into_memory_is_said_before_anything_is_fetched(
 ) -> None:
     with monkeypatch.context() as limited:
         limited.setenv("SPECVIZ_MODEL_MB", "400")
-        with pytest.raises(InputError, match=r"smollm2 take 538 MB in float32, and this server holds at most 400 MB"):
+        with pytest.raises(InputError, match=r"smollm2 take 538 MB, and this server holds at most 400 MB"):
             list(steps(Workshop()))
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
     monkeypatch.setattr("specviz.models.devices.available_bytes", lambda: 10**8, raising=False)
