@@ -42,7 +42,6 @@ class SystemCounts:
     many: bool = False  # the answers of a benchmark, of which nobody knows how they ended
     of_server: bool = False  # of all requests since its start, of which some may not be counted among the written
     running: float | None = None
-    latency: float | None = None  # seconds for an output token of a request
     checked: float | None = None  # nodes of a draft tree and its root
     convention: str = "own"  # the name of a text
     notes: tuple[str, ...] = ()
@@ -61,20 +60,17 @@ def added(counts: Sequence[SystemCounts]) -> SystemCounts:
     weighted = [tuple((each.rounds or 0) * rate for rate in each.survival) for each in counts]
     longest = max(map(len, weighted)) if all(weighted) else 0
     columns = [sum(row[place] for row in weighted if place < len(row)) for place in range(longest)]
-    spent = add_up(each.latency * each.written if each.latency and each.written else None for each in counts)
-    written = add_up(each.written for each in counts)
     return replace(
         last,
         rounds=rounds,
         drafted=add_up(each.drafted for each in counts),
         accepted=add_up(each.accepted for each in counts),
-        written=written,
+        written=add_up(each.written for each in counts),
         requests=sum(each.requests for each in counts),
         survival=tuple(count / rounds for count in columns) if rounds else (),
         ignored=sum(each.ignored for each in counts),
         limit=max(each.limit for each in counts) if all(each.limit for each in counts) else 0.0,
         derived=any(each.derived for each in counts),
-        latency=spent / written if spent and written else None,
     )
 
 
@@ -98,7 +94,6 @@ class ServingCounters:
     checked: float | None = None  # tokens that one pass over a draft tree checks
     drafting_share: float | None = None  # share of the target's calls that checked a draft; None if it is unknown
     notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
-    latency: float | None = None  # seconds for an output token of a request, with speculation
     over_all_calls: bool = False  # also over those without a draft: then less than one token a call may be drafted
     calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
     block: bool = False  # the drafter writes a whole block in one step (DFlash, PARD, …): its price is not γ steps
@@ -166,7 +161,7 @@ def figures_of(counts: SystemCounts, limited: int = 0) -> ServingCounters:
     notes += [*counts.notes, *([say_count("ignored", count=counts.ignored)] if counts.ignored else [])]
     figures = ServingCounters(
         counts.engine, tokens, length, counts.survival, counts.running, drafted, accepted, counts.checked, share,
-        tuple(notes), counts.latency, over_all_calls, convention=counts.convention,
+        tuple(notes), over_all_calls, convention=counts.convention,
     )  # fmt: skip
     return checked(_limit_to_written(figures, counts, limited))
 

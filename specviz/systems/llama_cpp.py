@@ -43,7 +43,7 @@ ENDED = (
 JOINED = "Some parts of the stream hold several tokens: their text is cut into as many pieces."
 RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
 ACCEPTED = re.compile(r"draftacceptance(?:rate)?=([^()/]+)\(([^)(/]+)accepted/([^)(/]+)generated\)(.*)")
-WRITTEN = re.compile(r"(?<!prompt)evaltime=([\d.]{1,20})ms/(\d{1,15})(?:tok|run)")
+WRITTEN = re.compile(r"(?<!prompt)evaltime=[\d.]{1,20}ms/(\d{1,15})(?:tok|run)")
 KIND = re.compile(r"statistics([\w-]{1,40}):")
 ROW = SystemNames(
     "llama.cpp",
@@ -52,7 +52,6 @@ ROW = SystemNames(
     drafted=("draft_n",),
     accepted=("draft_n_accepted",),
     written=("predicted_n",),
-    total_milliseconds=("predicted_ms",),
     by_written=True,
     convention="from_written",
 )
@@ -60,14 +59,14 @@ ROWS = (
     ROW,  # tools/server, the field `timings`
     # examples/speculative, as printed. “n_draft” is the most that a round drafts.
     replace(ROW, needs=("n_drafted",), with_all=("n_predict", "n_accept"), written=("n_predict",),
-            drafted=("n_drafted",), accepted=("n_accept",), total_milliseconds=(), limit=()),
+            drafted=("n_drafted",), accepted=("n_accept",), limit=()),
     # the sum of a table of runs
     replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
-            drafted=("total_draft",), accepted=("total_draft_accepted",), total_milliseconds=(),
+            drafted=("total_draft",), accepted=("total_draft_accepted",),
             requests=("n_requests",)),
     # a table of runs, “pred= 192 draft= 180 acc= 146”
     replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",),
-            accepted=("acc",), total_milliseconds=(), per_second=("tok/s",)),
+            accepted=("acc",)),
 )  # fmt: skip
 
 
@@ -91,8 +90,7 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     else:
         survival = total.survival if len(judged) == 1 else ()
         total = replace(total, survival=survival, rounds=None, convention="from_written")
-    latency = added(requests).latency if written else None
-    return replace(total, written=written, requests=float(len(requests)), latency=latency)
+    return replace(total, written=written, requests=float(len(requests)))
 
 
 def _requests(records: Sequence[str]) -> list[SystemCounts]:
@@ -116,9 +114,8 @@ def _request(match: re.Match[str] | None, time: re.Match[str] | None) -> SystemC
         listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
         survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
         rounds = accepted / (length - 1) if length and length > 1 else None
-    written = number(time[2], "The written tokens") if time else None
-    latency = number(time[1], "The eval time") / 1000 / written if time and written else None
-    return SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival, latency=latency)
+    written = number(time[1], "The written tokens") if time else None
+    return SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival)
 
 
 def _statistics(records: Sequence[str]) -> SystemCounts | None:

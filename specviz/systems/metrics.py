@@ -14,11 +14,8 @@ from specviz.systems.finding import MAX_LINE, JsonObject
 MOST_SAMPLES = 5_000
 Labels = tuple[tuple[str, str], ...]
 
-# Seconds of the output tokens, and their number. vLLM's inter_token_latency has one value a step, not a token.
-PER_TOKEN = "request_time_per_output_token_seconds"
-LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds": "generation_tokens"}
 SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
-COMMON = {*LATENCY, f"{PER_TOKEN}_count", *SAME, "generation_tokens", "num_requests_running", "request_success"}
+COMMON = {*SAME, "generation_tokens", "num_requests_running", "request_success"}
 PREFIXES = "vllm|llamacpp|sglang|trtllm"
 _NAME = re.compile(
     rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',;]|$)"
@@ -61,10 +58,6 @@ class Metrics:
         if (found := self.total(name)) is None:
             raise InputError(say_count("missing", name=name))
         return found
-
-    def latency(self) -> float | None:
-        totals = ((self.total(seconds), self.total(tokens)) for seconds, tokens in LATENCY.items())
-        return next((seconds / tokens for seconds, tokens in totals if seconds and tokens), None)
 
     def mean(self, name: str) -> float | None:
         """The mean of a gauge over all ranks, without the draft model's own worker."""

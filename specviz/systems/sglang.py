@@ -47,9 +47,8 @@ BENCH_ROWS = (
     # python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
     SystemNames(
         "SGLang", needs=("accept length", "average accept length"), length=("accept length", "average accept length"),
-        milliseconds=("mean tpot (ms)",),
     ),
-    SystemNames("SGLang", needs=("accept_length",), length=("accept_length",), milliseconds=("mean_tpot_ms",)),
+    SystemNames("SGLang", needs=("accept_length",), length=("accept_length",)),
 )
 # fmt: on
 
@@ -105,10 +104,8 @@ def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
         raise InputError(say_count("missing", name="accept len"))
     proposed = _proposed(length, field(last, r"acceptrate:([\d.]+)", "accept rate"))
     running = field(last, r"#running-req:(\d+)", "#running-req")
-    throughput = field(last, r"genthroughput\(token/s\):([\d.]+)", "gen throughput")
-    latency = running / throughput if running and throughput else None
     read = _drafted(length, proposed, field(text, STEPS, "num_steps"), exact=False)
-    return replace(read, running=running, latency=latency, convention="accept_len")
+    return replace(read, running=running, convention="accept_len")
 
 
 def _drafted(

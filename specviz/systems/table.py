@@ -35,9 +35,6 @@ class SystemNames:
     marginal: Names = ()  # rates of positions: accepted here / rounds
     written: Names = ()  # output tokens
     requests: Names = ()
-    milliseconds: Names = ()  # mean, for an output token of a request
-    total_milliseconds: Names = ()  # of all output tokens
-    per_second: Names = ()  # output tokens of one request
     by_written: bool = False  # whether calls may be computed from written and accepted tokens
     prepare: Callable[[JsonObject], JsonObject] = lambda values: values  # a record as the names have it
 
@@ -97,15 +94,12 @@ def read_record(record: Record) -> SystemCounts:
     rejected, ignored = record.number(system.rejected), record.number(system.ignored) or 0.0
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
-    written, spent = record.number(system.written), record.number(system.total_milliseconds)
-    mean, speed = record.number(system.milliseconds), record.number(system.per_second)
-    latency = mean / 1000 if mean else 1 / speed if speed else None
     return SystemCounts(
         system.engine,
         rounds,
         None if drafted is None else max(0.0, drafted - ignored),
         accepted,
-        written,
+        record.number(system.written),
         record.number(system.requests) or 1.0,
         survival,
         length,
@@ -113,7 +107,6 @@ def read_record(record: Record) -> SystemCounts:
         ignored=ignored,
         derived=derived,
         many=bool(system.requests),
-        latency=spent / 1000 / written if spent and written else latency,
         convention=system.convention,
     )
 
@@ -131,7 +124,6 @@ def counts_of(records: Sequence[Record]) -> SystemCounts:
     mixed = whole and len(set(map(round, lengths))) > 1  # each always drafts the same length, but not all the same one
     return replace(
         total,
-        latency=None if count > 1 and not system.total_milliseconds else total.latency,
         notes=(say_count("mixed", count=count),) if mixed else (),
         accepted=total.accepted if system.by_written or total.rounds is not None else None,
     )
@@ -146,7 +138,7 @@ def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]
         and all(each.get(name) is not None for name in system.with_all)
         and not any(name in each for name in system.without)
     ]
-    for names in (system.rounds, system.written, system.per_second, system.length):
+    for names in (system.rounds, system.written, system.length):
         for name in names:
             if any(record.values.get(each) is not None for record in records for each in names):
                 break

@@ -59,14 +59,13 @@ def add_up_steps(found: JsonObject) -> JsonObject:
 BENCH = SystemNames(
     "vLLM", needs=("acceptance length",), rounds=("drafts",), drafted=("draft tokens",), accepted=("accepted tokens",),
     length=("acceptance length",), marginal=("position (%)",), written=("total generated tokens",),
-    requests=("successful requests",), milliseconds=("mean tpot (ms)",),
+    requests=("successful requests",),
 )
 BENCH_FILE = SystemNames(
     "vLLM", needs=("spec_decode_num_drafts", "spec_decode_acceptance_length"), with_all=("spec_decode_draft_tokens",),
     rounds=("spec_decode_num_drafts",), drafted=("spec_decode_draft_tokens",),
     accepted=("spec_decode_accepted_tokens",), length=("spec_decode_acceptance_length",),
     marginal=("spec_decode_per_position_acceptance_rates",), written=("total_output_tokens",), requests=("completed",),
-    milliseconds=("mean_tpot_ms",),
 )
 ROWS = (
     # An answer. AIPerf stores the same record for each request.
@@ -123,7 +122,6 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
         tuple(count / rounds for count in positions) if rounds else (),
         of_server=True,
         running=metrics.mean("num_requests_running"),
-        latency=metrics.latency(),
     )
 
 

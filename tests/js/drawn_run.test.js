@@ -83,6 +83,15 @@ test("the same run is computed once, unless something else is asked of it", () =
   assert.equal(drawnRun(stage(run)).replay.why_not, first.replay.why_not);
 });
 
+test("a round whose last character the next one completes is another round, so that the strip draws it again", () => {
+  const begun = { ...roundOf("", "bonus"), emitted: emitted("bonus", 1, "⟨C3⟩") };
+  const ends = { ...roundOf("", "bonus"), emitted: emitted("bonus", 2, "⟨B6⟩") };
+  const [before] = drawnRun(stage(sentRun(traceOf([begun])), { running: true })).rounds;
+  const [after] = drawnRun(stage(sentRun(traceOf([begun, ends])), { running: true })).rounds;
+  assert.deepEqual([before, after].map(({ chips }) => chips[0].text), ["⟨C3⟩", "ö(1/2)"]);
+  assert.notEqual(after, before);
+});
+
 test("the lessons have words of their own", () => {
   const sentence = (/** @type {object} */ diagram) => drawnRun(stage(sentRun(traceOf(ROUNDS)), { diagram })).rounds[0].sentences[0];
   assert.equal(sentence({ words: "technical", picture: "way" }), "The draft guesses 4 tokens.");

@@ -323,7 +323,7 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     [
         (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens and num_accepted_"),
         (LOG + LOG, "Read: the line about speculation."),
-        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n and draft_n_accepted."),
+        (json.dumps({"timings": LLAMA}), "Read: predicted_n, draft_n and draft_n_accepted."),
         ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n and draft_n_accepted."),
     ],
 )
