@@ -30,10 +30,8 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     """A bar for each workload, and on it a dot for each prompt."""
     bars = {point.workload: _summary_row(point, _lengths_of(point.lengths)) for point in iterate_rows(fair)}
     data = [[figure_text(row.preset), _accepted(row.acceptance_rate)] for row in iterate_rows(rows)]
-    said, labels = (
-        "%{customdata[0]}: %{x:.2f}×, %{customdata[1]}<extra></extra>",
-        [bars[w].label for w in rows["workload"]],
-    )
+    said = "%{customdata[0]}: %{x:.2f}×, %{customdata[1]}<extra></extra>"
+    labels = [bars[workload].label for workload in rows["workload"]]
     dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
     dots = plot.scatter(SAYS["a_prompt"], rows["speedup"], labels, said, mode="markers", marker=dot, customdata=data)
     return speedup_figure([*bars.values()], [dots])
@@ -108,9 +106,9 @@ def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
 
 def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
-    summarise = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
-    tokens = round_steps(summarise, costs).to_list()
-    line = _break_even_line(summarise["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
+    sums = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
+    tokens = round_steps(sums, costs).to_list()
+    line = _break_even_line(sums["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
     measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
     x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
     y = plot.axis(page_texts("columns")["tokens per target call"], rangemode="tozero")
