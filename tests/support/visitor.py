@@ -17,12 +17,13 @@ VIOLATIONS = "(options) => axe.run(document, options).then((done) => done.violat
 LOOKS = 4
 RESTING = "[data-testid=stApp][data-test-script-state=notRunning]"
 STILL = """() => new Promise((done) => {
-  const moving = () => document.querySelector("[data-stale=true]") || document.getAnimations().some(
+  const coming = "[data-stale=true], [data-testid=stSkeleton], [data-testid^=stBidiComponent]:not([data-running])";
+  const moving = () => document.querySelector(coming) || document.getAnimations().some(
     (one) => one.playState === "running" && one.effect.getComputedTiming().endTime !== Infinity);
   let still = 0;
   const look = () => {
     still = moving() ? 0 : still + 1;
-    if (still > 2) done(); else requestAnimationFrame(look);
+    if (still > 2) done(true); else requestAnimationFrame(look);
   };
   look();
 })"""
@@ -35,9 +36,12 @@ def wait_until_drawn(page: Page, selector: str = "") -> None:
 
 
 def wait_until_still(page: Page) -> None:
-    """Wait until the page is drawn and its parts have faded in."""
+    """Wait until the page is drawn, its parts have faded in, and the scripts of its components run.
+
+    Those may come seconds after all else: the browser fetches them once their places are drawn.
+    """
     wait_until_drawn(page)
-    page.evaluate(STILL)
+    page.wait_for_function(STILL)
 
 
 def wait_for_what_an_event_starts(page: Page) -> None:

@@ -17,9 +17,12 @@ export interface Mounted<Data> {
   stop: () => void;
 }
 
-/** What the server sent, if it has. */
-export function payloadOf<Data>({ data }: Component<Data>): Data | null {
-  return data ? JSON.parse(new TextDecoder().decode(data)) : null;
+/** What the server sent, if it has. The component's place then says that its script runs: nothing else on the page shows that. */
+export function payloadOf<Data>({ data, parentElement }: Component<Data>): Data | null {
+  if (!data) return null;
+  const place = parentElement instanceof ShadowRoot ? parentElement.host : parentElement;
+  if (place instanceof HTMLElement) place.dataset.running = "";
+  return JSON.parse(new TextDecoder().decode(data));
 }
 
 /** The function Streamlit calls: it makes one object for each mount and hands it every payload. `selector`: of the component's outer element */

@@ -1,2 +1,2 @@
 // 
-function n({data:t}){return t?JSON.parse(new TextDecoder().decode(t)):null}function r(t){let e=n(t),a=`#${e?.name}=`;if(!e||!location.hash.startsWith(a))return;let o=location.hash.slice(a.length);history.replaceState(history.state,"",location.pathname+location.search),t.setStateValue("text",o)}export{r as default};
+function n({data:e,parentElement:t}){if(!e)return null;let a=t instanceof ShadowRoot?t.host:t;return a instanceof HTMLElement&&(a.dataset.running=""),JSON.parse(new TextDecoder().decode(e))}function r(e){let t=n(e),a=`#${t?.name}=`;if(!t||!location.hash.startsWith(a))return;let o=location.hash.slice(a.length);history.replaceState(history.state,"",location.pathname+location.search),e.setStateValue("text",o)}export{r as default};

@@ -1,2 +1,2 @@
 // 
-var r="specviz-feed";var n=window;function o(e){let t=(n.specvizRuns??[]).filter(({key:d})=>d!==e.key);n.specvizRuns=[e,...t].slice(0,4),window.dispatchEvent(new Event(r))}function a({data:e}){return e?JSON.parse(new TextDecoder().decode(e)):null}function i(e){let t=a(e);t&&o(t)}export{i as default};
+var i="specviz-feed";var o=window;function a(t){let e=(o.specvizRuns??[]).filter(({key:n})=>n!==t.key);o.specvizRuns=[t,...e].slice(0,4),window.dispatchEvent(new Event(i))}function d({data:t,parentElement:e}){if(!t)return null;let n=e instanceof ShadowRoot?e.host:e;return n instanceof HTMLElement&&(n.dataset.running=""),JSON.parse(new TextDecoder().decode(t))}function r(t){let e=d(t);e&&a(e)}export{r as default};
