@@ -38,7 +38,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_se
     wait_for_live_run(page)
     expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
     expect(page.get_by_text("Identical: both wrote the same 64 tokens.")).to_be_visible()
-    assert "gamma=5" in page.url
+    expect(page).to_have_url(re.compile("gamma=5"))
 
     page.get_by_role("button", name="First step").click()
     page.get_by_role("button", name="Forward one round").click()
@@ -77,7 +77,7 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_serve
         page.reload()
         page.wait_for_selector(".stage .round .chip")
     wait_for_live_run(page)
-    assert "tokens=256" in page.url
+    expect(page).to_have_url(re.compile("tokens=256"))
 
 
 def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(visit: Visit, tmp_path: Path) -> None:
