@@ -14,7 +14,7 @@ from tests.conftest import AppServer
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile import HOST, NAME, NAMES
-from tests.support.visitor import wait_until_drawn
+from tests.support.visitor import wait_until_drawn, wait_until_still
 
 MARKUP = f"img, .katex, [data-testid=stMarkdownContainer] a, a[href*='{HOST}'], a[href^=javascript]"
 
@@ -26,6 +26,7 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
+    wait_until_still(page)
     yield page
     ours = urlsplit(app_server.url).netloc
     assert len(asked) > 1
@@ -35,6 +36,7 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
 def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
     visited.get_by_role("link", name="When it helps").click()
     visited.wait_for_selector(".chart .main-svg")
+    wait_until_still(visited)
     before = visited.locator(MARKUP).count()
     rows = [
         replace(row_at("story", 4, 0.5 + number / 4, machine=NAME, target=NAME, draft=NAME), workload=name, preset=name)
@@ -49,8 +51,8 @@ def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
         assert name in shown.replace("\u2060", "")
     for tab in ("By workload", "Draft length", "Break-even", "Constrained output", "Adaptive"):
         visited.get_by_role("tab", name=tab).click()
-        wait_until_drawn(visited)
-        assert visited.locator(MARKUP).count() == before
+        wait_until_still(visited)
+        expect(visited.locator(MARKUP)).to_have_count(before)
 
 
 def test_a_trace_with_harmful_names_is_shown_as_text(visited: Page) -> None:
@@ -65,6 +67,6 @@ def test_a_trace_with_harmful_names_is_shown_as_text(visited: Page) -> None:
     file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(trace).encode()}
     visited.locator(".st-key-trace_file input[type=file]").set_input_files(file)
     visited.wait_for_selector(".stage[data-run^='file']")
-    wait_until_drawn(visited)
-    assert visited.locator(MARKUP).count() == before
+    wait_until_still(visited)
+    expect(visited.locator(MARKUP)).to_have_count(before)
     expect(visited.locator(".stage .badge").first).to_have_attribute("title", re.compile("<img"))

@@ -1,5 +1,6 @@
 """When it helps in a real Chromium: a sweep measured here, downloaded, and gone on with during a visit elsewhere."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_small_sweep_is_measured_here_and_downloaded(visit: Visit, tmp_path: P
 def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Visit) -> None:
     page = visit(LARGE, CHART)
     page.get_by_role("button", name="Measure here").click()
-    expect(page.get_by_test_id("stProgress")).to_contain_text("2 of 80")
+    expect(page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"[1-9]\d* of 80"))
     page.get_by_role("link", name="Watch").click()
     page.wait_for_selector(".stage .round .chip")
     page.get_by_role("button", name="Show everything").click()
