@@ -16,8 +16,7 @@ from specviz.data.measured.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
-from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState, paragraph
 from specviz.ui.learn.questions import show_question
 from specviz.ui.session import session
 from specviz.ui.shared.parts import button
@@ -65,7 +64,7 @@ def _show_way(state: LearnState, step: StoryStep) -> None:
 
 
 def _go(lesson: int) -> None:
-    state = session().learn
+    state = session().of(LearnState)
     state.problems = []
     if lesson >= len(steps()):
         state.part = "quiz"
