@@ -32,7 +32,14 @@ def token_label(text: str) -> str:
 
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
-    tokens, (expected, speculative, plain) = _shares(batches)
+    """The three ways' shares of each token; what has no bar of its own is in the last one."""
+    columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
+    draws, names = sum(batch.draws for batch in batches), batches[0].tokens
+    own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
+    tokens = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
+    expected, speculative, plain = (
+        [*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns
+    )
     ring, places = plot.marker("diamond-open", 9, plot.ORANGE), range(len(tokens))
 
     def label(name: str) -> plot.FigurePart:
@@ -49,16 +56,6 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
 
 def _shares_axis() -> plot.FigurePart:
     return plot.axis(SAYS["axis_shares"], tickformat=".0%", rangemode="tozero")
-
-
-def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
-    """Labels, and for each of the three ways their shares; what has no bar of its own is in the last one."""
-    columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
-    draws, names = sum(batch.draws for batch in batches), batches[0].tokens
-    own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
-    labels = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
-    rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
-    return labels, rows
 
 
 def places_figure(batches: Sequence[DrawBatch]) -> plot.Figure:

@@ -83,7 +83,7 @@ class RunControls:
         left, right = st.columns([2.8, 1], gap="small", vertical_alignment="bottom")
         with left:
             self._prompt_menu()
-        key = self._key(f"{OWN_FIELD}-{_times_closed()}")
+        key = self._key(f"{OWN_FIELD}-{st.session_state.get('times_own_closed', 0)}")
         look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": key}
         with right.popover(SAYS["own_text"], on_change="rerun", **look):
             inside = replace(self, popover=True)
@@ -238,18 +238,13 @@ def offered_presets(target: str, kept: Collection[str] = ()) -> list[str]:
     return [preset.name for workload in offered_workloads(target, kept) for preset in workload.prompts]
 
 
-def _times_closed() -> int:
-    times: int = st.session_state.get("times_own_closed", 0)
-    return times
-
-
 def _close_own_field() -> None:
     """A new field takes its place, and begins closed.
 
     To set its state would close only a field that the server has shown as open: one that was used before the answer to
     its opening came stays open.
     """
-    st.session_state.times_own_closed = _times_closed() + 1
+    st.session_state.times_own_closed = st.session_state.get("times_own_closed", 0) + 1
 
 
 def pair_menu(measured_here: str | None) -> None:

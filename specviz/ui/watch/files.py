@@ -39,8 +39,8 @@ def open_one(watching: WatchState) -> None:
         set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
         _open(watching)
 
-    types, act = ["json", "jsonl", "txt"], {"on_change": open_another, "help": SAYS["file_help"]}
-    st.file_uploader(SAYS["open_run"], type=types, key="trace_file", **act)
+    act: dict[str, Any] = {"on_change": open_another, "help": SAYS["file_help"]}
+    st.file_uploader(SAYS["open_run"], type=["json", "jsonl", "txt"], key="trace_file", **act)
     if not (watching.file_is_record and uploaded("trace_file")):
         return
     st.caption(SAYS["record_about"])

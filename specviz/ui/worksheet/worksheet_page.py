@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
+from specviz.core.judge import HURTS, LOOKS, UNTOLD, judge
 from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
@@ -90,8 +90,9 @@ def show_gaps(known: KnownFigures) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         if split := [(run, run.gap) for run in known.measured if run.gap]:
-            names, look = [SAYS["gap_of"].format(run=run) for run, _ in split], {"key": "worksheet_gap_of"}
-            at = st.selectbox(SAYS["run_to_explain"], range(len(split)), format_func=names.__getitem__, **look)
+            names = [SAYS["gap_of"].format(run=run) for run, _ in split]
+            look: parts.Options = {"format_func": names.__getitem__, "key": "worksheet_gap_of"}
+            at = st.selectbox(SAYS["run_to_explain"], range(len(split)), **look)
             gap = split[at][1]
             st.markdown(gap.sentence)
             chart(gap_figure(gap), "worksheet_gap")
@@ -155,13 +156,31 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
     with st.expander(SAYS["all_terms"]):
-        _all_terms(model, start)
+        inputs, outcome = st.columns([5, 8], gap="large")
+        asked = sliders.FORM.asked
+        with inputs:
+            sliders.more_controls()
+            if model.batch == 1 and (said := _batch(model, start)):
+                st.caption(said)
+            st.caption(plain(terms.batch_shape(model)))
+        with outcome:
+            said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
+            parts.show_words(said, "worksheet-counts")
+            st.markdown(terms.symbols(model))
 
 
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
-    if alone:
-        look, said, sentence, shown = _counters_alone(alone)
+    if alone and alone.never_pays:
+        look, said, sentence = LOOKS[HURTS], advice.never(), advice.reasons(alone)
+        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
+    elif alone:
+        look, said, sentence = LOOKS[UNTOLD], advice.untold(), advice.describe_known(alone)
+        shown = [
+            ("speedup", outlook(alone).speeds, "range_help"),
+            ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
+            ("best_length", outlook(alone).lengths, "range_help"),
+        ]
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
         look, said = judged.look, SAYS["verdict"].format(headline=judged.headline)
@@ -177,32 +196,6 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
             st.metric(SAYS[f"figure_{label}"], value, help=SAYS.get(explanation), width="content")
-
-
-def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
-    """How the verdict looks, the verdict, its sentences, and the figures with the names of both their texts."""
-    ahead = outlook(found)
-    speeds = ("speedup", ahead.speeds, "range_help")
-    if found.never_pays:
-        most = ("at_most", times(found.ceiling), "most_help")
-        return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
-    below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
-    shown = [speeds, below, ("best_length", ahead.lengths, "range_help")]
-    return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
-
-
-def _all_terms(model: terms.WorksheetModel, start: begin.WorksheetStart) -> None:
-    inputs, outcome = st.columns([5, 8], gap="large")
-    asked = sliders.FORM.asked
-    with inputs:
-        sliders.more_controls()
-        if said := _batch(model, start) if model.batch == 1 else "":
-            st.caption(said)
-        st.caption(plain(terms.batch_shape(model)))
-    with outcome:
-        said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
-        parts.show_words(said, "worksheet-counts")
-        st.markdown(terms.symbols(model))
 
 
 def _batch(model: terms.WorksheetModel, start: begin.WorksheetStart) -> str:
