@@ -13,10 +13,10 @@ from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
-from specviz.data.prompts.workloads import find_preset
+from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
-from specviz.ui.shared.form import OWN_TEXT, offered_presets
+from specviz.ui.shared.form import offered_presets
 from specviz.ui.when_it_helps.by_draft import (
     Point,
     best_lengths,

@@ -97,7 +97,10 @@ def describe_run(watching: WatchState) -> str | None:
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
-    page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
+    here = own_address()
+    if link and here.scheme and not only_here():  # others can open this run live
+        known["address"] = f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
+    page = partial(offline_page, shown.trace, costs=watching.shown_costs, **known)
     with st.expander(SAYS["files"]):
         save, right = st.columns(2, gap="medium")
         with save:
@@ -111,14 +114,6 @@ def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -
                 _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})
         with right:
             open_one(watching)
-
-
-def _address(link: Mapping[str, str]) -> str | None:
-    """Where others can open this run live; None where only this computer reaches the server."""
-    here = own_address()
-    if not link or not here.scheme or only_here():
-        return None
-    return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
 
 
 _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take")

@@ -167,7 +167,17 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
                 with st.expander(SAYS["read"].format(count=len(tokens))):
                     st.code("".join(tokens), language=None, wrap_lines=True)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
-            _show_costs(watching.shown_costs, watching.costs.notes.get(pair_key(request), "") if request else "")
+            st.markdown(SAYS["costs"])
+            if costs := watching.shown_costs:
+                chart(verification_figure(costs), "verification")
+                step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
+                said = SAYS["costs_here"].format(
+                    step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead
+                )
+                note = watching.costs.notes.get(pair_key(request), "") if request else ""
+                st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)
+            else:
+                st.caption(SAYS["no_costs"])
 
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
@@ -180,17 +190,6 @@ def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> Non
     elif trace.autoregressive is None:
         plain_text = SAYS["text_unknown"]
     two_texts(trace.output.text, SAYS["only_ids"] if plain_text is None else plain_text)
-
-
-def _show_costs(costs: Costs | None, note: str) -> None:
-    st.markdown(SAYS["costs"])
-    if costs is None:
-        st.caption(SAYS["no_costs"])
-        return
-    chart(verification_figure(costs), "verification")
-    step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
-    said = SAYS["costs_here"].format(step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead)
-    st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)
 
 
 VIEWS = page_texts("views")

@@ -310,6 +310,7 @@ def recorded_studies() -> "list[Study]":
 FORM = Form("when_it_helps", SweepChoice())
 SCHEDULES = page_texts("schedules")
 MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")
+SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 
@@ -320,9 +321,23 @@ def next_measurement() -> None:
     sweeps.unfolded |= FORM.open() != FORM.start
     notices(FORM.came.notes)
     with st.expander(SAYS["next"], expanded=sweeps.unfolded):
-        for column, draw in zip(st.columns(3, gap="large"), (_what, _draw_choices, _how), strict=True):
-            with column:
-                draw(sweeps)
+        texts, pairs, settings = st.columns(3, gap="large")
+        with texts:
+            _draw_texts(sweeps)
+        with pairs:
+            FORM.controls.target()
+            drafts = list(dict.fromkeys([*offered_drafts(FORM.asked.target), *FORM.asked.drafts]))
+            FORM.draw("drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS)
+            FORM.draw("draft_lengths", list(range(1, MAX_DRAFT_LENGTH + 1)), **SEVERAL)
+        with settings:
+            FORM.draw("schedules", DRAFT_SCHEDULES, format_func=SCHEDULES.__getitem__, **SEVERAL)
+            FORM.draw("temperatures", TEMPERATURES, format_func=lambda x: localize(x, "g"), **SEVERAL)
+            FORM.controls.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
+            FORM.draw("constrain")
+            with st.expander(SAYS["more"]):
+                FORM.controls.draw("tree")
+                st.caption(SAYS["above_0"])
+                FORM.controls.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "tree"))
         FORM.read()
         _start_bar(sweeps)
 
@@ -351,10 +366,7 @@ def _start_bar(sweeps: WhenItHelpsState) -> None:
         st.markdown(f":gray[{problem}]" if problem else said, width="stretch")
 
 
-SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
-
-
-def _what(sweeps: WhenItHelpsState) -> None:
+def _draw_texts(sweeps: WhenItHelpsState) -> None:
     chosen = FORM.asked.workloads
     offered = offered_workloads(FORM.asked.target, [f"{name}-1" for name in chosen])
     titles = {workload.name: workload.here.title for workload in offered}
@@ -375,21 +387,3 @@ def _what(sweeps: WhenItHelpsState) -> None:
                 st.markdown(plain(line))
             if len(problems) > 10:
                 st.markdown(SAYS["more_lines"].format(count=len(problems) - 10))
-
-
-def _draw_choices(sweeps: WhenItHelpsState) -> None:
-    FORM.controls.target()
-    drafts = list(dict.fromkeys([*offered_drafts(FORM.asked.target), *FORM.asked.drafts]))
-    FORM.draw("drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS)
-    FORM.draw("draft_lengths", list(range(1, MAX_DRAFT_LENGTH + 1)), **SEVERAL)
-
-
-def _how(_: WhenItHelpsState) -> None:
-    FORM.draw("schedules", DRAFT_SCHEDULES, format_func=SCHEDULES.__getitem__, **SEVERAL)
-    FORM.draw("temperatures", TEMPERATURES, format_func=lambda x: localize(x, "g"), **SEVERAL)
-    FORM.controls.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
-    FORM.draw("constrain")
-    with st.expander(SAYS["more"]):
-        FORM.controls.draw("tree")
-        st.caption(SAYS["above_0"])
-        FORM.controls.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "tree"))
