@@ -11,8 +11,7 @@ from specviz.ui.shared.engine import engine, start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, refuse_to_start, show_refusal
 from specviz.ui.shared.language import apply_language
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.pages import ADDRESSES, PAGES, PROJECT
-from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
+from specviz.ui.shared.theme import ADDRESSES, PAGES, PROJECT, apply_look, frame_script, open_wanted_page
 
 keep_log_short()
 try:  # both read the operator's settings

@@ -24,7 +24,7 @@ from specviz.ui.be_the_draft.board import PlayPayload
 from specviz.ui.learn.roofline import RooflinePayload
 from specviz.ui.learn.vocabulary import VocabularyPayload
 from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload
-from specviz.ui.shared.figures import ChartPayload
+from specviz.ui.shared.parts import ChartPayload
 
 FILE = BROWSER / "dist/payloads.d.ts"
 HEAD = """// Made by scripts/write_payload_types.py from the Python types. Do not edit it.

@@ -1,27 +1,45 @@
 """Everything the server remembers of one visitor between two runs of the script: a typed part for each page.
 
-Only what widgets hold stands beside it in Streamlit's own session state, under the widgets' keys. The state modules of
-the pages know nothing of this one: a page passes them their part.
+Only what widgets hold stands beside it in Streamlit's own session state, under the widgets' keys.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import streamlit as st
 
 from specviz.data.links.hidden import View
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
-from specviz.ui.classes.classes_state import ClassState
-from specviz.ui.learn.learn_state import LearnState
+from specviz.data.links.page_link import Params
 from specviz.ui.lesson.place import Walk
-from specviz.ui.race.race_state import RaceState
-from specviz.ui.same_quality.same_quality_state import SameQualityState
-from specviz.ui.shared.arrival import Arrival
-from specviz.ui.watch.watch_state import WatchState
-from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState
-from specviz.ui.worksheet.worksheet_state import Worksheet
 
 KEY = "session"
+Found = TypeVar("Found")
+Part = TypeVar("Part")
+
+
+@dataclass(slots=True)
+class Arrival:
+    """What is kept of the link by which the visitor came to a page."""
+
+    read: bool = False  # the link; once in a visit, and once in each moment of a lesson
+    acted: bool = False  # the visitor chose something or opened a link: from here on the address says what
+    notes: list[str] = field(default_factory=list)  # what of the link could not be used
+
+    def read_once(self, given: Params, reading: Callable[[Params], tuple[Found, list[str]]]) -> Found | None:
+        """What the link asks for, where it was not read before; None later.
+
+        `reading` makes of the address's parameters what is asked for, and a line for each part that cannot be used.
+        """
+        if self.read:
+            return None
+        found, self.notes = reading(given)
+        self.read, self.acted = True, self.acted or bool(given)
+        return found
+
+    def change(self) -> None:
+        """Something else was asked for: what the link could not have is no longer said."""
+        self.acted, self.notes = True, []
 
 
 @dataclass(slots=True)
@@ -39,17 +57,21 @@ class Session:
     notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
     asked: dict[str, Any] = field(default_factory=dict)  # the models of `Form`, by page
     came: dict[str, Arrival] = field(default_factory=dict)  # by page
-    watch: WatchState = field(default_factory=WatchState)
-    race: RaceState = field(default_factory=RaceState)
-    when_it_helps: WhenItHelpsState = field(default_factory=WhenItHelpsState)
-    worksheet: Worksheet = field(default_factory=Worksheet)
-    learn: LearnState = field(default_factory=LearnState)
-    same_quality: SameQualityState = field(default_factory=SameQualityState.recorded)
-    be_the_draft: BeTheDraftState = field(default_factory=BeTheDraftState)
-    classes: ClassState = field(default_factory=ClassState)
+    parts: dict[type, Any] = field(default_factory=dict)  # what the pages keep, each under its type
 
     def arrival(self, page: str) -> Arrival:
         return self.came.setdefault(page, Arrival())
+
+    def of(self, kind: type[Part]) -> Part:
+        """The part of this type; a new one until a page has put something there."""
+        if kind not in self.parts:
+            self.parts.setdefault(kind, kind())  # two scripts of one visitor may come here together
+        found: Part = self.parts[kind]
+        return found
+
+    def put(self, *parts: object) -> Self:
+        self.parts |= {type(part): part for part in parts}
+        return self
 
 
 def session() -> Session:

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan
+from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -29,20 +30,20 @@ def send(page: AppTest, words: str) -> None:
 
 
 def play(page: AppTest, words: str) -> None:
-    turns = len(visit(page).be_the_draft.turns)
+    turns = len(visit(page).of(BeTheDraftState).turns)
     send(page, words)
-    wait(page, lambda: len(visit(page).be_the_draft.turns) > turns)
+    wait(page, lambda: len(visit(page).of(BeTheDraftState).turns) > turns)
 
 
 def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:  # the page does not look for the answer yet: a fast engine may have it
         patch.setattr(JobSlot, "first_look", lambda slot, patience: False)
         send(page, "Lily. She xylophoned")
-    assert visit(page).be_the_draft.slot.busy
+    assert visit(page).of(BeTheDraftState).slot.busy
     assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
     assert page.button(key="be_the_draft_send").disabled
     assert page.text_input(key="be_the_draft_guess").value == "Lily. She xylophoned"
-    wait(page, lambda: not visit(page).be_the_draft.slot.busy)
+    wait(page, lambda: not visit(page).of(BeTheDraftState).slot.busy)
     turn = drawn(page, "be_the_draft_turn")
     assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
     assert turn["title"].startswith("3 of ")
@@ -62,14 +63,14 @@ def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) 
     page.text_input(key="be_the_draft_second").set_value("🐦")
     send(page, "Lily.")
     assert "words, not pictures" in page.warning[0].value
-    assert visit(page).be_the_draft.all_turns == []
+    assert visit(page).of(BeTheDraftState).all_turns == []
     assert (page.text_input(key="be_the_draft_guess").value, page.text_input(key="be_the_draft_second").value) == (
         "Lily.",
         "🐦",
     )
     page.text_input(key="be_the_draft_second").set_value("Lily. She")
     play(page, "Tom. He")
-    assert known(visit(page).be_the_draft.turns[0].round).is_tree
+    assert known(visit(page).of(BeTheDraftState).turns[0].round).is_tree
     turn = drawn(page, "be_the_draft_turn")
     assert "3 of your second" in turn["title"]
     assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
@@ -90,17 +91,17 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert drawn(page, "be_the_draft_text")["text"] == GamePlan(seed=3).prompts[1].text
     play(page, "the way home")
     page.button(key="be_the_draft_leave").click().run()
-    assert visit(page).be_the_draft.place == 2
+    assert visit(page).of(BeTheDraftState).place == 2
     page.button(key="be_the_draft_finish").click().run()
-    assert visit(page).be_the_draft.place == PROMPTS
+    assert visit(page).of(BeTheDraftState).place == PROMPTS
     assert "tokens per target call." in texts(page)
     rows = page.table[0].value
     assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
     assert list(rows["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
     page.text_input(key="be_the_draft_name").set_value("=Ada").run()
-    assert visit(page).be_the_draft.name == "=Ada"
+    assert visit(page).of(BeTheDraftState).name == "=Ada"
     page.button(key="be_the_draft_other").click().run()
     page.run()
-    assert visit(page).be_the_draft.plan.seed == 4
+    assert visit(page).of(BeTheDraftState).plan.seed == 4
     assert page.query_params["seed"] == "4"
-    assert visit(page).be_the_draft.all_turns == []
+    assert visit(page).of(BeTheDraftState).all_turns == []

@@ -9,6 +9,7 @@ from specviz.core.conversation import read_messages
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import find_preset
 from specviz.models.gguf_folder import TEMPLATE_FIELD
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, visit
 from tests.support.known import known
 from tests.support.watch_page import until_done
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("talker")
 
 
 def shown(page: AppTest) -> Trace:
-    return known(visit(page).watch.shown).trace
+    return known(visit(page).of(WatchState).shown).trace
 
 
 def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_away(page: AppTest) -> None:
@@ -61,7 +62,7 @@ def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back
     until_done(page)
     said = ("user", "Name a tree."), ("assistant", first.output.text.strip("\n")), ("user", "[user]\nAnother **one**.")
     assert tuple(read_messages(shown(page).prompt.text)) == said
-    assert visit(page).watch.form.current.prompt == shown(page).prompt.text
+    assert visit(page).of(WatchState).form.current.prompt == shown(page).prompt.text
     again = opened(
         **{name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     )

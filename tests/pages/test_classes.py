@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import GamePlan
 from specviz.service.classes.registry import shown_code
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
-from specviz.ui.be_the_draft.turns import bring_back, held_text
+from specviz.ui.be_the_draft.turns import BeTheDraftState, bring_back, held_text
 from specviz.ui.classes import membership
+from specviz.ui.classes.membership import ClassState
 from tests.support.app_pages import opened_in_app as opened
 from tests.support.app_pages import texts as said
 from tests.support.app_pages import visit
@@ -45,7 +45,7 @@ def teacher() -> AppTest:
 
 @pytest.fixture
 def code(teacher: AppTest) -> str:
-    now = known(membership.classes().look(visit(teacher).classes.teacher))
+    now = known(membership.classes().look(visit(teacher).of(ClassState).teacher))
     assert now.plan == GamePlan(seed=7)
     return now.code
 
@@ -58,23 +58,23 @@ def joined(code: str, name: str = "", page: str = "be_the_draft") -> AppTest:
 
 def part(teacher: AppTest, name: str) -> AppTest:
     teacher.session_state["class_part"] = name
-    visit(teacher).classes.part = name  # type: ignore[assignment]
+    visit(teacher).of(ClassState).part = name  # type: ignore[assignment]
     return teacher.run()
 
 
 def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
     student = opened("be_the_draft", **{"class": code})
     assert "Join the class" in said(student)
-    assert known(membership.classes().look(visit(teacher).classes.teacher)).students == ()
+    assert known(membership.classes().look(visit(teacher).of(ClassState).teacher)).students == ()
     click(student, "class_join")
-    assert visit(student).be_the_draft.plan == GamePlan(seed=7)
+    assert visit(student).of(BeTheDraftState).plan == GamePlan(seed=7)
     assert student.query_params["class"] == code
     assert "as **student 1**" in said(student)
     assert "0 have played" in html_of(part(teacher, "scores"))
     other = click(opened("be_the_draft", **{"class": code}), "class_decline")
     assert "Join the class" not in said(other)
     assert "class" not in other.query_params
-    assert visit(other).be_the_draft.plan == GamePlan()
+    assert visit(other).of(BeTheDraftState).plan == GamePlan()
 
 
 @pytest.mark.parametrize("forged", [False, True])
@@ -83,13 +83,13 @@ def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
     student = joined(code)
-    visit(student).be_the_draft = BeTheDraftState(GamePlan(seed=7))
+    visit(student).put(BeTheDraftState(GamePlan(seed=7)))
     bring_back(visit(student), held.replace(" ran", " sat") if forged else held)
-    assert len(visit(student).be_the_draft.turns) == 1, "the visitor keeps the game"
+    assert len(visit(student).of(BeTheDraftState).turns) == 1, "the visitor keeps the game"
     student.run()
     assert ("The class: <b>2.00</b> tokens" in html_of(part(teacher, "scores"))) != forged
     assert ("its rounds do not go to the board" in said(student)) == forged
-    signed = known(held_text(visit(student).be_the_draft)).rpartition("\n")[2]
+    signed = known(held_text(visit(student).of(BeTheDraftState))).rpartition("\n")[2]
     assert bool(signed) != forged, "it is not signed now either"
 
 
@@ -103,18 +103,18 @@ def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> N
 
 def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code: str) -> None:
     """Whoever sent a teacher such a link took their board away: the cookie was written over."""
-    own, classes = visit(teacher).classes.teacher, membership.classes()
+    own, classes = visit(teacher).of(ClassState).teacher, membership.classes()
     second, third = classes.open("", GamePlan()), classes.open("", GamePlan())
     teacher.query_params["board"] = second
     teacher.run()
-    assert (visit(teacher).classes.teacher, visit(teacher).classes.other) == (own, second)
+    assert (visit(teacher).of(ClassState).teacher, visit(teacher).of(ClassState).other) == (own, second)
     assert shown_code(code) in html_of(teacher)
     teacher.query_params["board"] = third
     teacher.run()
     assert "You have two boards already" in said(teacher)
     click(teacher, "class_other")
     assert shown_code(known(classes.look(second)).code) in html_of(teacher)
-    assert visit(teacher).classes.other == own
+    assert visit(teacher).of(ClassState).other == own
     classes.end(second)
     assert shown_code(code) in html_of(teacher.run()), "the own board is there when the other is over"
 
@@ -123,7 +123,7 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
     held = payload_of(teacher.get_by_key("kept-class"))["text"]
     again = opened("class")
     assert payload_of(again.get_by_key("kept-class"))["text"] is None, "it wants what the tab has"
-    state = visit(again).classes
+    state = visit(again).of(ClassState)
     monkeypatch.setattr(membership, "attending", lambda: state)
     for text in ("", "..", "x" * 1_000, "a.b.c.d", held):
         membership._restore(text)
@@ -135,7 +135,7 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
 
 def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
     student = joined(code, "Ada")
-    state = visit(student).be_the_draft
+    state = visit(student).of(BeTheDraftState)
     state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
     student.run()
     assert ">Ada</bdi>" in html_of(part(teacher, "students"))
@@ -143,7 +143,7 @@ def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTe
     for name in ("join", "scores", "guesses", "quiz"):
         assert "Ada" not in html_of(part(teacher, name))
     assert "The target wrote" in html_of(part(teacher, "guesses"))
-    assert visit(teacher).classes.part != "students"
+    assert visit(teacher).of(ClassState).part != "students"
     click(teacher, "leave")
 
 
@@ -157,6 +157,6 @@ def test_a_name_is_text_on_every_page_until_its_student_leaves(teacher: AppTest,
     for each in ("scores", "students", "join"):
         assert "<img src=http" not in html_of(part(teacher, each))
     click(student, "class_leave")
-    assert visit(student).classes.student == ""
+    assert visit(student).of(ClassState).student == ""
     assert "class" not in student.query_params
     assert "Nobody has joined yet" in html_of(teacher.run())

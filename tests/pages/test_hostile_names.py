@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,14 +13,13 @@ from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.table import frame_of
 from specviz.service import JobView
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
-from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
-from specviz.ui.same_quality.same_quality_state import Outcome, ProofTask, SameQualityState
-from specviz.ui.session import Session
-from specviz.ui.shared.arrival import Arrival
+from specviz.ui.be_the_draft.turns import BeTheDraftState
+from specviz.ui.learn.learn_page import LearnState
+from specviz.ui.race.race_page import RaceEntry, RaceState, recorded_race
+from specviz.ui.same_quality.proof import Outcome, ProofTask, SameQualityState
+from specviz.ui.session import Arrival, Session
 from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
+from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from tests.support.app_pages import alone, opened
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -39,20 +37,20 @@ def hostile_trace() -> Trace:
     )
 
 
-def a_watch_page() -> dict[str, Any]:
+def a_watch_page() -> Session:
     shown = recorded_run(hostile_trace(), "file-1")
     watching = WatchState(shown=shown, message=NAME)
     watching.past.finish(shown)
-    return {"watch": watching}
+    return Session().put(watching)
 
 
-def a_race_page() -> dict[str, Any]:
+def a_race_page() -> Session:
     lap = recorded_race()[0]
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
     racing = RaceState(laps=laps, raced=RaceEntry(), message=NAME, finished=NAME)
-    return {"race": racing, "came": {"race": Arrival(True, notes=[NAME])}}
+    return Session(came={"race": Arrival(True, notes=[NAME])}).put(racing)
 
 
 def hostile_rows() -> pd.DataFrame:
@@ -67,21 +65,21 @@ def hostile_rows() -> pd.DataFrame:
     )
 
 
-def a_when_it_helps_page() -> dict[str, Any]:
+def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
     sweeps = WhenItHelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
     sweeps.csv_problems = sweeps.own_problems = [NAME]
-    return {"when_it_helps": sweeps}
+    return Session().put(sweeps)
 
 
-def a_worksheet_page() -> dict[str, Any]:
+def a_worksheet_page() -> Session:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
     watching = WatchState(costs=PairCosts(known={(NAME, NAME): costs}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
-    return a_race_page() | {"watch": watching, "when_it_helps": WhenItHelpsState(rows={HERE: hostile_rows()})}
+    return a_race_page().put(watching, WhenItHelpsState(rows={HERE: hostile_rows()}))
 
 
-def a_same_quality_page() -> dict[str, Any]:
+def a_same_quality_page() -> Session:
     found = known(recorded_proof())
     request = replace(found.request, target=NAME, draft=NAME)
     outcomes = {}
@@ -96,20 +94,20 @@ def a_same_quality_page() -> dict[str, Any]:
         outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=ProofTask("greedy", request)
     )
     proving.slot._view = JobView(1, state="failed", message=NAME)
-    return {"same_quality": proving}
+    return Session().put(proving)
 
 
-def a_be_the_draft_page() -> dict[str, Any]:
+def a_be_the_draft_page() -> Session:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
     return came_to_play(BeTheDraftState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME))
 
 
-def came_to_play(game: BeTheDraftState) -> dict[str, Any]:
-    return {"be_the_draft": game, "came": {"be_the_draft": Arrival(True, notes=[NAME])}}
+def came_to_play(game: BeTheDraftState) -> Session:
+    return Session(came={"be_the_draft": Arrival(True, notes=[NAME])}).put(game)
 
 
-PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
+PAGES: list[tuple[str, Callable[[], Session]]] = [
     ("watch", a_watch_page),
     ("race", a_race_page),
     ("when_it_helps", a_when_it_helps_page),
@@ -117,13 +115,13 @@ PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
     ("same_quality", a_same_quality_page),
     ("be_the_draft", a_be_the_draft_page),
     ("be_the_draft", lambda: came_to_play(BeTheDraftState(GamePlan(), place=99, name=NAME))),  # its end
-    ("learn", lambda: {"learn": LearnState(problems=[NAME])}),
+    ("learn", lambda: Session().put(LearnState(problems=[NAME]))),
 ]
 
 
 @pytest.mark.parametrize(("name", "state"), PAGES, ids=range(len(PAGES)))
-def test_names_from_a_file_stay_text(name: str, state: Callable[[], dict[str, Any]]) -> None:
-    page = opened(f"pages/{name}.py", Session(**state()))
+def test_names_from_a_file_stay_text(name: str, state: Callable[[], Session]) -> None:
+    page = opened(f"pages/{name}.py", state())
     assert raw_names_in(page) == []
     assert any("evil" in text for text in markdown_of(page)), "the page shows the names at all"
 
@@ -153,7 +151,7 @@ def test_what_is_looked_for_would_be_found() -> None:
     def unescaped() -> None:
         import streamlit as st
 
-        from specviz.ui.shared.figures import chart
+        from specviz.ui.shared.parts import chart
         from tests.support.hostile import NAMES
 
         st.segmented_control("choice", [NAMES[0]])

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from specviz.core.languages import set_language
-from specviz.ui.shared.pages import PAGES
 from specviz.ui.shared.parts import localized_table, numbers
+from specviz.ui.shared.theme import PAGES
 from tests.support.app_pages import opened, opened_in_app, texts
 from tests.support.hostile import strings_in
 from tests.support.watch_page import stage_of

@@ -9,7 +9,7 @@ from specviz.core.texts import Words, fill
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.story import quiz, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
 from tests.support.drawn import drawn
@@ -87,7 +87,7 @@ def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str
     (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
     assert "intern suggests" in str(drawn_run["rounds"])
     learning = LearnState(lesson=3, words="plain", answers={"step-acceptance": 1})
-    again = opened("pages/learn.py", Session(learn=learning))
+    again = opened("pages/learn.py", Session().put(learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)
 

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.plans import OWN, all_plans
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of
 
@@ -111,7 +112,7 @@ def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link() -> None
     assert [name for name, key in NAMED.items() if not _has(one, key)] == ["target"], "and no other is hidden"
     for _ in range(2):
         page.button(key="change_view").click().run()
-    assert visit(page).watch.form.current == visit(whole).watch.form.current
+    assert visit(page).of(WatchState).form.current == visit(whole).of(WatchState).form.current
 
 
 OWN = """

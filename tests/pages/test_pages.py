@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from specviz.data.links.page_names import FORMER
-from specviz.ui.shared.pages import PAGES
+from specviz.ui.shared.theme import PAGES
 from tests.conftest import ROOT
 from tests.support.app_pages import page_of
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.measure.paired import Comparison
 from specviz.ui.race import race_page
-from specviz.ui.race.race_state import RaceState, recorded_race
+from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -25,8 +25,8 @@ def page() -> AppTest:
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
     """Of the race in the lanes."""
-    races = visit(page).race.shown()
-    in_lanes = visit(page).race.in_lanes or next(iter(races))
+    races = visit(page).of(RaceState).shown()
+    in_lanes = visit(page).of(RaceState).in_lanes or next(iter(races))
     data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{in_lanes}"))
     assert data["run_id"] == in_lanes
     return data
@@ -39,7 +39,7 @@ def plot_of(page: AppTest) -> dict[str, str]:
 
 
 def with_own_race(laps: list[Comparison]) -> AppTest:
-    return opened("pages/race.py", Session(race=RaceState(laps=laps)))
+    return opened("pages/race.py", Session().put(RaceState(laps=laps)))
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
@@ -96,11 +96,11 @@ def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_a
     assert page.slider(key="race_gamma").value == 6
     assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
     small_race(page, ["story-1"], own="The dog ran to the")
-    assert not visit(page).race.slot.busy
+    assert not visit(page).of(RaceState).slot.busy
     page.button(key="race_start").click().run()
     assert page.button(key="race_start").disabled
-    assert visit(page).race.slot.busy
-    wait(page, lambda: not visit(page).race.slot.busy)
+    assert visit(page).of(RaceState).slot.busy
+    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
     assert "measured on this machine" in texts(page)
     assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
     data = lanes_of(page)
@@ -117,19 +117,19 @@ def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_a
 def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_words(page: AppTest) -> None:
     small_race(page, ["story-1"], own="\u200b", repeats=1).button(key="race_start").click().run()
     assert "control characters only" in texts(page)
-    assert not visit(page).race.slot.busy
+    assert not visit(page).of(RaceState).slot.busy
     assert lanes_of(page)["run_id"] == "recorded"
     page.selectbox(key="race_target").set_value("wren-mini").run()
     page.selectbox(key="race_draft").set_value("wren-medusa")
     small_race(page, ["story-1"], repeats=1).button(key="race_start").click().run()
-    wait(page, lambda: not visit(page).race.slot.busy)
+    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
     assert "wren-medusa drafts from the hidden states of wren-base" in page.error[0].value
     page.selectbox(key="race_target").set_value("wren-base")
     page.slider(key="race_temperature").set_value(1.0)
     page.selectbox(key="race_draft").set_value("lookup")
     page.radio(key="race_schedule").set_value("heuristic")
     page.run().button(key="race_start").click().run()
-    wait(page, lambda: not visit(page).race.slot.busy)
+    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
     assert "the two texts are different draws" in texts(page)
     assert "dentical" not in texts(page)
     assert "with prompt lookup, γ = 4 (heuristic: +2 or −1), temperature 1" in texts(page)
@@ -146,7 +146,7 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
         lanes_of(page)
     assert "it depends on the kind of prompt" not in texts(page), "no verdict while the clock runs"
     page.button(key="race_cancel").click().run()
-    wait(page, lambda: not visit(page).race.slot.busy)
+    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
     assert "Cancelled. The previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled

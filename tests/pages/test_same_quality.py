@@ -11,6 +11,7 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
 from specviz.service.protocol import EnumerateRules, JobFailed, JobFinished, JobItem, JobProgress
+from specviz.ui.same_quality.proof import SameQualityState
 from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -146,7 +147,7 @@ def test_every_combination_is_computed_for_the_visitors_prompt(page: AppTest, se
 
 
 def test_the_draws_of_a_students_own_rule_are_tested(page: AppTest) -> None:
-    student = visit(page).same_quality.student
+    student = visit(page).of(SameQualityState).student
     batches = next(draws.batches for draws in known(recorded_proof()).draws if draws.rule == "no-residual")
     drawn = [DrawnPosition("second", batches[:1]), DrawnPosition("first", batches)]
     student.open(dump_run(fake_trace(), LabDraws(drawn, "replaced_from_draft")).encode())

@@ -18,8 +18,9 @@ from specviz.game.game import GamePlan
 from specviz.measure.endpoints.result import dump_result
 from specviz.measure.sweep.table import read_frame
 from specviz.measure.worksheet.exercises import exercises
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
+from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.session import Session
+from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 from tests.support.app_pages import opened, opened_in_app
 from tests.support.bench_results import make_bench
 from tests.support.fake_turns import a_turn
@@ -36,7 +37,7 @@ def table(text: str) -> list[dict[str, str]]:
 def watch() -> AppTest:
     watching = watching_of(REQUEST)
     watching.listed = True
-    return opened(view="full", session=Session(watch=watching))
+    return opened(view="full", session=Session().put(watching))
 
 
 def has_the_runs(text: str) -> None:
@@ -72,7 +73,7 @@ def ended_game() -> AppTest:
     state = BeTheDraftState(GamePlan(seed=7))
     state.games[0] += [a_turn([" a", " b"], 1), a_turn([" =c"], 0)]
     state.place = len(state.games)
-    return opened("pages/be_the_draft.py", Session(be_the_draft=state), seed="7")
+    return opened("pages/be_the_draft.py", Session().put(state), seed="7")
 
 
 def has_the_rounds(text: str) -> None:
@@ -85,7 +86,7 @@ def has_the_rounds(text: str) -> None:
 
 def own_bench() -> AppTest:
     session = Session()
-    session.when_it_helps.your_server.open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
+    session.of(WhenItHelpsState).your_server.open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
     return opened("pages/when_it_helps.py", session, part="server")
 
 
@@ -143,8 +144,8 @@ def test_a_saved_file_holds_what_its_name_promises(
 
 
 def test_every_download_has_a_row_here() -> None:
-    """Those of a class are opened in tests/browser/test_classes.py."""
+    """Those of a class and of a race are opened in tests/browser."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in UI.rglob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    places = [call for call in calls if ast.unparse(call.func) == "download"]
-    assert len(places) == 10, "a new one needs a row"
+    places = [call for call in calls if ast.unparse(call.func) in ("download", "parts.download")]
+    assert len(places) == 13, "a new one needs a row"

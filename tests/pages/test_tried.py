@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.watch.tried import restore_list
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, visit
 from tests.support.payloads import payload_of
 from tests.support.watch_page import release_slider, stage_of, until_done
@@ -52,7 +53,7 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
     [table] = [box.proto.body for box in page.get("html") if 'class="tried"' in box.proto.body]
     assert (table.count("<tr>"), table.count("wren-nano → wren-base")) == (4, 3)
     assert not page.dataframe
-    visit(page).watch.listed = False
+    visit(page).of(WatchState).listed = False
     page.button(key="again").click().run()
     assert until_done(page)["notice"] is None
     assert len(tried_names(page)) == 4
@@ -67,7 +68,7 @@ def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppT
     data = stage_of(page)
     assert (data["run_id"], data["before"]["name"]) == ("first", "wren-small, 4")
     assert page.selectbox(key="draft").value == "wren-nano"
-    assert not visit(page).watch.run.busy, "a run that is shown again is not run again"
+    assert not visit(page).of(WatchState).run.busy, "a run that is shown again is not run again"
     choose_try(page, 0, "tried_pin")
     for length in (6, 7):
         release_slider(page, length)
@@ -75,7 +76,7 @@ def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppT
         assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
     reloaded = opened()
     assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
-    restore_list(visit(reloaded).watch, held["text"])
+    restore_list(visit(reloaded).of(WatchState), held["text"])
     for each in (page, reloaded):
         choose_try(each, 1, "tried_show")
         data = stage_of(each)

@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, visit
 from tests.support.watch_page import stage_of
 
@@ -35,7 +36,7 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
     for _ in range(2):  # both ways, with one more drawing of the short view
         page.button(key="change_view").click().run()
         page.run()
-        assert visit(page).watch.form.current.settings.temperature == 0.7
+        assert visit(page).of(WatchState).form.current.settings.temperature == 0.7
     assert page.slider(key="temperature").value == 0.7
 
 

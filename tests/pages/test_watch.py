@@ -9,6 +9,7 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import OWN_TEXT, preset_of
 from specviz.ui.watch import files
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
 from tests.support.known import known
@@ -29,7 +30,7 @@ def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_f
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == recorded.settings.draft_length
     assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
-    asked = visit(page).watch.form.current
+    asked = visit(page).of(WatchState).form.current
     assert (asked.target, asked.draft) == (recorded.target.name, known(recorded.drafter).name)
     assert asked.settings == recorded.settings
     assert preset_of(asked.prompt) != OWN_TEXT, "its prompt is in the menu"
@@ -96,7 +97,7 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     data = stage_of(page := opened(run="story-costly"))
     assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
     assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
-    assert visit(page).watch.run.state == "idle"
+    assert visit(page).of(WatchState).run.state == "idle"
     page = opened(gamma="99", target="../../etc/passwd")
     assert page.session_state["gamma"] == 4
     assert "gamma=99" in texts(page)
@@ -105,7 +106,7 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     for name, says in (("some__thing__", "press Run again to load"), ("some_*thing*", "There is no model named")):
         page = opened(target=f"somebody/{name}", prompt="Once")
-        assert not visit(page).watch.run.busy
+        assert not visit(page).of(WatchState).run.busy
         assert stage_of(page)["run_id"] == "first"  # the recorded run stays
         assert says in texts(page)
         assert name not in texts(page)  # the link's text is no markup

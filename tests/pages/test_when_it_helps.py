@@ -13,11 +13,10 @@ from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
-from specviz.data.prompts.workloads import find_preset
+from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
-from specviz.ui.session import Session
-from specviz.ui.shared.arrival import Arrival
-from specviz.ui.shared.run_controls import OWN_TEXT, offered_presets
+from specviz.ui.session import Arrival, Session
+from specviz.ui.shared.form import offered_presets
 from specviz.ui.when_it_helps.by_draft import (
     Point,
     best_lengths,
@@ -29,7 +28,7 @@ from specviz.ui.when_it_helps.by_draft import (
     reading,
     tokens_figure,
 )
-from specviz.ui.when_it_helps.when_it_helps_state import (
+from specviz.ui.when_it_helps.sweeps import (
     HERE,
     MAX_FILES,
     RECORDED,
@@ -52,11 +51,11 @@ SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8,
 def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
     page = "when_it_helps"
     asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
-    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state), **asked))
+    return app_pages.opened("pages/when_it_helps.py", Session(**asked).put(WhenItHelpsState(**state)))
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.ui.when_it_helps.when_it_helps_state.FILE", tmp_path / "none.csv")
+    monkeypatch.setattr("specviz.ui.when_it_helps.sweeps.FILE", tmp_path / "none.csv")
     recorded_sweep.cache_clear()
     try:
         page = opened()
@@ -82,19 +81,19 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     assert "Nothing is chosen: Workloads" in texts(nothing)
     page = opened(choice=SMALL)
     page.button(key="when_it_helps_start").click().run()
-    assert visit(page).when_it_helps.slot.busy
-    until(page, lambda: not visit(page).when_it_helps.slot.busy)
-    rows = visit(page).when_it_helps.rows[HERE]
+    assert visit(page).of(WhenItHelpsState).slot.busy
+    until(page, lambda: not visit(page).of(WhenItHelpsState).slot.busy)
+    rows = visit(page).of(WhenItHelpsState).rows[HERE]
     cells = list(zip(rows["preset"], rows["draft_length"], strict=True))
     assert cells == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
     assert "**Measured here**" in texts(page)
-    assert visit(page).when_it_helps.sources() == [HERE, RECORDED]
+    assert visit(page).of(WhenItHelpsState).sources() == [HERE, RECORDED]
     again = opened(choice=SMALL, rows={HERE: rows})
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("when_it_helps_tokens").value == 8
     again.button(key="when_it_helps_start").click().run()
-    until(again, lambda: not visit(again).when_it_helps.slot.busy)
-    assert len(visit(again).when_it_helps.rows[HERE]) == 8  # sweeps accumulate
+    until(again, lambda: not visit(again).of(WhenItHelpsState).slot.busy)
+    assert len(visit(again).of(WhenItHelpsState).rows[HERE]) == 8  # sweeps accumulate
 
 
 def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
@@ -115,8 +114,8 @@ def test_clearing_can_be_undone() -> None:
     page.button(key="when_it_helps_clear").click().run()
     assert "**Recorded**; your machine" in texts(page)
     page.button(key="when_it_helps_undo").click().run()
-    assert visit(page).when_it_helps.rows[HERE].equals(frame_of(rows))
-    assert list(visit(page).when_it_helps.rows) == [HERE]
+    assert visit(page).of(WhenItHelpsState).rows[HERE].equals(frame_of(rows))
+    assert list(visit(page).of(WhenItHelpsState).rows) == [HERE]
 
 
 def test_only_the_newest_opened_files_stay_in_the_servers_memory_and_they_say_where_they_are_from() -> None:
@@ -148,8 +147,9 @@ def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> N
 def by_draft_panel() -> None:
     from specviz.ui.session import session
     from specviz.ui.when_it_helps.by_draft import show_by_draft
+    from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 
-    show_by_draft(session().when_it_helps.by_draft)
+    show_by_draft(session().of(WhenItHelpsState).by_draft)
 
 
 def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, repeats: int = 9) -> Prospect:
@@ -227,7 +227,7 @@ def asked_for(preset: str) -> RunRequest:
 def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
     """Found: it opened on the first prompt of the menu, whatever Watch had."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).when_it_helps.by_draft
+    by_draft = visit(page).of(WhenItHelpsState).by_draft
     by_draft.watched = RunRequest("My own text")
     menu = page.run().selectbox[0]
     assert menu.value == OWN_TEXT
@@ -245,7 +245,7 @@ def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_ch
 def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_target_reads() -> None:
     """Found: a ValueError, because the chat's prompt is in no menu of the bundled target."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).when_it_helps.by_draft
+    by_draft = visit(page).of(WhenItHelpsState).by_draft
     by_draft.watched = asked_for("correct-2")
     assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
     assert not page.exception
@@ -255,7 +255,7 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     page = alone(by_draft_panel)
     assert "**Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
-    by_draft = visit(page).when_it_helps.by_draft
+    by_draft = visit(page).of(WhenItHelpsState).by_draft
     until(page, lambda: not by_draft.slot.busy)
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()

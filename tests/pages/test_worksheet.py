@@ -16,6 +16,7 @@ from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
+from specviz.ui.worksheet.controls import Worksheet
 from tests.support import app_pages
 from tests.support.app_pages import visit
 from tests.support.fake_traces import fake_trace
@@ -30,9 +31,9 @@ LINE = (
 )
 
 
-def opened(link: Mapping[str, Any] = MappingProxyType({}), **parts: Any) -> AppTest:
+def opened(link: Mapping[str, Any] = MappingProxyType({}), *parts: object, **more: Any) -> AppTest:
     """The page as app.py runs it, with these parts left in the session by other pages."""
-    return app_pages.opened("pages/worksheet.py", Session(**parts), **link)
+    return app_pages.opened("pages/worksheet.py", Session(**more).put(*parts), **link)
 
 
 def texts(page: AppTest) -> str:
@@ -64,14 +65,14 @@ def term(page: AppTest, symbol: str) -> str:
 
 
 def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
-    page = opened(watch=watched(*(fake_trace(draft_length=length) for length in (2, 6))))
+    page = opened({}, watched(*(fake_trace(draft_length=length) for length in (2, 6))))
     assert page.slider(key="worksheet_gamma").value == 6
     assert page.selectbox(key="worksheet_start").value.startswith("your run 2")
     assert "Your last run, measured here." in texts(page)
     before = texts(page)
     page.selectbox(key="worksheet_gap_of").set_value(1).run()
     assert texts(page) != before
-    alone = opened(watch=watched(fake_trace(plain=False)))
+    alone = opened({}, watched(fake_trace(plain=False)))
     assert alone.selectbox(key="worksheet_start").value.startswith("the recorded run")
 
 
@@ -149,7 +150,7 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert not [button for button in page.button if button.key == "worksheet_use"]
     assert "A batch of 1 stands here for the load at which the speedup was measured" in texts(page)
     before = visit(page)
-    again = opened(worksheet=replace(before.worksheet), asked=before.asked, came=before.came)  # after another page
+    again = opened({}, replace(before.of(Worksheet)), asked=before.asked, came=before.came)  # after another page
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
     page.number_input(key="worksheet_speedup").set_value(None).run()

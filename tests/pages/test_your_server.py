@@ -14,7 +14,7 @@ from specviz.figures.bench import load_figure, prompts_figure, times_figure
 from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_result
 from specviz.ui.session import Session
 from specviz.ui.when_it_helps import your_server_state
-from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState
+from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES, YourServer, recorded_benches
 from tests.support import app_pages
 from tests.support.app_pages import texts, visit
@@ -36,7 +36,7 @@ def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
     state = YourServer()
     if result:
         state.open(dump_result(result).encode(), name)
-    session = Session(when_it_helps=WhenItHelpsState(your_server=state))
+    session = Session().put(WhenItHelpsState(your_server=state))
     return app_pages.opened("pages/when_it_helps.py", session)
 
 
@@ -63,7 +63,7 @@ def test_a_file_can_be_cleared_and_the_clearing_undone() -> None:
     page = opened(make_bench({1: 1.5}))
     page.button(key="when_it_helps_bench_clear").click().run()
     assert "Opened bench.json" not in tab(page)
-    assert visit(page).when_it_helps.your_server.opened is None
+    assert visit(page).of(WhenItHelpsState).your_server.opened is None
     page.button(key="when_it_helps_bench_undo").click().run()
     assert "Opened bench.json" in tab(page)
 
@@ -77,7 +77,7 @@ def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first(no_recorde
     page = opened(make_bench({1: 0.7}))
     assert "Opened bench.json" in tab(page)
     assert "Hurts, 0.70×" in tab(page)
-    known(visit(page).when_it_helps.your_server).shown = "vLLM, recorded"
+    known(visit(page).of(WhenItHelpsState).your_server).shown = "vLLM, recorded"
     page.run()
     assert "**Recorded**" in tab(page)
 

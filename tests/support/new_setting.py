@@ -61,7 +61,7 @@ def check_values_and_links() -> None:
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
     from specviz.data.links.permalink import RunLink, link_of
-    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
+    from specviz.ui.when_it_helps.sweeps import SweepChoice
 
     made: Any = DecodeSettings
     with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):

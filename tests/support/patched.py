@@ -1,4 +1,4 @@
-"""What specviz/ui/shared/below_streamlit.py and below_menus.py put its own in place of."""
+"""What specviz/ui/shared/below_streamlit.py puts its own in place of."""
 
 from typing import Any
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import until
 from tests.support.payloads import stage_payload_of
 
@@ -17,7 +18,9 @@ def until_done(page: AppTest) -> Any:
 
     def done() -> bool:
         data = stage_of(page)
-        busy = page.session_state["session"].watch.run.busy  # until its first round the previous run is on screen
+        busy = (
+            page.session_state["session"].of(WatchState).run.busy
+        )  # until its first round the previous run is on screen
         return data["run_id"].startswith("live") and not busy and not data["running"]
 
     page.run()

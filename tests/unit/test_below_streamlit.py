@@ -50,7 +50,7 @@ BELOW = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILIN
 
 def test_no_other_file_looks_below_streamlits_public_names() -> None:
     found = {file for file in FILES if BELOW.search(file.read_text(encoding="utf-8"))}
-    assert found == {ROOT / f"specviz/ui/shared/{name}.py" for name in ("below_menus", "below_streamlit")}
+    assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
 
 
 def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,10 +28,10 @@ from specviz.measure.sweep.table import dump_frame, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
-from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.race.race_state import RaceEntry
-from specviz.ui.same_quality.asked import ProofLink
-from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
+from specviz.ui.learn.learn_page import LearnState, go_to_place
+from specviz.ui.race.race_page import RaceEntry
+from specviz.ui.same_quality.proof import ProofLink
+from specviz.ui.when_it_helps.sweeps import SweepChoice
 from specviz.ui.worksheet.controls import start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"

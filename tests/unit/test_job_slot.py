@@ -18,12 +18,11 @@ from specviz.service import EngineService
 from specviz.service import protocol as wire
 from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.service import sharing_key
-from specviz.ui.race.race_page import size_sentence
-from specviz.ui.race.race_state import RaceEntry, RaceState
+from specviz.ui.race.race_page import RaceEntry, RaceState, size_sentence
 from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
+from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace

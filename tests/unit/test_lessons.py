@@ -26,7 +26,7 @@ from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.measure.sweep.study import fair_rows, select_kind, summarise
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of
-from specviz.ui.learn.learn_state import LearnState, go_to_place
+from specviz.ui.learn.learn_page import LearnState, go_to_place
 from specviz.ui.learn.roofline import roofline_payload
 from tests.support.known import known
 from tests.support.measured_methods import on_kind

@@ -15,9 +15,9 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.ui.shared.middleware import Guards, Previews, add_preview
-from specviz.ui.shared.pages import PAGES, page_at
+from specviz.ui.shared.guard import Guards, Previews, add_preview
 from specviz.ui.shared.parts import uploaded
+from specviz.ui.shared.theme import PAGES, page_at
 from tests.support.known import known
 
 HTML = b"<html><head><title>Streamlit</title></head><body><div></div></body></html>"

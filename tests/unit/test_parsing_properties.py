@@ -28,9 +28,9 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
-from specviz.ui.race.race_state import RaceEntry, recorded_race
-from specviz.ui.same_quality.asked import ProofLink
-from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice
+from specviz.ui.race.race_page import RaceEntry, recorded_race
+from specviz.ui.same_quality.proof import ProofLink
+from specviz.ui.when_it_helps.sweeps import SweepChoice
 from specviz.ui.worksheet.controls import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace

@@ -14,7 +14,7 @@ from specviz.data.links.page_link import Params, explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset
 from specviz.models.catalogue import known_names
-from specviz.ui.same_quality.asked import ProofLink
+from specviz.ui.same_quality.proof import ProofLink
 from tests.support.known import known
 from tests.support.strategies import assert_one_sentence
 

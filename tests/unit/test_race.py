@@ -34,8 +34,7 @@ from specviz.measure.race import (
 from specviz.service.job import JobView
 from specviz.service.protocol import JobFailed, JobItem, JobProgress, JobStopped, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.race_page import progress_line, race_left, race_step
-from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
+from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, race_left, race_step, recorded_race
 from specviz.ui.race.results import quality_cell, quality_sentence, rows, show_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService

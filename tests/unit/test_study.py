@@ -34,8 +34,7 @@ from specviz.measure.sweep.study import (
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
-from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
-from specviz.ui.when_it_helps.when_it_helps_state import (
+from specviz.ui.when_it_helps.sweeps import (
     HERE,
     RECORDED,
     WhenItHelpsState,
@@ -43,6 +42,7 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
     recorded_sweep,
     studied,
 )
+from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from tests.support.bench_results import make_bench
 from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import by_name, parts_of

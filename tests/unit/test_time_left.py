@@ -11,9 +11,10 @@ from specviz.measure import paired
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service import protocol as wire
-from specviz.ui.when_it_helps import by_draft, when_it_helps_page, when_it_helps_state
+from specviz.ui.when_it_helps import by_draft, when_it_helps_page
+from specviz.ui.when_it_helps import sweeps as sweeps_module
 from specviz.ui.when_it_helps.by_draft import drafts_to_compare
-from specviz.ui.when_it_helps.when_it_helps_state import ByDraft, SweepChoice, WhenItHelpsState
+from specviz.ui.when_it_helps.sweeps import ByDraft, SweepChoice, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import draft_guesses_of, fake_trace
@@ -28,7 +29,7 @@ SLOW = 8  # times as slow as the machine of the stored sweep
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Its one number is the time."""
     now = [1_000.0]
-    for module in (paired, when_it_helps_state):
+    for module in (paired, sweeps_module):
         monkeypatch.setattr(module, "monotonic", lambda: now[0])
     return now
 

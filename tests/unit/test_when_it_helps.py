@@ -18,7 +18,7 @@ from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.models.draft_menu import linked_names
-from specviz.ui.when_it_helps.when_it_helps_state import (
+from specviz.ui.when_it_helps.sweeps import (
     MAX_CELLS,
     SweepChoice,
     estimated_seconds,

@@ -35,7 +35,7 @@ from specviz.measure.worksheet.runs import (
     position_rates,
 )
 from specviz.measure.worksheet.starts import start_of_paper, start_of_run, starts
-from specviz.ui.race.race_state import recorded_race
+from specviz.ui.race.race_page import recorded_race
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
 from tests.support.html import Html

@@ -1,4 +1,1 @@
-"""The page "Be the draft".
-
-Begin with be_the_draft_page.py.
-"""
+"""The page "Be the draft". Begin with be_the_draft_page.py."""

@@ -16,28 +16,15 @@ from specviz.game.saved import MAX_NAME, game_csv
 from specviz.models.draft_menu import explain_refusal, is_allowed, model_label
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.ui.be_the_draft import turns as moves
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.be_the_draft.board import example_data, picture, player_name, recorded_example, text_data, turn_data
-from specviz.ui.be_the_draft.turns import new_game
+from specviz.ui.be_the_draft.turns import BeTheDraftState, new_game
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
 from specviz.ui.session import Session
+from specviz.ui.shared import parts
 from specviz.ui.shared.address import address, page_address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, waiting_line, while_busy
-from specviz.ui.shared.parts import (
-    COLUMNS,
-    Options,
-    button,
-    download,
-    heading,
-    notices,
-    offer_download,
-    page_button,
-    per_call,
-    rate_of,
-    show_words,
-)
 from specviz.ui.shared.persistent_widgets import draw, restore_widgets, set_widgets
 from specviz.ui.shared.stage import stage
 
@@ -48,28 +35,28 @@ POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
-    state, given, came = visit.be_the_draft, address(), visit.arrival("be_the_draft")
+    state, given, came = visit.of(BeTheDraftState), address(), visit.arrival("be_the_draft")
     if plan := came.read_once(given, game.plan_from_link):
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
         state.message = "" if is_allowed(state.plan.target) else explain_refusal(state.plan.target)
     with st.container(key="be_the_draft_lead", horizontal=True):
-        heading(SAYS["heading"])
+        parts.heading(SAYS["heading"])
         choose_game(visit)
         class_chip()
     class_question()
     class_game()
-    notices(came.notes)
+    parts.notices(came.notes)
     write_address(state.plan.link | class_in_link())
 
 
 def show_game(visit: Session) -> None:
-    drawn = visit.be_the_draft
+    drawn = visit.of(BeTheDraftState)
 
     @st.fragment
     def drawing() -> None:
-        state = visit.be_the_draft
+        state = visit.of(BeTheDraftState)
         moves.refresh(state, SHORT_SECONDS)
         moves.look_for_offers(state)
         moves.refresh(state, SHORT_SECONDS)
@@ -86,7 +73,7 @@ def show_game(visit: Session) -> None:
 
 
 def _show_board(visit: Session) -> None:
-    state = visit.be_the_draft
+    state = visit.of(BeTheDraftState)
     left, right = st.columns([8, 3.4], gap="medium")
     with left:
         last = state.turns[-1] if state.turns else None
@@ -96,7 +83,12 @@ def _show_board(visit: Session) -> None:
         picture(drawn, key="be_the_draft_text")
         with st.container(key="be_the_draft_entry"):  # always there, so that the picture below is not mounted again
             if state.prompt_over:
-                _show_way_on(state)
+                if state.turns[-1].ended:
+                    st.markdown(ending())
+                with st.container(key="be_the_draft_way_on", horizontal=True):
+                    way: parts.Options = {"type": "primary", "shortcut": "Enter"}
+                    label = SAYS["result" if state.place == PROMPTS - 1 else "next"]
+                    parts.button(label, "be_the_draft_next", moves.next_prompt, state, **way)
             elif state.plan.mode == "type":
                 _show_input(state, inside)
             else:
@@ -118,11 +110,11 @@ def _show_input(state: BeTheDraftState, inside: bool) -> None:
     with st.form("be_the_draft_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         asked = SAYS["rest" if inside else "next_text"]
         st.text_input(asked, key="be_the_draft_guess", placeholder=SAYS["guess_empty"], autocomplete="off")
-        second: Options = {"placeholder": SAYS["second_empty"], "help": SAYS["second_help"]}
+        second: parts.Options = {"placeholder": SAYS["second_empty"], "help": SAYS["second_help"]}
         st.text_input(SAYS["second"], key="be_the_draft_second", autocomplete="off", **second)
         send = partial(moves.send, state)
         st.form_submit_button(SAYS["send"], key="be_the_draft_send", type="primary", disabled=busy, on_click=send)
-        skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
+        skip: parts.Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
         st.form_submit_button(SAYS["skip"], key="be_the_draft_skip", disabled=busy, **skip)
 
 
@@ -135,24 +127,20 @@ def _show_candidates(state: BeTheDraftState) -> None:
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
-        look: Options = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
+        look: parts.Options = {
+            "type": "primary" if chosen else "secondary",
+            "width": "stretch",
+            "shortcut": str(number + 1),
+        }
         label, key = f"{mark}{plain(offer.text)}", f"be_the_draft_offer_{number}"
-        button(label, key, moves.choose, state, number, disabled=busy, **look)
+        parts.button(label, key, moves.choose, state, number, disabled=busy, **look)
     with st.container(key="be_the_draft_pick_way", horizontal=True):
         able = not busy and bool(state.chosen)
-        sending: Options = {"type": "primary", "shortcut": "Enter", "disabled": not able}
-        button(SAYS["send"], "be_the_draft_send", moves.send, state, **sending)
-        button(SAYS["skip"], "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
+        sending: parts.Options = {"type": "primary", "shortcut": "Enter", "disabled": not able}
+        parts.button(SAYS["send"], "be_the_draft_send", moves.send, state, **sending)
+        parts.button(SAYS["skip"], "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
         choose = partial(moves.choose_two, state)
         draw("checkbox", SAYS["two"], "be_the_draft_two", help=SAYS["second_help"], on_change=choose)
-
-
-def _show_way_on(state: BeTheDraftState) -> None:
-    if state.turns[-1].ended:
-        st.markdown(ending())
-    with st.container(key="be_the_draft_way_on", horizontal=True):
-        label = SAYS["result"] if state.place == PROMPTS - 1 else SAYS["next"]
-        button(label, "be_the_draft_next", moves.next_prompt, state, type="primary", shortcut="Enter")
 
 
 def _show_status(state: BeTheDraftState) -> None:
@@ -169,16 +157,17 @@ def _show_status(state: BeTheDraftState) -> None:
             said = SAYS["typed_stays"].format(state=said)
         st.info(plain(said), icon=":material/hourglass_top:")
 
-    offer_download(state.slot)
+    parts.offer_download(state.slot)
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            button(SAYS["candidates_again"], "be_the_draft_retry", setattr, state, "message", "")
+            parts.button(SAYS["candidates_again"], "be_the_draft_retry", setattr, state, "message", "")
 
 
 def _show_score(visit: Session) -> None:
-    state, turns = visit.be_the_draft, visit.be_the_draft.all_turns
+    state = visit.of(BeTheDraftState)
+    turns = state.all_turns
     now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
     st.markdown(SAYS["round"].format(text=state.place + 1, texts=PROMPTS, round=now, rounds=ROUNDS))
     latest, rows = next((turn for turn in reversed(turns) if turn.scored), None), []
@@ -186,22 +175,19 @@ def _show_score(visit: Session) -> None:
     for player in totals:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = SAYS["accepted_of"].format(accepted=last.accepted, drafted=last.drafted) if latest else "–"
-        named = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
-        figures = {
-            SAYS["column_accepted"]: rate_of(totals[player]),
-            COLUMNS["tokens per target call"]: per_call(totals[player]),
-        }
-        rows.append(named | figures)
+        row = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
+        row |= {SAYS["column_accepted"]: parts.rate_of(totals[player])}
+        rows.append(row | {parts.COLUMNS["tokens per target call"]: parts.per_call(totals[player])})
     st.table(rows, hide_index=True)
     with st.popover(SAYS["how_scored"], type="tertiary", icon=":material/balance:"):
-        show_words(SAYS["fair"].format(model=state.plan.rival), "be_the_draft-fair")
+        parts.show_words(SAYS["fair"].format(model=state.plan.rival), "be_the_draft-fair")
     with st.container(key="be_the_draft_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            button(SAYS["next"], "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
+            parts.button(SAYS["next"], "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
         if state.all_turns:
-            button(SAYS["finish"], "be_the_draft_finish", moves.finish, state, type="tertiary")
+            parts.button(SAYS["finish"], "be_the_draft_finish", moves.finish, state, type="tertiary")
         elif state.before is not None:
-            button(SAYS["back"], "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
+            parts.button(SAYS["back"], "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
 
 
 def _named(player: str) -> str:
@@ -221,29 +207,29 @@ def _show_run(state: BeTheDraftState) -> None:
 
 
 def choose_game(visit: Session) -> None:
-    plan = visit.be_the_draft.plan
+    plan = visit.of(BeTheDraftState).plan
     names = ("seed", "set", "mode", "target")
     set_widgets({f"be_the_draft_{name}": getattr(plan, name) for name in names})
 
     def changed() -> None:
         seed, kind, mode, target = (st.session_state[f"be_the_draft_{name}"] for name in names)
         wanted = GamePlan.chosen(seed, kind if target == plan.target else sets_of(target)[0], mode, target)
-        if wanted != visit.be_the_draft.plan:
+        if wanted != visit.of(BeTheDraftState).plan:
             new_game(visit, wanted)
 
-    always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
-    modes: Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"]}
+    always: parts.Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
+    modes: parts.Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"]}
     st.segmented_control(SAYS["how"], MODES, key="be_the_draft_mode", **modes, **always)
     with st.popover(SAYS["game"], icon=":material/school:"):
         targets = list(dict.fromkeys([*game_targets(), plan.target]))
         st.selectbox(SAYS["target"], targets, format_func=model_label, key="be_the_draft_target", on_change=changed)
         sets = sets_of(plan.target)
         st.selectbox(SAYS["set"], sets, format_func=set_title, key="be_the_draft_set", on_change=changed)
-        seed: Options = {"step": 1, "key": "be_the_draft_seed", "on_change": changed}
+        seed: parts.Options = {"step": 1, "key": "be_the_draft_seed", "on_change": changed}
         st.number_input(SAYS["seed"], 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
         st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)
-        page_button(SAYS["class_board"], "class", "be_the_draft_class_board", "groups")
+        parts.page_button(SAYS["class_board"], "class", "be_the_draft_class_board", "groups")
         st.caption(SAYS["length"].format(prompts=PROMPTS, rounds=ROUNDS))
 
 
@@ -253,7 +239,7 @@ def set_title(name: str) -> str:
 
 
 def show_final(visit: Session) -> None:
-    state = visit.be_the_draft
+    state = visit.of(BeTheDraftState)
     plan, scored = state.plan, [turns for turns in state.games if any(turn.scored for turn in turns)]
     numbered = {SAYS["text_number"].format(number=number): turns for number, turns in enumerate(state.games, start=1)}
     games = {name: turns for name, turns in numbered.items() if turns in scored}
@@ -263,9 +249,9 @@ def show_final(visit: Session) -> None:
             SAYS["column_draft"]: _named(player),
             SAYS["column_drafted"]: str(counts.drafted),
             SAYS["column_accepted"]: str(counts.accepted),
-            SAYS["column_rate"]: rate_of(counts),
+            SAYS["column_rate"]: parts.rate_of(counts),
             SAYS["column_passes"]: str(counts.rounds),
-            COLUMNS["tokens per target call"]: per_call(counts),
+            parts.COLUMNS["tokens per target call"]: parts.per_call(counts),
         }
         for of, turns in (games | {f"**{SAYS['all']}**": state.all_turns}).items()
         for player, counts in score(turns, plan.rival).items()
@@ -273,12 +259,12 @@ def show_final(visit: Session) -> None:
     st.markdown(f"## {verdict(state.all_turns, plan.rival)}")
     st.table(rows, hide_index=True)
     with st.container(key="be_the_draft_again_ways", horizontal=True):
-        button(SAYS["play_again"], "be_the_draft_again", new_game, visit, plan, type="primary")
+        parts.button(SAYS["play_again"], "be_the_draft_again", new_game, visit, plan, type="primary")
         other = plan.model_copy(update={"seed": plan.seed + 1})
-        button(SAYS["other_texts"], "be_the_draft_other", new_game, visit, other)
+        parts.button(SAYS["other_texts"], "be_the_draft_other", new_game, visit, other)
     st.markdown(SAYS["for_class"])
     with st.container(key="be_the_draft_class", horizontal=True, vertical_alignment="bottom"):
-        more: Options = {"max_chars": MAX_NAME, "key": "be_the_draft_name"}
+        more: parts.Options = {"max_chars": MAX_NAME, "key": "be_the_draft_name"}
         state.name = st.text_input(SAYS["name"], value=state.name, **more)[:MAX_NAME]
         file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
-        download(SAYS["download"], lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
+        parts.download(SAYS["download"], lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)

@@ -148,20 +148,13 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     branch = best_branch(rival)
     chips = _chips(trace, branch)
     shown = chips[: len(trace.rounds[0].emitted_ids)]
-    hidden = max(0, len(branch.drafted) - len(shown))
-    return {
-        "name": player_name(name),
-        "chips": shown if rival.drafted else [],
-        "more": _rival_in_words(rival, branch, hidden),
-    }
-
-
-def _rival_in_words(rival: Round, branch: Round, hidden: int) -> str:
     if not rival.drafted:
-        return SAYS["rival_nothing"]
+        return {"name": player_name(name), "chips": [], "more": SAYS["rival_nothing"]}
+    hidden = max(0, len(branch.drafted) - len(shown))
     counts = {"accepted": branch.accepted, "drafted": len(branch.drafted), "nodes": len(rival.drafted)}
     more = SAYS["rival_tree" if rival.is_tree else "rival"].format(**counts)
-    return SAYS["rival_hidden"].format(hidden=hidden, more=more) if hidden else more
+    more = SAYS["rival_hidden"].format(hidden=hidden, more=more) if hidden else more
+    return {"name": player_name(name), "chips": shown, "more": more}
 
 
 def player_name(player: str) -> str:

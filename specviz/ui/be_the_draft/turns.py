@@ -1,5 +1,6 @@
-"""What a visitor does in the game: begin, draft, skip, go on. The page's buttons call these. No drawing."""
+"""The visitor's game, the place in it, and what is done there: begin, draft, skip, go on. No drawing."""
 
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_bytes
@@ -8,31 +9,92 @@ from typing import Literal
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.data.prompts.workloads import Preset
 from specviz.data.texts import page_texts
-from specviz.game.game import PROMPTS, GamePlan, GameRequest
+from specviz.game.game import PROMPTS, GamePlan, GameRequest, Offer, Turn, is_over
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
+from specviz.service.job import Items
 from specviz.service.protocol import Play
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.session import Session
+from specviz.ui.shared.job_slot import JobSlot
 from specviz.ui.shared.persistent_widgets import set_widgets
+
+
+@dataclass(slots=True)
+class BeTheDraftState:
+    plan: GamePlan = field(default_factory=GamePlan)
+    place: int = 0  # which prompt; PROMPTS when the game is over
+    games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
+    here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
+    chosen: list[int] = field(default_factory=list)  # of the candidates: one, or two as two guesses
+    two: bool = False  # whether two candidates may be chosen
+    slot: JobSlot[Items[Turn]] = field(default_factory=lambda: JobSlot("play", Items))  # the turn being played
+    typed: str = ""  # survives a visit to another page
+    second: str = ""  # the same of a second guess
+    name: str = ""  # for the table only
+    message: str = ""  # why nothing was played
+    tries: int = 0  # messages so far: each brings the caret back
+    before: "BeTheDraftState | None" = None  # the previous game, which can be brought back
+    linked: bool = False  # the address named the game
+    ours: bool = True  # this server has checked all its rounds: a browser tab may hand back what nobody played
+    begun: bool = False  # by the visitor: what the browser tab held is not wanted
+
+    @property
+    def over(self) -> bool:
+        return self.place >= PROMPTS
+
+    @property
+    def preset(self) -> Preset:
+        return self.plan.prompts[self.place]
+
+    @property
+    def turns(self) -> list[Turn]:
+        return self.games[self.place]
+
+    @property
+    def all_turns(self) -> list[Turn]:
+        return [turn for turns in self.games for turn in turns]
+
+    @property
+    def prompt_over(self) -> bool:
+        return is_over(self.turns)
+
+    @property
+    def asked(self) -> str:
+        """What a chat model is asked; empty where the text itself goes on."""
+        return self.preset.text if self.plan.chats else ""
+
+    @property
+    def text(self) -> str:
+        """The text that the next words continue: of a chat, the answer."""
+        return (self.here.text if self.here else self.preset.text).removeprefix(self.asked)
+
+    def is_game_of(self, plan: GamePlan) -> bool:
+        return self.ours and self.plan == plan
+
+    @property
+    def offers(self) -> list[Offer]:
+        return self.here.offers if self.here else []
+
 
 SAYS = page_texts("be_the_draft")
 
 
 def new_game(visit: Session, plan: GamePlan) -> None:
     """Start a new game. The unfinished one is saved, in case that was a mistake."""
-    old = visit.be_the_draft
+    old = visit.of(BeTheDraftState)
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
     visit.arrival("be_the_draft").notes = []
-    state = visit.be_the_draft = BeTheDraftState(plan, begun=True, name=old.name, two=old.two, before=unfinished)
+    state = BeTheDraftState(plan, begun=True, name=old.name, two=old.two, before=unfinished)
+    visit.put(state)
     _clear(state)
 
 
 def go_on(visit: Session, game: BeTheDraftState) -> None:
-    visit.be_the_draft = game
+    visit.put(game)
     set_widgets({"be_the_draft_guess": game.typed, "be_the_draft_second": game.second, "be_the_draft_two": game.two})
 
 
@@ -148,7 +210,7 @@ def _signature(text: str) -> str:
 
 def bring_back(visit: Session, text: str) -> None:
     """Go on with the game of before the reload. Where the address names another game, it is the one to go back to."""
-    state = visit.be_the_draft
+    state = visit.of(BeTheDraftState)
     if state.begun or state.all_turns:
         return
     game_text, _, signature = text.rpartition("\n")

@@ -14,10 +14,11 @@ from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import ClassNow
 from specviz.ui.be_the_draft.be_the_draft_page import set_title
+from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.classes import membership as own
-from specviz.ui.classes.classes_state import PARTS, ClassPart, ClassState
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
-from specviz.ui.classes.membership import BOARD, attending, classes, end_class
+from specviz.ui.classes.membership import BOARD, PARTS, ClassPart, ClassState, attending, classes, end_class
+from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.session import session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import receive_secret
@@ -67,28 +68,24 @@ def show_class() -> None:
         notices([state.message])
         left, right = st.columns(2, gap="large")
         with left, st.container(border=True):
-            _show_joining()
+            st.markdown(SAYS["join_heading"])
+            with st.form("class_enter_form", border=False):
+                code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
+                st.text_input(SAYS["code"], value=own.attending().invited, **code)
+                st.text_input(SAYS["name"], max_chars=MAX_NAME, key="class_name", autocomplete="off")
+                st.form_submit_button(SAYS["join"], key="class_join", type="primary", on_click=own.join)
+            st.caption(SAYS["sent"])
         with right, st.container(border=True):
             _show_opening()
     own.remember_class()
 
 
 def _open_quiz() -> None:
-    session().learn.part, session().wanted_page = "quiz", "learn"
-
-
-def _show_joining() -> None:
-    st.markdown(SAYS["join_heading"])
-    with st.form("class_enter_form", border=False):
-        code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
-        st.text_input(SAYS["code"], value=own.attending().invited, **code)
-        st.text_input(SAYS["name"], max_chars=MAX_NAME, key="class_name", autocomplete="off")
-        st.form_submit_button(SAYS["join"], key="class_join", type="primary", on_click=own.join)
-    st.caption(SAYS["sent"])
+    session().of(LearnState).part, session().wanted_page = "quiz", "learn"
 
 
 def _show_opening() -> None:
-    plan, limits = session().be_the_draft.plan, classes().limits
+    plan, limits = session().of(BeTheDraftState).plan, classes().limits
 
     def opened() -> None:
         chosen = st.session_state
@@ -125,7 +122,13 @@ def show_board(state: ClassState) -> None:
                 tables = (("rounds_csv", "class-rounds", rounds_csv), ("answers_csv", "class-quiz", answers_csv))
                 for label, name, made in tables:
                     download(SAYS[label], partial(table, made), f"{name}.csv", key=name)
-            _show_end()
+            with st.popover(SAYS["more"], icon=":material/more_horiz:"):
+                st.markdown(SAYS["other_computer"])
+                link = f"{address.page_address('class')}#{BOARD}={attending().teacher}"
+                st.code(link, language=None, wrap_lines=True)
+                st.markdown(SAYS["end_heading"])
+                sure = st.checkbox(SAYS["end_sure"], key="class_end_sure")
+                button(SAYS["end"], "class_end", end_class, icon="stop_circle", disabled=not sure)
 
     @st.fragment(key=LIVE)
     def live() -> None:
@@ -172,16 +175,6 @@ def _choose_part(state: ClassState, room: bool) -> None:
     st.segmented_control(SAYS["part"], shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
     address.write_address({"part": str(state.part), **address.view_in_link()})
-
-
-def _show_end() -> None:
-    with st.popover(SAYS["more"], icon=":material/more_horiz:"):
-        st.markdown(SAYS["other_computer"])
-        link = f"{address.page_address('class')}#{BOARD}={attending().teacher}"
-        st.code(link, language=None, wrap_lines=True)
-        st.markdown(SAYS["end_heading"])
-        sure = st.checkbox(SAYS["end_sure"], key="class_end_sure")
-        button(SAYS["end"], "class_end", end_class, icon="stop_circle", disabled=not sure)
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:

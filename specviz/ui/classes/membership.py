@@ -1,5 +1,8 @@
 """This visitor in a class: enter, send, leave, and what Play and Learn show of it."""
 
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
 import streamlit as st
 
 from specviz.core.errors import InputError
@@ -9,14 +12,36 @@ from specviz.game.game import GamePlan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
 from specviz.service.sessions import normal_address
-from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
-from specviz.ui.be_the_draft.turns import new_game
-from specviz.ui.classes.classes_state import ClassState
+from specviz.ui.be_the_draft.turns import BeTheDraftState, new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, notices
+
+ClassPart = Literal["join", "scores", "guesses", "quiz", "students"]
+PARTS: tuple[ClassPart, ...] = get_args(ClassPart)
+
+
+@dataclass(slots=True)
+class ClassState:
+    """One visitor. The secrets are also in cookies and in the browser tab, so that a reload changes nothing."""
+
+    student: str = ""  # the secret of a student; empty in no class
+    teacher: str = ""  # the secret of a class's teacher
+    other: str = ""  # ... of a second class, which a link brought
+    cookies_read: bool = False
+    handed: set[str] = field(default_factory=set)  # the cookies that the browser was given in this visit
+    held: bool = False  # whether the tab was given the secrets in this visit
+    asked: str = ""  # the code in the last link that was read
+    invited: str = ""  # ... while the visitor has not answered yet
+    message: str = ""  # why a class was not opened or joined, or that it is over
+    part: ClassPart = "join"  # of the board
+    written: str = ""  # the part that the page's address was given last
+    asked_part: ClassPart | None = None  # by the address that the browser sent last
+    seen: int = -1  # how many changes the board on the teacher's screen has
+    open: bool = False  # the teacher's class, when it was last looked at
+
 
 SAYS = page_texts("classes")
 
@@ -33,7 +58,7 @@ def classes() -> Classes:
 
 
 def attending() -> ClassState:
-    state = session().classes
+    state = session().of(ClassState)
     if not state.cookies_read:
         state.cookies_read = True
         state.student = state.student or remembered(STUDENT_COOKIE)
@@ -129,7 +154,7 @@ def leave() -> None:
 
 
 def play_class_game() -> None:
-    if (member := membership()) and not session().be_the_draft.is_game_of(member.plan):
+    if (member := membership()) and not session().of(BeTheDraftState).is_game_of(member.plan):
         new_game(session(), member.plan)
 
 
@@ -194,7 +219,7 @@ def class_question() -> None:
 def class_game() -> None:
     """Where a student of a class plays another game: its rounds do not go to the board."""
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
-        if (member := membership()) and not session().be_the_draft.is_game_of(member.plan):
+        if (member := membership()) and not session().of(BeTheDraftState).is_game_of(member.plan):
             st.markdown(SAYS["other_game"], width="content")
             button(SAYS["play"], "class_game", play_class_game)
 

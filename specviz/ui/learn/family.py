@@ -10,7 +10,7 @@ from specviz.core.texts import write_day
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
 from specviz.data.texts import page_texts
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import NOT_MEASURED, role_table
 
@@ -23,21 +23,17 @@ def show_family(_: LearnState) -> None:
     st.markdown(f"## {SAYS['family_title']}")
     st.html(family_table(measured))
     if measured:
-        st.caption(_source(measured))
+        said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
+        st.caption(f"{said} {SAYS['disturbed']}" if measured.disturbed else said)
     st.caption(SAYS["family_read"].format(day=write_day(READ_ON)))
     st.markdown(f"## {SAYS['served_title']}")
-    st.html(served_table())
+    titles = [title for column, title in enumerate(family().columns) if column not in FIGURES]
+    st.html(role_table("served", titles, [_row(member) for member in family().methods if is_elsewhere(member)]))
 
 
 def family_table(measured: MeasuredMethods | None) -> str:
     rows = [_row(member, measured) for member in family().methods if not is_elsewhere(member)]
     return role_table("family", family().columns, rows)
-
-
-def served_table() -> str:
-    titles = [title for column, title in enumerate(family().columns) if column not in FIGURES]
-    rows = [_row(member) for member in family().methods if is_elsewhere(member)]
-    return role_table("served", titles, rows)
 
 
 def is_elsewhere(member: Member) -> bool:
@@ -84,9 +80,3 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
     written = tuple(NOT_MEASURED if figure is None else localize(figure, ".2f") for figure in figures)
     others = figures_of(beside) if beside else ()
     return tuple(f"{own} ({other})" for own, other in zip(written, others, strict=True)) if others else written
-
-
-def _source(measured: MeasuredMethods) -> str:
-    disturbed = SAYS["disturbed"] if measured.disturbed else ""
-    said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-    return " ".join(filter(None, [said, disturbed]))

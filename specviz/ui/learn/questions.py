@@ -16,8 +16,7 @@ from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
-from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState, paragraph
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.parts import Options, button
@@ -53,12 +52,12 @@ def show_question(question: Question, key: str, facts: Facts, state: LearnState)
 
 
 def _answer(key: str, number: int) -> None:
-    state = session().learn
+    state = session().of(LearnState)
     state.answers[key], state.touched = number, True
 
 
 def _forget(*keys: str) -> None:
-    state = session().learn
+    state = session().of(LearnState)
     state.touched = True
     for key in keys:
         state.answers.pop(key, None)
@@ -100,8 +99,8 @@ def keep_answers(state: LearnState) -> None:
     """Put the answers into the tab; where the visitor has given none, ask for those of before a reload."""
 
     def bring_back(text: str) -> None:
-        if not session().learn.touched:
-            session().learn.answers = read_answers(text)
+        if not session().of(LearnState).touched:
+            session().of(LearnState).answers = read_answers(text)
 
     wanted = json.dumps(state.answers) if state.answers else "" if state.touched else None
     keep("answers", wanted, bring_back)
@@ -115,12 +114,9 @@ def read_answers(text: str) -> dict[str, int]:
         return {}
     if not isinstance(given, dict):
         return {}
-    options = {key: len(question.options) for key, question in asked_questions().items()}
+    asked = {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
+    options = {key: len(question.options) for key, question in asked.items()}
     return {key: number for key, number in given.items() if type(number) is int and 0 <= number < options.get(key, 0)}
-
-
-def asked_questions() -> dict[str, Question]:
-    return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
 
 
 def show_faq(_: LearnState) -> None:

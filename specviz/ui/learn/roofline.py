@@ -8,8 +8,7 @@ import streamlit as st
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.texts import page_texts
-from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState, paragraph
 from specviz.ui.shared.components import component
 
 SAYS = page_texts("learn")
@@ -83,8 +82,9 @@ def roofline_payload() -> RooflinePayload:
     }
 
 
-def _html() -> str:
-    return f'<section class="stage roofline" aria-label="{escape(SAYS["roofline_label"])}"></section>'
-
-
-_ROOFLINE = component("specviz_roofline", _html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline")
+_ROOFLINE = component(
+    "specviz_roofline",
+    lambda: f'<section class="stage roofline" aria-label="{escape(SAYS["roofline_label"])}"></section>',
+    ("stage/stage.css", "roofline/roofline.css"),
+    "roofline/roofline",
+)

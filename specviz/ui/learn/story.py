@@ -16,8 +16,7 @@ from specviz.data.measured.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
-from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState, paragraph
 from specviz.ui.learn.questions import show_question
 from specviz.ui.session import session
 from specviz.ui.shared.parts import button
@@ -35,24 +34,7 @@ CODE_HEIGHT = 460  # px
 
 def show_story(state: LearnState) -> None:
     step = steps()[state.lesson]
-    facts = facts_of(step.trace)
-    _show_way(state, step)
-    left, right = st.columns([5, 9], gap="medium")
-    with left:
-        st.markdown(f"## {state.lesson + 1}. {fill(step.title.choose(state.words), facts)}")
-        paragraph(fill(step.text.choose(state.words), facts), f"step-{step.name}", state.words)
-        show_question(step.question, f"step-{step.name}", facts, state)
-    with right, st.container(key="learn-stage"):
-        stage(_stage_data(step, state), key="learn-lesson")
-    if file := CODE.get(step.name):
-        label = SAYS[f"code_{step.name}"]
-        with st.expander(label, icon=":material/code:"):
-            st.caption("/".join(file.parts[-3:]))
-            st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
-
-
-def _show_way(state: LearnState, step: StoryStep) -> None:
-    at, number = state.lesson, len(steps())
+    facts, at, number = facts_of(step.trace), state.lesson, len(steps())
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
         button(SAYS["back"], "learn-back", _go, at - 1, shortcut="PageUp", disabled=not at)
         # progress as filled, current and open dots, and in words
@@ -62,10 +44,21 @@ def _show_way(state: LearnState, step: StoryStep) -> None:
         button(SAYS["to_quiz" if at == number - 1 else "next"], "learn-next", _go, at + 1, shortcut="PageDown")
         address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
         st.link_button(SAYS["see_live"], address, icon=":material/play_circle:")
+    left, right = st.columns([5, 9], gap="medium")
+    with left:
+        st.markdown(f"## {state.lesson + 1}. {fill(step.title.choose(state.words), facts)}")
+        paragraph(fill(step.text.choose(state.words), facts), f"step-{step.name}", state.words)
+        show_question(step.question, f"step-{step.name}", facts, state)
+    with right, st.container(key="learn-stage"):
+        stage(_stage_data(step, state), key="learn-lesson")
+    if file := CODE.get(step.name):
+        with st.expander(SAYS[f"code_{step.name}"], icon=":material/code:"):
+            st.caption("/".join(file.parts[-3:]))
+            st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
 def _go(lesson: int) -> None:
-    state = session().learn
+    state = session().of(LearnState)
     state.problems = []
     if lesson >= len(steps()):
         state.part = "quiz"

@@ -19,7 +19,7 @@ from specviz.data.lessons.story import round_at
 from specviz.data.texts import page_texts
 from specviz.player.data import tokens_of
 from specviz.player.payload import TokenPayload
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.shared.components import component
 
 SAYS = page_texts("learn")
@@ -123,10 +123,9 @@ def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:
     ]
 
 
-def _html() -> str:
-    return f'<section class="stage words" aria-label="{escape(SAYS["words_label"])}"></section>'
-
-
 _WORDS = component(
-    "specviz_words", _html, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/vocabulary"
+    "specviz_words",
+    lambda: f'<section class="stage words" aria-label="{escape(SAYS["words_label"])}"></section>',
+    ("stage/stage.css", "components/words.css", "stage/paper.css"),
+    "components/vocabulary",
 )

@@ -1,4 +1,1 @@
-"""A lesson: its moments on the projected page, the presenter's notes, what a teacher prepares.
-
-Begin with place.py.
-"""
+"""A lesson: its moments, the presenter's notes, what a teacher prepares. Begin with place.py."""

@@ -16,8 +16,8 @@ from specviz.models.draft_menu import linked_names
 from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
-from specviz.ui.be_the_draft.turns import new_game
-from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.be_the_draft.turns import BeTheDraftState, new_game
+from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
 from specviz.ui.session import session
 from specviz.ui.shared import address
@@ -25,9 +25,10 @@ from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.components import component
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.parts import Options, button, download, file_uploader, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
+from specviz.ui.shared.theme import PAGES, PROJECT
+from specviz.ui.watch.watch_state import WatchState
 
 SAYS = page_texts("lesson")
 FOLLOW = "lesson_follow"
@@ -97,13 +98,13 @@ def _enter(walk: Walk) -> None:
     if screen.page == WATCH:
         asked = screen.last("view")
         visitor.view = next((view for view in VIEWS if view == asked), "projector")
-        visitor.watch = visitor.watch.begun_again()
-    elif screen.page == "be_the_draft" and visitor.be_the_draft.all_turns:
+        visitor.put(visitor.of(WatchState).begun_again())
+    elif screen.page == "be_the_draft" and visitor.of(BeTheDraftState).all_turns:
         # after a reload the browser tab still has the game
-        new_game(visitor, visitor.be_the_draft.plan)
+        new_game(visitor, visitor.of(BeTheDraftState).plan)
     for came in visitor.came.values():
         came.read = False
-    visitor.learn.seen = {}
+    visitor.of(LearnState).seen = {}
 
 
 def _draw_bar(walk: Walk) -> None:

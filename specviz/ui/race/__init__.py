@@ -1,4 +1,1 @@
-"""The page "Race".
-
-Begin with race_page.py.
-"""
+"""The page "Race". Begin with race_page.py."""

@@ -1,40 +1,165 @@
 """The Race page: what to race on, the race under way, which race is on screen, and everything drawn from it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
 from statistics import fmean
+from typing import Annotated, Self
 
 import streamlit as st
+from pydantic import Field, SkipValidation
 
 from specviz.core.drafters import spoken
+from specviz.core.files import ASSETS, read_once
 from specviz.core.names import first_words, short_name
+from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
-from specviz.data.links.page_link import explain_left_out
-from specviz.data.prompts.workloads import find_preset
+from specviz.data.links import page_link as links
+from specviz.data.links.permalink import SettingsLink
+from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
-from specviz.service.job import JobView
-from specviz.service.protocol import JobProgress
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
+from specviz.service.job import Items, JobView
+from specviz.service.protocol import JobProgress, Race
 from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
-from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState
 from specviz.ui.race.results import formats, rows, show_results, show_verdict
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.form import Form
-from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
+from specviz.ui.shared.form import Form, offered_presets
+from specviz.ui.shared.job_slot import JobSlot, beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
-from specviz.ui.shared.run_controls import offered_presets
+from specviz.ui.shared.persistent_widgets import Widget
 
+DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
+DEFAULT_REPEATS = 5
 SAYS = page_texts("race")
+PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
+
+
+class RaceEntry(SettingsLink):
+    """What a visitor wants raced, as the link and the widgets hold it."""
+
+    presets: Annotated[
+        tuple[Annotated[str, links.one_of(PRESET_NAMES)], ...],
+        links.unique(most=len(PRESET_NAMES)),
+        Field(validation_alias="preset"),
+        Widget("multiselect"),
+    ] = DEFAULT_PRESETS
+    # one prompt a line; `problem` says what is wrong with it
+    own: Annotated[SkipValidation[str], Field(validation_alias="prompt"), Widget("text_area")] = ""
+    repeats: Annotated[int, links.DIGITS, links.within(1, MAX_REPEATS), Widget("slider")] = DEFAULT_REPEATS
+    same_length: Annotated[
+        bool, links.ZERO_OR_ONE, links.expecting(lambda: page_texts("links")["zero_or_one"]), Widget("checkbox")
+    ] = True
+
+    @classmethod
+    def read(cls, params: links.Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
+        """See `PageLink.read`. A link with prompts of its own and no presets has no presets."""
+        entry, problems = super().read(params, default, context)
+        alone = entry.own.strip() and "presets" not in entry.model_fields_set
+        return entry.model_copy(update={"presets": ()}) if alone else entry, problems
+
+    def request(self, prompt: str = "") -> RunRequest:
+        request = super().request(prompt)
+        return replace(request, settings=replace(request.settings, stop_at_eos=not self.same_length))
+
+    @property
+    def prompts(self) -> list[RacePrompt]:
+        """Presets first, then the visitor's own lines; blank lines are left out."""
+        chosen = [RacePrompt(name, preset.text) for name in self.presets if (preset := find_preset(name))]
+        own = self.own[: MAX_PROMPT_CHARACTERS + 1]  # `problem` refuses more, and many lines take much memory
+        lines = [line for line in own.splitlines() if line.strip()]
+        return chosen + [RacePrompt(f"own-{number}", line) for number, line in enumerate(lines, start=1)]
+
+    @property
+    def problem(self) -> str | None:
+        if self.own.strip() and (too_long := prompt_problem(self.own)):
+            return too_long
+        prompts = self.prompts
+        if not prompts:
+            return SAYS["no_prompt"]
+        if len(prompts) > MAX_PROMPTS:
+            return SAYS["many_prompts"].format(most=MAX_PROMPTS, count=len(prompts))
+        for prompt in prompts:
+            if problem := prompt_problem(prompt.text):
+                return SAYS["prompt_problem"].format(name=prompt.name, problem=problem)
+        return None
+
+
+RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
+
+
+@dataclass(slots=True)
+class RaceState:
+    started: RaceEntry | None = None  # what was last raced, or is being raced
+    slot: JobSlot[Items[Comparison]] = field(default_factory=lambda: JobSlot("race", Items))
+    laps: list[Comparison] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
+    raced: RaceEntry | None = None  # what those laps are of
+    own_id: str = "live"  # of those laps
+    in_lanes: str = ""  # which race plays; empty: the first of those shown
+    places: dict[str, float] = field(default_factory=dict)  # where the playback's clock was left, by race
+    message: str = ""  # why there is nothing newer
+    finished: str = ""  # how the last race ended, where not all of it was run
+
+    def start(self, entry: RaceEntry) -> None:
+        self.started, self.message, self.finished = entry, "", ""
+        self.slot.start(lambda job: Race(job, entry.request(), entry.prompts, entry.repeats))
+
+    def refresh(self) -> bool:
+        """True once it is over, and its results are shown."""
+        if ended := self.slot.refresh():
+            self._update()
+        return ended
+
+    def look(self) -> bool:
+        before = len(self.so_far)
+        self.refresh()
+        return len(self.so_far) > before
+
+    def shown(self) -> dict[str, list[Comparison]]:
+        both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
+        return {run_id: laps for run_id, laps in both.items() if laps}
+
+    @property
+    def so_far(self) -> Sequence[Comparison]:
+        return self.slot.result.items if self.slot.result else ()
+
+    def _update(self) -> None:
+        slot, asked = self.slot, self.started
+        assert asked is not None
+        laps = list(self.so_far)
+        self.message = slot.message if slot.state == "failed" else self.message
+        if slot.state in ("failed", "cancelled", "lost"):
+            shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
+            self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
+        if laps:
+            self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
+            self.in_lanes, self.places = "", {}
+
+
+@read_once("No recorded race for the first screen", otherwise=[])
+def recorded_race() -> list[Comparison]:
+    """The race made by `scripts.record race`; empty where it is missing or damaged."""
+    return parse_race(RECORDED.read_text(encoding="utf-8"))
+
+
 NEAR = ("draft_length", "temperature", "max_new_tokens")
 MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification"))
 FORM = Form("race", RaceEntry())
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
-def race_controls(racing: RaceState) -> RaceEntry:
-    """Draw the controls; what they say."""
+def _draw_controls(racing: RaceState) -> None:
     controls, asked = FORM.controls, FORM.open()
+
+    def begin() -> None:
+        entry = FORM.read()
+        FORM.came.change()
+        if not entry.problem:
+            racing.start(entry)
+
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
@@ -54,20 +179,12 @@ def race_controls(racing: RaceState) -> RaceEntry:
         start, more = st.columns([1, 3.8], gap="medium")
         with start:
             look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
-            button(SAYS["start"], "race_start", _start, racing, icon="flag", **look)
+            button(SAYS["start"], "race_start", begin, icon="flag", **look)
         with more, st.expander(SAYS["more"]):
             columns = st.columns(4, gap="medium")
             with columns[0]:
                 FORM.draw("same_length")
             controls.more(MORE, NEAR, columns)
-    return FORM.read()
-
-
-def _start(racing: RaceState) -> None:
-    entry = FORM.read()
-    FORM.came.change()
-    if not entry.problem:
-        racing.start(entry)
 
 
 def preset_label(name: str) -> str:
@@ -78,8 +195,9 @@ def preset_label(name: str) -> str:
 
 def race(racing: RaceState) -> None:
     racing.refresh()
-    entry = race_controls(racing)
-    notices([*FORM.came.notes, entry.problem, explain_left_out(entry.own)])
+    _draw_controls(racing)
+    entry = FORM.read()
+    notices([*FORM.came.notes, entry.problem, links.explain_left_out(entry.own)])
     if not entry.problem:
         st.caption(size_sentence(entry, pace_here(entry.request()), quiet_pace(entry.request())))
 
@@ -87,15 +205,15 @@ def race(racing: RaceState) -> None:
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
     tokens, pace = entry.request().settings.max_new_tokens, known or recorded
-    seconds = entry.all_tokens * pace.both if pace else None
     figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens}
+    seconds = prod(figures.values()) * pace.both if pace else None
     return fill(SAYS["size"], {**figures, "took": took(seconds, known is not None), "limit": limit_sentence(seconds)})
 
 
 def show_race(racing: RaceState) -> None:
     offer_download(racing.slot)
     if racing.slot.busy:
-        show_measuring(racing)
+        _show_measuring(racing)
         return
     notices([racing.message], "error")
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
@@ -158,7 +276,7 @@ def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
 
 
-def show_measuring(racing: RaceState) -> None:
+def _show_measuring(racing: RaceState) -> None:
     with st.container(border=True, key="race_progress"):
         show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.look, SO_FAR)
         st.caption(SAYS["expect"])

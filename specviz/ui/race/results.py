@@ -22,7 +22,7 @@ from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import chart
 
 SAYS = page_texts("race")
 RaceRow = dict[str, Any]
@@ -65,11 +65,10 @@ def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
     found = [_row(lap.name, lap.verdict, quality_cell(lap), [lap]) for lap in laps]
     if len(laps) > 1:
         same = sum(bool(lap.identical) for lap in laps)
-        quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
-        greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
-        found.append(
-            _row(SAYS["all_together"], race.overall_verdict(laps), quality if greedy else SAYS["two_draws"], laps)
-        )
+        said = "identical" if same == len(laps) else "identical_some"
+        said = said if all(isinstance(lap.quality, GreedyQuality) for lap in laps) else "two_draws"
+        quality = SAYS[said].format(count=same, total=len(laps))
+        found.append(_row(SAYS["all_together"], race.overall_verdict(laps), quality, laps))
     return found
 
 
@@ -80,7 +79,10 @@ def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) 
         return float(sum(median(getattr(lap, name)) for lap in laps))
 
     def spread(name: str) -> str:
-        return show_spread(getattr(laps[0], name)) if len(laps) == 1 else localize(sum_of(name), ".2f")
+        """ "0.61 (0.60–0.68)": the median, and fastest to slowest of one prompt's."""
+        seconds, several = getattr(laps[0], name), len(laps) == 1 and len(getattr(laps[0], name)) > 1
+        between = fill(" ({:.2f}–{:.2f})", {}, min(seconds), max(seconds)) if several else ""
+        return f"{localize(sum_of(name), '.2f')}{between}"
 
     return {
         SAYS["column_prompt"]: name,
@@ -105,12 +107,6 @@ def formats() -> dict[str, Any]:
         **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }
-
-
-def show_spread(seconds: Sequence[float]) -> str:
-    """ "0.61 (0.60–0.68)": the median, and fastest to slowest."""
-    spread = fill(" ({:.2f}–{:.2f})", {}, min(seconds), max(seconds)) if len(seconds) > 1 else ""
-    return f"{localize(median(seconds), '.2f')}{spread}"
 
 
 def quality_cell(lap: Comparison) -> str:

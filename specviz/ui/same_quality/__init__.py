@@ -1,4 +1,1 @@
-"""The page "Same quality".
-
-Begin with same_quality_page.py.
-"""
+"""The page "Same quality". Begin with same_quality_page.py."""

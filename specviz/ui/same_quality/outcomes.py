@@ -9,29 +9,14 @@ from specviz.core.drafters import spoken
 from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
-from specviz.figures.parts import (
-    BLUE,
-    GREY,
-    HATCHED,
-    ORANGE,
-    Figure,
-    FigurePart,
-    axis,
-    bars,
-    figure,
-    figure_text,
-    marker,
-    scatter,
-)
-from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, looks, place_looks
+from specviz.figures import parts as plot
+from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, finding, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
-from specviz.service.protocol import JobProgress
-from specviz.ui.same_quality.same_quality_state import Outcome, ProofPlace, ProofSource, SameQualityState
+from specviz.ui.same_quality.proof import Outcome, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import show_progress, waiting_line
-from specviz.ui.shared.parts import button, offer_download, role_table
+from specviz.ui.shared.parts import button, chart, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -43,63 +28,59 @@ SHOWN = 12  # tokens with their own bars
 def token_label(text: str) -> str:
     """A token for an axis: visible spaces and line ends, and nothing that Plotly reads as a tag."""
     shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-    return figure_text(shown[:14])
+    return plot.figure_text(shown[:14])
 
 
-def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
-    tokens, (expected, speculative, plain) = _shares(batches)
-    ring, places = marker("diamond-open", 9, ORANGE), range(len(tokens))
-
-    def label(name: str) -> FigurePart:
-        return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
-
-    shown = [
-        bars(x=places, y=expected, marker=HATCHED, **label(SAYS["own_probabilities"])),
-        bars(x=places, y=speculative, marker={"color": BLUE}, **label(SHARED["speculative_wrote"])),
-        scatter(x=places, y=plain, mode="markers", marker=ring, **label(SHARED["target_wrote"])),
-    ]
-    x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
-    return figure(shown, HEIGHT, x=x, y=_shares_axis(), bargap=0.25, bargroupgap=0.05)
-
-
-def _shares_axis() -> FigurePart:
-    return axis(SAYS["axis_shares"], tickformat=".0%", rangemode="tozero")
-
-
-def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
-    """Labels, and for each of the three ways their shares; what has no bar of its own is in the last one."""
+def distribution_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
+    """The three ways' shares of each token; what has no bar of its own is in the last one."""
     columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
     draws, names = sum(batch.draws for batch in batches), batches[0].tokens
     own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
-    labels = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
-    rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
-    return labels, rows
+    tokens = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
+    expected, speculative, plain = (
+        [*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns
+    )
+    ring, places = plot.marker("diamond-open", 9, plot.ORANGE), range(len(tokens))
+
+    def label(name: str) -> plot.FigurePart:
+        return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
+
+    shown = [
+        plot.bars(x=places, y=expected, marker=plot.HATCHED, **label(SAYS["own_probabilities"])),
+        plot.bars(x=places, y=speculative, marker={"color": plot.BLUE}, **label(SHARED["speculative_wrote"])),
+        plot.scatter(x=places, y=plain, mode="markers", marker=ring, **label(SHARED["target_wrote"])),
+    ]
+    x = plot.axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
+    return plot.figure(shown, HEIGHT, x=x, y=_shares_axis(), bargap=0.25, bargroupgap=0.05)
 
 
-def places_figure(batches: Sequence[DrawBatch]) -> Figure:
+def _shares_axis() -> plot.FigurePart:
+    return plot.axis(SAYS["axis_shares"], tickformat=".0%", rangemode="tozero")
+
+
+def places_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
     """How the places of the drawn tokens are spread over the target's probability: evenly, if the rule is right."""
     draws = sum(batch.draws for batch in batches)
     x = [(i + 0.5) / PLACES for i in range(PLACES)]
-    speculative, alone = (
-        [sum(counts) / draws for counts in _columns(batches, f"{way}_places")] for way in ("speculative", "plain")
-    )
-    ring = marker("diamond-open", 8, ORANGE)
-    even: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
+    ways = (_columns(batches, f"{way}_places") for way in ("speculative", "plain"))
+    speculative, alone = ([sum(counts) / draws for counts in way] for way in ways)
+    ring = plot.marker("diamond-open", 8, plot.ORANGE)
+    even: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}, "hoverinfo": "skip"}
     shown = [
-        bars(
+        plot.bars(
             SAYS["places_speculative"],
             x,
             speculative,
             _hover("%{x:.3f}: %{y:.1%}", "speculative"),
-            marker={"color": BLUE},
+            marker={"color": plot.BLUE},
         ),
-        scatter(
+        plot.scatter(
             SAYS["target_alone"], x, alone, _hover("%{x:.3f}: %{y:.1%}", "target_alone"), mode="markers", marker=ring
         ),
-        scatter(SAYS["spread_evenly"], [0, 1], [1 / PLACES] * 2, **even),
+        plot.scatter(SAYS["spread_evenly"], [0, 1], [1 / PLACES] * 2, **even),
     ]
-    along = axis(SAYS["axis_places"], range=[0, 1])
-    return figure(shown, HEIGHT, x=along, y=_shares_axis(), bargap=0.1)
+    along = plot.axis(SAYS["axis_places"], range=[0, 1])
+    return plot.figure(shown, HEIGHT, x=along, y=_shares_axis(), bargap=0.1)
 
 
 def _hover(said: str, name: str) -> str:
@@ -110,43 +91,48 @@ def _columns(batches: Sequence[DrawBatch], name: str) -> Iterator[tuple[float, .
     return zip(*(getattr(batch, name) for batch in batches), strict=True)
 
 
-def distance_figure(speculative: Sequence[InterimLook], plain: Sequence[InterimLook]) -> Figure:
-    below: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}}
+def distance_figure(speculative: Sequence[InterimLook], plain: Sequence[InterimLook]) -> plot.Figure:
+    below: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}}
     below |= {"fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
     draws, chance = [one.draws for one in speculative], [one.chance for one in speculative]
-    lines = [scatter(SAYS["chance_below"], draws, chance, _hover(SAYS["hover_draws"], "chance_alone"), **below)]
-    shown = (("speculative", speculative, BLUE, "circle"), ("target_alone", plain, ORANGE, "diamond-open"))
+    lines = [plot.scatter(SAYS["chance_below"], draws, chance, _hover(SAYS["hover_draws"], "chance_alone"), **below)]
+    shown = (("speculative", speculative, plot.BLUE, "circle"), ("target_alone", plain, plot.ORANGE, "diamond-open"))
     for name, each, color, symbol in shown:
-        style: FigurePart = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+        style: plot.FigurePart = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
         at, distances = [one.draws for one in each], [one.distance for one in each]
-        lines.append(scatter(SAYS[name], at, distances, _hover(SAYS["hover_draws"], name), **style))
-    x, y = axis(SAYS["axis_draws"], rangemode="tozero"), axis(SAYS["axis_distance"], rangemode="tozero")
-    return figure(lines, HEIGHT, x=x, y=y)
+        lines.append(plot.scatter(SAYS[name], at, distances, _hover(SAYS["hover_draws"], name), **style))
+    x, y = plot.axis(SAYS["axis_draws"], rangemode="tozero"), plot.axis(SAYS["axis_distance"], rangemode="tozero")
+    return plot.figure(lines, HEIGHT, x=x, y=y)
 
 
-def tie_figure(tie: NearTie) -> Figure:
+def tie_figure(tie: NearTie) -> plot.Figure:
     ways = page_texts("tie_ways")
     places = {ways[one.way].format(batch=tie.batch): one for one in tie.ways}
-    line: FigurePart = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
-    gaps = [scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
-    gap_labels: list[FigurePart] = []
+    line: plot.FigurePart = {
+        "mode": "lines",
+        "line": {"color": plot.GREY, "width": 3},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    gaps = [plot.scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
+    gap_labels: list[plot.FigurePart] = []
     for place, one in places.items():
         said = SAYS["tie_gap"].format(gap=abs(one.gap)) if one.gap else SAYS["exactly_equal"]
         middle = (one.plain + one.speculative) / 2
         gap_labels.append({"x": middle, "y": place, "text": said, "showarrow": False, "yshift": 16})
 
-    def logits(name: str, scores: list[float], mark: FigurePart) -> FigurePart:
+    def logits(name: str, scores: list[float], mark: plot.FigurePart) -> plot.FigurePart:
         said = f"{SAYS['hover_logit']}<extra>{name}</extra>"
-        return scatter(name, scores, [*places], said, mode="markers", marker={**mark, "opacity": 0.8})
+        return plot.scatter(name, scores, [*places], said, mode="markers", marker={**mark, "opacity": 0.8})
 
     plain = SAYS["plain_took"].format(token=token_label(tie.plain_token))
     speculative = SAYS["speculative_took"].format(token=token_label(tie.speculative_token))
     both = [
-        logits(plain, [one.plain for one in tie.ways], marker("circle", 13, ORANGE)),
-        logits(speculative, [one.speculative for one in tie.ways], marker("diamond", 13, BLUE)),
+        logits(plain, [one.plain for one in tie.ways], plot.marker("circle", 13, plot.ORANGE)),
+        logits(speculative, [one.speculative for one in tie.ways], plot.marker("diamond", 13, plot.BLUE)),
     ]
-    x, y = axis(SAYS["axis_logit"]), axis(autorange="reversed", tickfont={"size": 11})
-    return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
+    x, y = plot.axis(SAYS["axis_logit"]), plot.axis(autorange="reversed", tickfont={"size": 11})
+    return plot.figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
 
 
 def show_status(state: SameQualityState, place: ProofPlace) -> None:
@@ -157,8 +143,11 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
 
     def line(view: JobView) -> str:
         name = rule_text(task.rule).title if task.rule else SAYS[f"task_{task.place}"]
-        said = waiting_line(view) or (_step(view.progress) if view.progress else SAYS["running"])
-        return SAYS["task"].format(name=name, said=said)
+        said, progress = waiting_line(view), view.progress
+        if progress and said is None:
+            step = SAYS["step_drawing" if progress.phase == "drawing" else "step_prompt"]
+            said = step.format(progress=progress, prompt=progress.done + 1)
+        return SAYS["task"].format(name=name, said=said or SAYS["running"])
 
     if slot.busy:
         with st.container(key="same_quality_status", border=True):
@@ -171,18 +160,14 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
         st.info(SHARED[slot.state], icon=":material/info:")
 
 
-def _step(progress: JobProgress) -> str:
-    if progress.phase == "drawing":
-        return SAYS["step_drawing"].format(progress=progress)
-    return SAYS["step_prompt"].format(progress=progress, prompt=progress.done + 1)
-
-
 def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
     if not outcome.batches:
         return
     running = outcome.rule is not None and state.drawing == outcome.rule
-    st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
-    st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
+    where, draws = POSITIONS[outcome.position], looks(outcome.batches)[-1].draws
+    what = SAYS["what"].format(place=where, of=describe_request(outcome.request), draws=draws)
+    st.markdown(f"{badge(outcome.source)} {what}")
+    st.markdown(_verdict(finding(outcome.batches), cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander(SAYS["statistics"], key=f"{key}_statistics"):
         found = dict(_statistics(outcome))
         cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value in found.items()]
@@ -190,19 +175,14 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
         st.html(role_table("statistics", found, [row]))
         st.caption(SAYS["statistics_mean"].format(batches=BATCHES, limit=LIMIT))
     drawn = {"bars": distribution_figure(outcome.batches)}
-    drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
-    if outcome.place_looks:
+    drawn["distance"] = distance_figure(looks(outcome.batches), looks(outcome.batches, "plain"))
+    if place_looks(outcome.batches):  # an older recording has none
         drawn["places"] = places_figure(outcome.batches)
     # in one row, or the first above the others
     columns = [st.container(), *st.columns(2, gap="small")] if narrow else st.columns([5, 4, 4], gap="small")
     for column, (name, shown) in zip(columns, drawn.items(), strict=False):
         with column:
             chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
-
-
-def _what(outcome: Outcome) -> str:
-    place, of, draws = POSITIONS[outcome.position], describe_request(outcome.request), outcome.looks[-1].draws
-    return SAYS["what"].format(place=place, of=of, draws=draws)
 
 
 def describe_request(request: RunRequest) -> str:
@@ -227,15 +207,15 @@ def _statistics(outcome: Outcome) -> Iterator[tuple[str, str]]:
         value = look.p_value
         return localize(value, ".3f") if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
-    last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
+    (*_, last), (*_, alone) = looks(outcome.batches), looks(outcome.batches, "plain")
     yield SAYS["axis_draws"], localize(last.draws, ",")
     yield SAYS["axis_distance"], localize(last.distance, ".3f")
     yield SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance)
     yield SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f")
     yield SAYS["p_counts"], p(last)
     yield SAYS["p_counts_alone"], p(alone)
-    if outcome.place_looks:  # an older recording has none
-        yield SAYS["p_places"], p(outcome.place_looks[-1])
+    if places := place_looks(outcome.batches):
+        yield SAYS["p_places"], p(places[-1])
         yield SAYS["p_places_alone"], p(place_looks(outcome.batches, "plain")[-1])
 
 

@@ -8,16 +8,15 @@ import streamlit as st
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
+from specviz.measure.proof.findings import finding
 from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
 from specviz.measure.proof.pieces import AcceptName, BonusName, ReplaceName
 from specviz.measure.proof.rows import piece_titles, rule_text, rule_texts
-from specviz.ui.same_quality.asked import FORM
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
-from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
+from specviz.ui.same_quality.proof import FORM, Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import file_uploader
+from specviz.ui.shared.parts import chart, file_uploader
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -26,17 +25,6 @@ GROUPS = {"accept": get_args(AcceptName), "replace": get_args(ReplaceName), "bon
 
 def choose_pieces() -> DeltaGenerator:
     """The choices, and the room beside them for what follows."""
-    _start_from()
-    left, right = st.columns([2, 4], gap="large")
-    with right:
-        columns, found = st.columns(2, gap="medium"), st.container()
-    for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
-        with column:
-            FORM.draw(group, names, format_func=piece_titles()[group].__getitem__)
-    return found
-
-
-def _start_from() -> None:
     rules = {rule.name: rule.title for rule in rule_texts() if rule.pieces}
     shown = next((rule.name for rule in rule_texts() if rule.pieces == FORM.read().pieces), None)
     key = f"same_quality_named-{shown}"
@@ -48,6 +36,13 @@ def _start_from() -> None:
 
     more: dict[str, Any] = {"default": shown, "format_func": rules.__getitem__, "on_change": begin, "key": key}
     st.pills(SAYS["start_from"], list(rules), **more)
+    left, right = st.columns([2, 4], gap="large")
+    with right:
+        columns, found = st.columns(2, gap="medium"), st.container()
+    for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
+        with column:
+            FORM.draw(group, names, format_func=piece_titles()[group].__getitem__)
+    return found
 
 
 def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
@@ -97,10 +92,9 @@ def show_student(state: SameQualityState) -> None:
             return
         if says := lab_words()["judge"].kinds.get(student.kind):
             st.markdown(f":material/arrow_forward: {plain(says)}")
-        failed = (position for position, each in student.outcomes.items() if each.finding.state == "fails")
+        failed = (position for position, its in student.outcomes.items() if finding(its.batches).state == "fails")
         options = list(student.outcomes)
         chosen: dict[str, Any] = {"default": next(failed, options[0]), "format_func": POSITIONS.__getitem__}
-        position = st.segmented_control(
-            SAYS["which_token"], options, key="same_quality_student", required=True, **chosen
-        )
+        chosen |= {"key": "same_quality_student", "required": True}
+        position = st.segmented_control(SAYS["which_token"], options, **chosen)
         show_outcome(state, student.outcomes[position], "same_quality_student_outcome")

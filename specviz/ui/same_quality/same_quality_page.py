@@ -16,15 +16,21 @@ from specviz.data.links.page_link import explain_left_out
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, OWN_TEXT, WORKLOADS
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
-from specviz.measure.proof.findings import FALSE_ALARM
-from specviz.ui.same_quality.asked import DRAWS, FORM, LEAST_TEMPERATURE, SWITCHES
+from specviz.measure.proof.findings import FALSE_ALARM, finding, looks
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.same_quality.own_rule import choose_pieces, show_enumerated, show_student
-from specviz.ui.same_quality.same_quality_state import ProofPlace, ProofSource, SameQualityState
+from specviz.ui.same_quality.proof import (
+    DRAWS,
+    FORM,
+    LEAST_TEMPERATURE,
+    SWITCHES,
+    ProofPlace,
+    ProofSource,
+    SameQualityState,
+)
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import COLUMNS, button, data_table, notices, show_words
+from specviz.ui.shared.parts import COLUMNS, button, chart, data_table, notices, show_words
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -122,16 +128,15 @@ def _yours(state: SameQualityState) -> None:
     st.markdown(SAYS["yours"])
     room = choose_pieces()
     FORM.read()
-    begin = partial(_enumerate, state)
+
+    def begin() -> None:
+        state.enumerate_rules(FORM.read().request())
+
     _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
     if state.enumerated:
         show_enumerated(state.enumerated, room)
     show_student(state)
-
-
-def _enumerate(state: SameQualityState) -> None:
-    state.enumerate_rules(FORM.read().request())
 
 
 def mark_of(rule: records.RuleText) -> tuple[str, str]:
@@ -151,9 +156,9 @@ def _caption(state: SameQualityState, rule: records.RuleText) -> str:
         outcome = state.outcomes.get(rule.name)
         if outcome is None or not outcome.batches:
             return SAYS["not_drawn"]
-        found = outcome.finding
+        found = finding(outcome.batches)
         said = {"fails": "draws_fail", "passes": "draws_pass"}.get(found.state, "draws_so_far")
-        figures = {"failed": found.failed_at or 0, "draws": outcome.looks[-1].draws}
+        figures = {"failed": found.failed_at or 0, "draws": looks(outcome.batches)[-1].draws}
     return SAYS[said].format(**figures)
 
 
@@ -227,7 +232,9 @@ def _greedy_rows(state: SameQualityState) -> None:
             }
             for row in rows
         ]
-        constant, table = drop_constant(cells)
+        # what is the same in every row has no column: a table of half a page has no room
+        constant = {name: cells[0][name] for name in SETTINGS if len({row[name] for row in cells}) == 1}
+        table = [{name: value for name, value in row.items() if name not in constant} for row in cells]
         data_table(table, "proof_greedy_rows")
         if constant:
             same_in_all = join_choices([f"{COLUMNS[name]} {value}" for name, value in constant.items()], "and")
@@ -243,12 +250,6 @@ def _state(row: records.GreedyRow) -> GreedyResult:
     return row.judged.state if row.judged else "identical"
 
 
-def drop_constant(rows: Sequence[ProofCells]) -> tuple[ProofCells, list[ProofCells]]:
-    """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
-    same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
-    return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
-
-
 def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> None:
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
@@ -262,9 +263,5 @@ def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> No
     before, plain_token, speculative = " ".join(tie.text.split()), repr(tie.plain_token), repr(tie.speculative_token)
     st.text(SAYS["either_token"].format(before=before, plain=plain_token, speculative=speculative))
     chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
-    st.caption(_explain(row, tie), help=explain_limits())
-
-
-def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:
-    said = {"fails": "tie_fails", "unknown": ""}.get(_state(row), "tie_order")
-    return SAYS[said].format(batch=tie.batch) if said else ""
+    why = {"fails": "tie_fails", "unknown": ""}.get(judged.state, "tie_order")
+    st.caption(SAYS[why].format(batch=tie.batch) if why else "", help=explain_limits())

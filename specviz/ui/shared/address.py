@@ -12,7 +12,7 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
-from specviz.ui.shared.components import remember, remembered
+from specviz.ui.shared.components import remembered
 from specviz.ui.shared.language import LANGUAGE, language_in_link, language_menu, unknown_language
 from specviz.ui.shared.parts import notices
 
@@ -159,11 +159,6 @@ def leave_button() -> None:
 
 def choose(chosen: View) -> None:
     session().view = session().chosen_view = st.query_params[VIEW] = chosen
-
-
-def remember_choice() -> None:
-    if chosen := session().chosen_view:
-        remember(COOKIE, chosen)
 
 
 def _one_of(views: tuple[View, ...], name: str | None) -> View | None:

@@ -1,10 +1,11 @@
-"""All that the app takes from below Streamlit's public names, but for menus (below_menus.py): an upgrade begins here.
+"""All that the app takes from below Streamlit's public names: an upgrade begins here.
 
 Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
 changed what it needs. A test of the structure keeps these names out of every other file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
@@ -16,6 +17,9 @@ from starlette.types import ASGIApp, Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.widgets.multiselect import MultiSelectSerde
+from streamlit.elements.widgets.radio import RadioSerde
+from streamlit.elements.widgets.selectbox import SelectboxSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
@@ -420,3 +424,50 @@ def bound_what_waits(most: int) -> None:
         if sum(map(len, client._send_queue._queue)) > most:
             client._closed.set()
             client._send_queue._queue.clear()
+
+
+# ---- menus
+
+# Pills and segmented controls drop a name that is no option's.
+MENUS: tuple[Any, ...] = SelectboxSerde, RadioSerde, MultiSelectSerde
+
+
+def let_menus_hold_options() -> None:
+    """From now on, the value of a menu is one of its options, or what was typed where that is allowed.
+
+    A browser sends what the chosen option is called there. Once it is called something else (a model that was fetched,
+    another language), Streamlit takes the older name for a new value, and nobody corrects the browser. Here a menu
+    knows every name that its options had, and its browser is sent the new one until it says that.
+    """
+
+    @instead(SessionState, "register_widget")
+    def register(take: Function, state: Any, metadata: Any, user_key: str | None) -> Any:
+        menu = getattr(metadata.deserializer, "__self__", None)
+        if not isinstance(menu, MENUS):
+            return take(state, metadata, user_key)
+        before: Any = state._new_widget_state.widget_metadata.get(metadata.id)
+        _inherit(menu, before and before.deserializer.__self__, metadata.formatted_options is None)
+        found = take(state, metadata, user_key)
+        corrected = menu.sent not in (None, metadata.serializer(found.value))
+        return replace(found, value_changed=found.value_changed or corrected)
+
+    for kind in MENUS:
+        instead(kind, "deserialize")(_options_named)
+
+
+def _inherit(menu: Any, before: Any, is_typed: bool) -> None:
+    """What the menu that was drawn before knows; options that are gone are forgotten."""
+    now = dict(zip(menu.formatted_options, menu.options, strict=True))
+    older = before.options_by_name.items() if before else ()
+    menu.options_by_name = {name: it for name, it in older if name not in now and it in menu.options} | now
+    menu.is_typed, menu.sent = is_typed, before and before.sent
+
+
+def _options_named(read: Function, menu: Any, ui_value: Any) -> Any:
+    """What a browser means by what it sends; by what no option is called, the default."""
+    menu.sent, known = ui_value, menu.options_by_name
+    names = [ui_value] if isinstance(ui_value, str) else ui_value or []
+    found = [known.get(name, name) for name in names if name in known or menu.is_typed]
+    if ui_value is None or (isinstance(ui_value, str) and not found):
+        return read(menu, None)
+    return found[0] if isinstance(ui_value, str) else found

@@ -1,5 +1,7 @@
 """The language of a visitor's pages: what a link says, else what was chosen before, else the class server's."""
 
+from typing import Any
+
 import streamlit as st
 
 from specviz.core.languages import ENGLISH, find_language, find_language_by, languages, set_language
@@ -37,9 +39,8 @@ def unknown_language() -> str | None:
     asked, names = st.query_params.get_all(LANGUAGE), languages()
     if not asked or find_language(asked):
         return None
-    return SAYS["unknown"].format(
-        asked=asked[0][:40], codes=join_choices([*names], "and"), language=names[session().language]
-    )
+    codes = join_choices([*names], "and")
+    return SAYS["unknown"].format(asked=asked[0][:40], codes=codes, language=names[session().language])
 
 
 def language_in_link() -> dict[str, str]:
@@ -53,17 +54,10 @@ def language_menu() -> None:
     names, visitor = languages(), session()
     if len(names) < 2:
         return
+    look: dict[str, Any] = {"label_visibility": "collapsed", "filter_mode": None, "format_func": names.__getitem__}
+    look |= {"key": KEY, "index": list(names).index(visitor.language), "on_change": _choose}
     with st.container(key="language_menu"):
-        st.selectbox(
-            SAYS["label"],
-            list(names),
-            index=list(names).index(visitor.language),
-            key=KEY,
-            format_func=names.__getitem__,
-            on_change=_choose,
-            label_visibility="collapsed",
-            filter_mode=None,
-        )
+        st.selectbox(SAYS["label"], list(names), **look)
     if visitor.chosen_language:
         remember(COOKIE, visitor.chosen_language)
 

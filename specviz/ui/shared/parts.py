@@ -1,9 +1,9 @@
-"""Parts that several pages draw: lines that come and go, headings, files, tables."""
+"""Parts that several pages draw: lines that come and go, headings, files, figures, tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import streamlit as st
 
@@ -15,10 +15,12 @@ from specviz.core.numbers import localize, localize_text, percent
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
 from specviz.data.texts import join_choices, page_texts
+from specviz.figures.parts import Figure
 from specviz.models.draft_menu import HUB_NAMES
 from specviz.player.html_file import page_that_says
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import UploadedFile
+from specviz.ui.shared.components import component
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import JobSlot
 
@@ -265,3 +267,32 @@ def _format_of(column: Any) -> str | None:
 
 def _written(number_format: str, value: object) -> str:
     return localize_text(number_format % value)
+
+
+# ---- figures
+
+
+class ChartPayload(TypedDict):
+    figure: Figure
+    alt: str
+
+
+_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart")
+
+
+def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
+    """Mount a chart; with the same key it stays when the figure changes.
+
+    `alt` is what the figure shows, for a screen reader: by default what pages.yaml says of this key, with what that has
+    in braces `filled`.
+    """
+    payload: ChartPayload = {"figure": figure, "alt": alt or page_texts("shown")[key].format(**filled)}
+    _CHART(key=key, data=payload, height=figure["layout"]["height"])
+
+
+def two_charts(*shown: tuple[Figure, str, str]) -> None:
+    """Charts beside each other: a figure, its key, and the caption above it."""
+    for column, (drawn, key, caption) in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
+        with column:
+            st.caption(caption)
+            chart(drawn, key, alt=caption)

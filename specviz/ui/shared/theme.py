@@ -1,5 +1,6 @@
-"""The app's own look, and the ways from page to page: a phone's side menu, the Back key."""
+"""The pages of the app, in the order of the menu; the app's own look; the ways from page to page."""
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -7,11 +8,50 @@ import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER
 from specviz.core.languages import current_language, locale
-from specviz.data.links.page_names import FORMER
+from specviz.data.links.page_names import FORMER, TITLES
+from specviz.data.links.page_names import PAGES as NAMES
+from specviz.data.texts import page_texts
 from specviz.ui.session import session
 from specviz.ui.shared.address import whole_query
 from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
+
+PROJECT = "specviz"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    name: str  # of its file in pages/, and its path; the first page is also at "/"
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name]
+
+    @property
+    def description(self) -> str:
+        """One or two sentences for someone who has not opened it."""
+        return _ABOUT[self.name]
+
+    @property
+    def in_menu(self) -> bool:
+        return self.name not in HIDDEN
+
+    @property
+    def file(self) -> str:
+        return f"pages/{self.name}.py"
+
+
+HIDDEN = {"class"}  # reached from other pages and by its address
+_ABOUT = page_texts("descriptions")
+PAGES = tuple(map(Page, NAMES))
+_OF_TODAY = {page.name: page for page in PAGES}
+ADDRESSES = _OF_TODAY | {name: _OF_TODAY[today] for name, today in FORMER.items()}  # also those of before
+
+
+def page_at(path: str) -> Page | None:
+    """The page with this path; None for a file or an address of Streamlit's own."""
+    return ADDRESSES.get(path.strip("/") or PAGES[0].name)
+
 
 FILE_NAME = "plotly.min.js"
 

@@ -1,4 +1,1 @@
-"""The page "Watch", the first one.
-
-Begin with watch_page.py.
-"""
+"""The page "Watch", the first one. Begin with watch_page.py."""

@@ -17,9 +17,8 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.models.draft_menu import explain_refusal, is_allowed, is_offered
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.form import Form
+from specviz.ui.shared.form import Form, RunControls, pair_menu
 from specviz.ui.shared.parts import button, heading, headline
-from specviz.ui.shared.run_controls import RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Changes, ShownRun, WatchState, recorded_run
 
@@ -54,11 +53,8 @@ def controls(watching: WatchState) -> None:
     draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
     if address.view() != "full":
         run_own = partial(setattr, FORM.came, "acted", True)  # the text on screen needs no second run
-        draw = {
-            "prompt": partial(CONTROLS.prompt_line, run_own),
-            "target": CONTROLS.first_targets,
-            "draft": CONTROLS.first_drafts,
-        }
+        models = {"target": partial(CONTROLS.target, short=True), "draft": partial(CONTROLS.draft, short=True)}
+        draw = {"prompt": partial(CONTROLS.prompt_line, run_own), **models}
         columns = FIRST_COLUMNS if address.view() == "simple" else {}
     widths = {name: width for name, (width, controls) in columns.items() if not address.hidden() >= controls}
     if not widths:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -27,22 +28,23 @@ from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import ShownRun, WatchState
+from specviz.ui.watch.watch_state import ShownRun, WatchState, recorded_run
 
 SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
 
 
 def open_one(watching: WatchState) -> None:
-    act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
+    def open_another() -> None:
+        set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
+        _open(watching)
+
+    act: dict[str, Any] = {"on_change": open_another, "help": SAYS["file_help"]}
     st.file_uploader(SAYS["open_run"], type=["json", "jsonl", "txt"], key="trace_file", **act)
-    if watching.file_is_record and uploaded("trace_file"):
-        _record_fields({"on_change": _open, "args": (watching,)})
-
-
-def _record_fields(changed: dict[str, Any]) -> None:
+    if not (watching.file_is_record and uploaded("trace_file")):
+        return
     st.caption(SAYS["record_about"])
-    changed |= {"placeholder": SAYS["as_recorded"]}
+    changed: dict[str, Any] = {"on_change": _open, "args": (watching,), "placeholder": SAYS["as_recorded"]}
     # One line: Ctrl+Enter, which ends a field of several lines, would press Run again.
     st.text_input(SAYS["record_prompt"], key=PROMPT, **changed)
     target, draft = st.columns(2)
@@ -51,11 +53,6 @@ def _record_fields(changed: dict[str, Any]) -> None:
     menu = changed | {"index": None, "placeholder": SAYS["no_tokenizer"], "help": SAYS["tokenizer_help"]}
     typed = allows_typing()
     st.selectbox(SAYS["record_tokenizer"], list_tokenizers(), key=TOKENIZER, accept_new_options=typed, **menu)
-
-
-def _open_another(watching: WatchState) -> None:
-    set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
-    _open(watching)
 
 
 def _open(watching: WatchState) -> None:
@@ -71,10 +68,11 @@ def _open(watching: WatchState) -> None:
     except InputError as error:
         watching.file_problem = page_texts("shared")["file_refused"].format(problem=error)
         return
+    shown = recorded_run(trace, f"file-{file.file_id}-{watching.past.count}")
     asked = fill_in_trace(watching.form, trace)
-    watching.open_trace(trace, f"file-{file.file_id}-{watching.past.count}", linked=asked is not None)
-    if asked:
-        watching.asked = asked
+    watching.past.open(trace)
+    watching.open_recorded(replace(shown, linked=asked is not None))
+    watching.asked = asked or watching.asked
 
 
 def _given() -> RecordOptions:
@@ -99,24 +97,23 @@ def describe_run(watching: WatchState) -> str | None:
 
 def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
-    page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
+    here = own_address()
+    if link and here.scheme and not only_here():  # others can open this run live
+        known["address"] = f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
+    page = partial(offline_page, shown.trace, costs=watching.shown_costs, **known)
     with st.expander(SAYS["files"]):
         save, right = st.columns(2, gap="medium")
         with save:
             able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
             download(SAYS["save_trace"], partial(dump_trace, shown.trace), "specviz-trace.json", **able)
             download(SAYS["save_offline"], page, "specviz-run.html", **able)
-            offer_live_file(watching)
+            if (parts := _published()) is None:
+                st.caption(SAYS["no_live_file"])
+            else:
+                request = watching.form.current
+                _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})
         with right:
             open_one(watching)
-
-
-def _address(link: Mapping[str, str]) -> str | None:
-    """Where others can open this run live; None where only this computer reaches the server."""
-    here = own_address()
-    if not link or not here.scheme or only_here():
-        return None
-    return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
 
 
 _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take")
@@ -132,11 +129,3 @@ def _published() -> dict[str, object] | None:
     for older in set(folder.glob(f"{begin}*.html")) - {folder / name}:  # 33 MB each
         older.unlink(missing_ok=True)
     return {"file": name, "bytes": (folder / name).stat().st_size, "weights": len(before.encode())}
-
-
-def offer_live_file(watching: WatchState) -> None:
-    parts, request = _published(), watching.form.current
-    if parts is None:
-        st.caption(SAYS["no_live_file"])
-        return
-    _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})

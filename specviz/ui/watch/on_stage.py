@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import SentRun, SentStage, TourPayload
+from specviz.player.payload import SentRun, SentStage
 from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
 from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
@@ -70,14 +70,6 @@ def write_place(place: TourPlace) -> None:
         st.query_params[TOUR] = str(place.at)
 
 
-def tour_on_stage(watching: WatchState) -> TourPayload | None:
-    """The tour, while it is open and its run is on screen."""
-    tour, place = first_tour(), watching.tour
-    if tour is None or not place.open or watching.shown is None or watching.shown.run_id != FIRST:
-        return None
-    return {"started": place.started, "at": place.at, "tour": tour}
-
-
 MOST_PAYLOADS = 32  # with their JSON about a megabyte each
 
 
@@ -104,8 +96,9 @@ def stage_payload(
     _tell_result(watching, shown, payload, hide)
     if hide:
         payload["hide"] = sorted(hide)
-    if tour := tour_on_stage(watching):
-        payload["tour"] = tour
+    place = watching.tour
+    if place.open and shown.run_id == FIRST and (tour := first_tour()):
+        payload["tour"] = {"started": place.started, "at": place.at, "tour": tour}
     return payload
 
 
@@ -145,18 +138,11 @@ def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:
 
 
 def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
-    known = None if running else known_costs(shown.trace, costs)
-    made = stage_data(
-        shown.trace,
-        run_id=shown.run_id,
-        source=shown.source,
-        running=running,
-        guesses=shown.draft_guesses,
-        costs=costs,
-        known=known.costs if known else None,
-    )
-    elsewhere = SAYS["recorded_on"].format(machine=machine_in_words(shown.trace.recorded_on.machine))
-    where = SAYS["measured_here"] if shown.measured_here else elsewhere
+    known, run_id = None if running else known_costs(shown.trace, costs), shown.run_id
+    more: dict[str, Any] = {"guesses": shown.draft_guesses, "costs": costs, "known": known.costs if known else None}
+    made = stage_data(shown.trace, run_id=run_id, source=shown.source, running=running, **more)
+    where = "recorded_on" if shown.source == "recorded" else "measured_here"
+    where = SAYS[where].format(machine=machine_in_words(shown.trace.recorded_on.machine))
     made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
     return made

@@ -26,8 +26,7 @@ from specviz.ui.shared.below_streamlit import visitor_left
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import button, download, html_table, numbers
+from specviz.ui.shared.parts import button, chart, download, html_table, numbers
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")

@@ -1,30 +1,36 @@
-"""The Watch page: the run on screen, and everything drawn from it."""
+"""The Watch page: the run on screen, everything drawn from it, and the buttons, the task link and the chats below."""
 
+from dataclasses import replace
 from functools import partial
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from specviz.core.conversation import read_messages, write_messages
 from specviz.core.metrics import Costs
+from specviz.core.names import machine_in_words
+from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.recorded_runs import CHAT_RUNS, story_trace
+from specviz.data.links.hidden import PARAMETER, hidden_texts, written
 from specviz.data.links.page_link import explain_left_out
-from specviz.data.links.permalink import link_of
+from specviz.data.links.permalink import RunLink, link_of
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, GREY, Figure, axis, figure, level, scatter
 from specviz.models.catalogue import changed_weights
+from specviz.models.draft_menu import is_allowed
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
 from specviz.ui.shared import address
-from specviz.ui.shared.components import to_json
+from specviz.ui.shared.components import remember, to_json
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import notices, offer_download, two_texts
+from specviz.ui.shared.parts import Options, button, chart, notices, offer_download, two_texts
 from specviz.ui.shared.stage import feed, news, sent_with, stage
-from specviz.ui.watch.controls import FORM, bring_back, request_draft_length
+from specviz.ui.watch import controls, on_stage
 from specviz.ui.watch.files import describe_run, show_files
-from specviz.ui.watch.on_stage import link_on_stage, move_tour, stage_payload, unknown_place, write_place
 from specviz.ui.watch.tried import show_tried
 from specviz.ui.watch.watch_state import FIRST, ShownRun, WatchState, first_run, pair_key
 
@@ -35,7 +41,7 @@ POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 def watch(watching: WatchState) -> None:
     """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching.shown = watching.shown or first_run()
-    form, request, again, came = watching.form, watching.form.current, watching.form.again, FORM.came
+    form, request, again, came = watching.form, watching.form.current, watching.form.again, controls.FORM.came
     form.again = False
     rest = address.view_in_link() | address.hidden_in_link()
     if came.acted and not form.problem and (again or request != watching.asked):
@@ -43,20 +49,21 @@ def watch(watching: WatchState) -> None:
         address.write_address(link_of(request, watching.step) | rest)
     elif watching.shown and "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
-        address.write_address(link_on_stage(watching, watching.shown) | rest)
-    own = explain_left_out(FORM.asked.prompt) if FORM.asked.preset == OWN_TEXT else None
-    notices([*address.unknown(), unknown_place(), *came.notes, form.problem, own])
+        address.write_address(on_stage.link_on_stage(watching, watching.shown) | rest)
+    own = explain_left_out(controls.FORM.asked.prompt) if controls.FORM.asked.preset == OWN_TEXT else None
+    notices([*address.unknown(), on_stage.unknown_place(), *came.notes, form.problem, own])
 
 
 def _payload(watching: WatchState) -> SentStage | None:
-    return stage_payload(watching, FORM.asked.request().settings.draft_length, address.view(), address.hidden())
+    length = controls.FORM.asked.request().settings.draft_length
+    return on_stage.stage_payload(watching, length, address.view(), address.hidden())
 
 
 def show_run(visit: Session) -> None:
     """Draw the stage once the first rounds are there: most runs are over within a second. So the script waits for the
     rest, and nothing polls; what lasts longer is polled, and a poll hands the stage only what is new.
     """
-    watching, walk = visit.watch, visit.walk
+    watching, walk = visit.of(WatchState), visit.walk
     watching.wait_for_first_round()
     watching.refresh()
     above = st.container()
@@ -76,7 +83,7 @@ def show_run(visit: Session) -> None:
         with st.container(key="outcome"):
             show_outcome(watching, shown)
             if not address.is_hidden("files"):
-                show_files(watching, shown, link_on_stage(watching, shown))
+                show_files(watching, shown, on_stage.link_on_stage(watching, shown))
             for change in changed_weights(shown.trace):
                 st.caption(plain(change))
 
@@ -89,14 +96,14 @@ def _draw_stage(watching: WatchState, key: str) -> None:
     if watching.tour.left:
         watching.tour.left = False
         st.rerun()  # the button says where the tour goes on
-    write_place(watching.tour)
+    on_stage.write_place(watching.tour)
     payload = _payload(watching)
     if payload is None:
         st.info(plain(watching.notice or SAYS["no_run"]))
         return
     watching.feed.sent, watching.feed.last = sent_with(payload), None
     with st.container(key="run"):
-        ask, tour = partial(request_draft_length, watching.form), partial(move_tour, watching.tour)
+        ask, tour = partial(controls.request_draft_length, watching.form), partial(on_stage.move_tour, watching.tour)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
     watching.step = watching.step if step is None else step
 
@@ -130,7 +137,7 @@ def show_list(watching: WatchState) -> None:
 
     def choose(run: ShownRun) -> None:
         close()
-        bring_back(watching, run)
+        controls.bring_back(watching, run)
 
     if watching.listed:
         box = st.dialog(SAYS["tried_title"], width="large", on_dismiss=close)
@@ -155,9 +162,22 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
     with st.container():  # one place on the page, whatever it holds: what is below stays open
         if not address.is_hidden("texts"):
             _show_outputs(shown.trace, shown.plain_text, waiting=running)
-            _show_template(shown.trace)
+            if shown.trace.settings.prompt_format == "chat":  # as the model read it, with the marks around each message
+                tokens = shown.trace.prompt.tokens
+                with st.expander(SAYS["read"].format(count=len(tokens))):
+                    st.code("".join(tokens), language=None, wrap_lines=True)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
-            _show_costs(watching.shown_costs, watching.costs.notes.get(pair_key(request), "") if request else "")
+            st.markdown(SAYS["costs"])
+            if costs := watching.shown_costs:
+                chart(verification_figure(costs), "verification")
+                step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
+                said = SAYS["costs_here"].format(
+                    step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead
+                )
+                note = watching.costs.notes.get(pair_key(request), "") if request else ""
+                st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)
+            else:
+                st.caption(SAYS["no_costs"])
 
 
 def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
@@ -172,20 +192,109 @@ def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> Non
     two_texts(trace.output.text, SAYS["only_ids"] if plain_text is None else plain_text)
 
 
-def _show_template(trace: Trace) -> None:
-    """The prompt of a chat as the model read it, with the marks around each message."""
-    if trace.settings.prompt_format == "chat":
-        tokens = trace.prompt.tokens
-        with st.expander(SAYS["read"].format(count=len(tokens))):
-            st.code("".join(tokens), language=None, wrap_lines=True)
+VIEWS = page_texts("views")
+CHATS = page_texts("chat_model")
 
 
-def _show_costs(costs: Costs | None, note: str) -> None:
-    st.markdown(SAYS["costs"])
-    if costs is None:
-        st.caption(SAYS["no_costs"])
+def view_choice(visit: Session) -> None:
+    """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
+    view, watching = address.view(), visit.of(WatchState)
+    if view == "stage" or address.is_hidden("views"):
         return
-    chart(verification_figure(costs), "verification")
-    step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
-    said = SAYS["costs_here"].format(step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead)
-    st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)
+    walked = visit.walk is not None  # its bar has the way out
+    with st.container(key="view_choice", horizontal=True):
+        if view != "projector" and not address.is_hidden("result"):
+            button(SAYS["tried_title"], "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
+        if view == "projector" and not walked:
+            address.leave_button()
+        elif view == "full":
+            button(SAYS["show_less"], "change_view", address.choose, "simple", icon="unfold_less")
+            address.projector_button(help=SAYS["present"])
+            _task_link(watching)
+            if not address.is_hidden("run"):
+                chat_model_choice(watching)
+        elif view == "simple":
+            if on_stage.first_tour():
+                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
+                button(on_stage.button_label(watching.tour), "tour", _begin_tour, watching, **look)
+            if not address.is_hidden("run"):
+                controls.undo_button(watching)
+                controls.run_again_button(watching.form)
+                chat_model_choice(watching)
+            button(SAYS["show_everything"], "change_view", address.choose, "full", icon="unfold_more")
+        if address.hidden() and not walked:
+            button(SAYS["show_hidden"], "show_hidden", address.show_hidden, icon="visibility")
+    if chosen := visit.chosen_view:
+        remember(address.COOKIE, chosen)
+
+
+def _begin_tour(watching: WatchState) -> None:
+    """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
+    default = controls.first_asked()
+    at = 1 if watching.tour.open else watching.tour.at or 1
+    if watching.form.current != default:
+        watching.form.change(default)
+    controls.FORM.take(RunLink.of(default))
+    controls.FORM.came.acted, watching.asked = False, None
+    if shown := first_run():
+        watching.open_recorded(shown)
+    watching.tour.begin(at)
+    address.write_address({address.TOUR: str(at)} | address.view_in_link())
+
+
+def _task_link(watching: WatchState) -> None:
+    """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
+    alone = watching.shown is not None and not watching.shown.linked
+    look: Options = {"icon": ":material/link:", "disabled": alone, "help": SAYS["task_alone"] if alone else None}
+    popover = st.popover(SAYS["task"], key="task", on_change="rerun", **look)
+    if not popover.open:
+        return
+    with popover:
+        st.caption(SAYS["task_choose"])
+        view = st.radio(SAYS["task_view"], list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
+        columns, names = st.columns(2), []
+        for number, (name, what) in enumerate(hidden_texts().items()):
+            hides: Options = {"key": f"task_{name}", "value": address.is_hidden(name)}
+            if columns[number % 2].checkbox(SAYS["task_hide"].format(what=what), **hides):
+                names.append(name)
+        link = on_stage.link_on_stage(watching, watching.shown) if watching.shown else {}
+        link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
+        query, here = urlencode(link, safe=","), address.own_address()
+        app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
+        st.code(f"{app}?{query}", language=None, wrap_lines=True)
+        st.link_button(SAYS["task_look"], f"./?{query}", icon=":material/open_in_new:")
+
+
+def chat_model_choice(watching: WatchState) -> None:
+    """Two recorded runs of a chat model that people know: what it costs nothing to see on any server."""
+
+    def choose(name: str) -> None:
+        watching.chats_chosen += 1
+        controls.show_recorded(watching, name)
+
+    with st.popover(CHATS["label"], icon=":material/forum:", key=f"chat_model-{watching.chats_chosen}"):
+        st.markdown(CHATS["about"])
+        for name in CHAT_RUNS:
+            button(CHATS[name], name, choose, name, icon="play_circle", width="stretch")
+        trace = story_trace(CHAT_RUNS[0])
+        there = CHATS["here" if is_allowed(trace.target.name) else "elsewhere"]
+        recorded = CHATS["recorded"].format(machine=plain(machine_in_words(trace.recorded_on.machine)))
+        st.caption(f"{there} {recorded}")
+
+
+def reply_field(watching: WatchState) -> None:
+    """A field for it, below a finished run of a chat that can be run here."""
+    shown = watching.shown
+    if shown is None or watching.run.busy or shown.trace.settings.prompt_format != "chat":
+        return
+    output, key, request = shown.trace.output, f"reply-{shown.run_id}", shown.asked or controls.request_of(shown.trace)
+    if request is None or output.stopped_by is None:
+        return
+
+    def send() -> None:
+        messages = [*read_messages(request.prompt), ("assistant", output.text), ("user", st.session_state[key])]
+        controls.change(watching.form, replace(request, prompt=write_messages(messages)))
+        controls.FORM.came.acted = True
+
+    with st.container(key="reply"):  # so that it stands here, not at the bottom of the window
+        st.chat_input(SAYS["reply"], key=key, max_chars=MAX_PROMPT_CHARACTERS, on_submit=send)

@@ -74,10 +74,6 @@ class ShownRun:
             return False
         return (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
 
-    @property
-    def measured_here(self) -> bool:
-        return self.source != "recorded"
-
 
 def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> ShownRun:
     """A trace from a file. It holds the target's own ids, and its text only where that is the output's."""
@@ -251,14 +247,11 @@ class WatchState:
         if self.run.busy:
             self._update(ended=self.run.refresh())
         if not self.run.busy and self.asked:
-            self.costs.collect() if self.message else self.costs.measure(self.asked, self._timed_now)
+            shown = self.shown
+            # an older run, or one that another visitor asked for, may be of another machine
+            timed = shown.trace if shown and shown.source == "live" and shown.trace.output.stopped_by else None
+            self.costs.collect() if self.message else self.costs.measure(self.asked, timed)
         return False
-
-    @property
-    def _timed_now(self) -> Trace | None:
-        """The whole run on screen, where it was timed for this visitor; an older one may be of another machine."""
-        shown = self.shown
-        return shown.trace if shown and shown.source == "live" and shown.trace.output.stopped_by else None
 
     @property
     def notice(self) -> str | None:
@@ -316,16 +309,12 @@ class WatchState:
         return self.costs_of(self.shown) if self.shown else None
 
     def costs_of(self, shown: ShownRun) -> Costs | None:
-        return self.costs.known.get(pair_key(shown.asked)) if shown.measured_here and shown.asked else None
+        return self.costs.known.get(pair_key(shown.asked)) if shown.source != "recorded" and shown.asked else None
 
     @property
     def shows_previous_run(self) -> bool:
         """Whether the run on screen is the one before that under way, which has no round yet."""
         return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
-
-    def open_trace(self, trace: Trace, run_id: str, *, linked: bool = True) -> None:
-        self.past.open(trace)
-        self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
 
     def open_recorded(self, shown: ShownRun) -> None:
         """Show a run that was recorded before; a run under way ends."""

@@ -1,4 +1,1 @@
-"""The page "When it helps": sweeps and drafts, measured here or recorded.
-
-Begin with when_it_helps_page.py.
-"""
+"""The page "When it helps": sweeps and drafts, measured here or recorded. Begin with when_it_helps_page.py."""

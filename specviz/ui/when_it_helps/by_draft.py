@@ -27,11 +27,20 @@ from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import two_charts
+from specviz.ui.shared.form import offered_presets
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
-from specviz.ui.shared.parts import COLUMNS, PERCENT, Options, button, data_table, numbers, show_words, texts
-from specviz.ui.shared.run_controls import offered_presets
-from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
+from specviz.ui.shared.parts import (
+    COLUMNS,
+    PERCENT,
+    Options,
+    button,
+    data_table,
+    numbers,
+    show_words,
+    texts,
+    two_charts,
+)
+from specviz.ui.when_it_helps.sweeps import ByDraft
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
@@ -202,10 +211,9 @@ def _draw(state: ByDraft) -> None:
     st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
     if not state.slot.busy:
         st.markdown(f"**{reading(drafts)}**")
+    tokens, speedups = tokens_figure(drafts), prospects_figure(drafts)
     modelled = _modelled_with(state.prospects)
-    two_charts(
-        (tokens_figure(drafts), "fs_tokens", SAYS["replayed"]), (prospects_figure(drafts), "fs_speedups", modelled)
-    )
+    two_charts((tokens, "fs_tokens", SAYS["replayed"]), (speedups, "fs_speedups", modelled))
     rows = [
         {
             "draft": spoken(prospect.draft),
@@ -259,14 +267,14 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
         return f"{SAYS['drafts_untold']} {reach}"
     if best.modelled.label != "helps":
         return f"{SAYS['drafts_none']} {reach}"
-    near = [f"{spoken(each.draft)} {each.said}" for each in map(best_of, others) if _meet(each, best)]
+
+    def meets(other: Point) -> bool:
+        within = other.modelled.speedup * NEUTRAL >= best.modelled.speedup
+        return within or (other.modelled.interval or (0, inf))[1] >= interval[0]
+
+    near = [f"{spoken(each.draft)} {each.said}" for each in map(best_of, others) if meets(each)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
         lengths = SAYS["about_the_same"].format(lengths=lengths)
     helps = SAYS["drafts_best"].format(**figures, lengths=lengths, tried=sum(map(len, drafts)))
     return f"{helps} {SAYS['too_close'].format(names=', '.join(near))}" if near else helps
-
-
-def _meet(other: Point, best: Point) -> bool:
-    within = other.modelled.speedup * NEUTRAL >= best.modelled.speedup
-    return within or (other.modelled.interval or (0, inf))[1] >= (best.modelled.interval or (0, inf))[0]

@@ -9,12 +9,7 @@ from specviz.core.intervals import student_t
 from specviz.core.judge import HELPS
 from specviz.core.numbers import localize
 from specviz.core.texts import join_choices, spell_count
-from specviz.data.measured.measured_methods import (
-    ALL,
-    MeasuredMethods,
-    TemperatureFigures,
-    stored_methods,
-)
+from specviz.data.measured.measured_methods import ALL, MeasuredMethods, TemperatureFigures, stored_methods
 from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
@@ -22,8 +17,7 @@ from specviz.figures.parts import figure_text
 from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import two_charts
-from specviz.ui.shared.parts import COLUMNS, Options, data_table, note, numbers, texts
+from specviz.ui.shared.parts import COLUMNS, Options, data_table, note, numbers, texts, two_charts
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400

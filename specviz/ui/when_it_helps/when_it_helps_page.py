@@ -21,12 +21,11 @@ from specviz.service.job import JobView
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
-from specviz.ui.shared.parts import Options, button, data_table, download, note, notices, texts
+from specviz.ui.shared.parts import Options, button, chart, data_table, download, note, notices, texts
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied
+from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, studied
 from specviz.ui.when_it_helps.your_server import show_your_server
 
 SAYS = page_texts("when_it_helps")
@@ -92,7 +91,11 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
         return notices([SAYS["nothing_yet"]], "info")
-    source = _choose_source(sweeps, sources)
+    source = sweeps.shown if sweeps.shown in sources else sources[0]
+    if len(sources) > 1:
+        key = f"when_it_helps_source-{len(sources)}-{source}"
+        choice: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
+        source = sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=source, **choice) or source
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines
@@ -114,15 +117,6 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     _files(sweeps, sweeps.rows_of(source))
 
 
-def _choose_source(sweeps: WhenItHelpsState, sources: list[str]) -> str:
-    shown = sweeps.shown if sweeps.shown in sources else sources[0]
-    if len(sources) > 1:
-        key = f"when_it_helps_source-{len(sources)}-{shown}"
-        named: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
-        shown = sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=shown, **named) or shown
-    return shown
-
-
 def _title(source: str) -> str:
     """What rows are called: `HERE` and `RECORDED` are names in the program, a file's name is its title."""
     return SAYS[{HERE: "rows_here", RECORDED: "rows_recorded"}[source]] if source in (HERE, RECORDED) else source
@@ -141,10 +135,8 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
         sweeps.load(file.getvalue(), file_label(file.name))
 
     with st.container(horizontal=True, key="when_it_helps_files"):
-        icon = ":material/download:"
-        download(
-            SAYS["save_csv"], lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="when_it_helps_download"
-        )
+        save: Options = {"icon": ":material/download:", "key": "when_it_helps_download"}
+        download(SAYS["save_csv"], lambda: dump_frame(rows), "specviz-sweep.csv", **save)
         # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
             button(SAYS["clear_rows"], "when_it_helps_clear", sweeps.clear, icon="delete", whole_page=True)

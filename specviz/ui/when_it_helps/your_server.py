@@ -7,13 +7,7 @@ import streamlit as st
 from specviz.core.names import first_words, short_name
 from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
-from specviz.figures.bench import (
-    acceptance_figure,
-    load_figure,
-    prompts_figure,
-    throughput_figure,
-    times_figure,
-)
+from specviz.figures.bench import acceptance_figure, load_figure, prompts_figure, throughput_figure, times_figure
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.sentences import (
@@ -30,8 +24,7 @@ from specviz.measure.endpoints.sentences import (
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.figures import two_charts
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers, two_charts
 from specviz.ui.when_it_helps.your_server_state import YourServer
 
 SAYS = page_texts("when_it_helps")

@@ -1,4 +1,1 @@
-"""The page "Worksheet".
-
-Begin with worksheet_page.py.
-"""
+"""The page "Worksheet". Begin with worksheet_page.py."""

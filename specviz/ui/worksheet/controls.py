@@ -1,13 +1,14 @@
 """The worksheet's controls: counts, α, γ and costs in, a Model out; saved in the address and between pages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Self
 
 import streamlit as st
 from pydantic import Field
 
+from specviz.core.errors import InputError
 from specviz.core.numbers import localize
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real, within
@@ -15,12 +16,32 @@ from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
+from specviz.systems import ServingCounters, read_counters
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import Form
 from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import Widget
-from specviz.ui.worksheet.worksheet_state import Worksheet
+
+
+def _read(text: str, _language: str) -> ServingCounters | str:
+    """What a pasted text says, or why it cannot be used, in this language."""
+    try:
+        return read_counters(text)
+    except InputError as error:
+        return str(error)
+
+
+@dataclass(slots=True)
+class Worksheet:
+    linked: WorksheetStart | None = None  # the values of a link, where no other start has them
+    produced: WorksheetStart | None = None  # pasted counters, once they were put on the map
+    counted: Production | None = None  # what was read of them
+    counted_text: str = ""  # the text in which they were read
+    runs: int = 0  # how many of the visitor's runs were finished when the controls were last drawn
+    # once for each text: every message of the visitor draws the page again
+    read: Callable[[str, str], ServingCounters | str] = field(default_factory=lambda: lru_cache(1)(_read))
+
 
 SAYS = page_texts("worksheet")
 NUMBER, SLIDER, COUNTED = real(decimals=3), Widget("slider"), Widget("number_input")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
+from specviz.core.judge import HURTS, LOOKS, UNTOLD, judge
 from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
@@ -21,44 +21,20 @@ from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
+from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
 from specviz.measure.worksheet.serving import Production, outlook
-from specviz.measure.worksheet.starts import (
-    OPENING_DRAFT_LENGTH,
-    CostsOrigin,
-    WorksheetStart,
-    add_passes,
-    batch_starts,
-    calibrated,
-    describe_interval,
-    describe_pair,
-    start_of_file,
-    starts,
-)
-from specviz.ui.race.race_state import recorded_race
+from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
+from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import (
-    MOST_TYPED,
-    NOT_MEASURED,
-    TIMES,
-    Options,
-    button,
-    data_table,
-    download,
-    notices,
-    numbers,
-    show_words,
-    texts,
-)
-from specviz.ui.when_it_helps.when_it_helps_state import HERE, recorded_sweep
+from specviz.ui.shared.parts import chart
+from specviz.ui.watch.watch_state import WatchState
+from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_sweep
 from specviz.ui.worksheet import controls as sliders
-from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
 from specviz.ui.worksheet.figures import gap_figure, positions_figure, speedup_map
-from specviz.ui.worksheet.worksheet_state import Worksheet
 
 SAYS = page_texts("worksheet")
 
@@ -69,7 +45,7 @@ class KnownFigures:
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str], Costs]
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
-    starts: list[WorksheetStart]
+    starts: list[begin.WorksheetStart]
     last: Trace | None  # the visitor's newest run, or the recorded one before there is any
     last_source: str
 
@@ -85,38 +61,44 @@ def recorded_rows() -> list[MeasuredRun]:
 
 
 def known_runs(visitor: Session) -> KnownFigures:
-    past, costs = visitor.watch.past, visitor.watch.costs.known
-    finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
-    swept = visitor.when_it_helps.rows_of(HERE)
+    watching = visitor.of(WatchState)
+    past, costs = watching.past, watching.costs.known
+    finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
+    swept = visitor.of(WhenItHelpsState).rows_of(HERE)
     measured = [
         *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
         *(collect_laps(raced, False) or recorded_laps()),
         *(collect_rows(swept, False) or recorded_rows()),
     ]
     measured.sort(key=lambda each: each.recorded)
-    found = starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
-    if past.opened and past.opened_as == past.count and (file := start_of_file(past.opened)):
+    found = begin.starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
+    if past.opened and past.opened_as == past.count and (file := begin.start_of_file(past.opened)):
         found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
     batches = None
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [*(add_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
+    every = [*(begin.add_passes(start, passes) for start in found), *(begin.batch_starts(batches) if batches else ())]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
 
-def tab_names() -> list[str]:
-    return [SAYS[f"tab_{name}"] for name in ("gaps", "machines", "production", "exercises")]
-
-
 def show_gaps(known: KnownFigures) -> None:
     if not known.measured:
-        return notices([SAYS["no_run"]], "info")
+        return parts.notices([SAYS["no_run"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
-        _show_gap([each for each in known.measured if each.gap])
+        if split := [(run, run.gap) for run in known.measured if run.gap]:
+            names = [SAYS["gap_of"].format(run=run) for run, _ in split]
+            look: parts.Options = {"format_func": names.__getitem__, "key": "worksheet_gap_of"}
+            at = st.selectbox(SAYS["run_to_explain"], range(len(split)), **look)
+            gap = split[at][1]
+            st.markdown(gap.sentence)
+            chart(gap_figure(gap), "worksheet_gap")
+            st.caption(SAYS["gap"])
+        else:
+            parts.notices([SAYS["no_run"]], "info")
     with right:
         rows = [
             {
@@ -131,34 +113,22 @@ def show_gaps(known: KnownFigures) -> None:
             }
             for each in known.measured
         ]
-        speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
-        data_table(rows, "worksheet_gaps", columns=numbers("%d", "γ") | numbers("%.2f", "α") | speedups)
-
-
-def _show_gap(split: Sequence[MeasuredRun]) -> None:
-    if not split:
-        return notices([SAYS["no_run"]], "info")
-    names = [SAYS["gap_of"].format(run=each) for each in split]
-    places = range(len(split))
-    chosen = split[st.selectbox(SAYS["run_to_explain"], places, format_func=names.__getitem__, key="worksheet_gap_of")]
-    assert chosen.gap
-    st.markdown(chosen.gap.sentence)
-    chart(gap_figure(chosen.gap), "worksheet_gap")
-    st.caption(SAYS["gap"])
+        columns = parts.numbers(parts.TIMES, "formula", "with v, o", "by position", "measured")
+        columns |= parts.numbers("%d", "γ") | parts.numbers("%.2f", "α")
+        parts.data_table(rows, "worksheet_gaps", columns=columns)
 
 
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices([SAYS["no_run"]], "info")
+        return parts.notices([SAYS["no_run"]], "info")
     about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
     st.markdown(SAYS["exercises"].format(**about))
     with st.container(horizontal=True, key="worksheet_downloads"):
         for name, key in (("sheet", False), ("answer-key", True)):
             made = sheet(trace, SAYS["exercises_title"], known.last_source, key=key)
-            download(
-                SAYS[f"save_{name}"], made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}"
-            )
+            look: parts.Options = {"icon": ":material/print:", "key": f"worksheet_{name}"}
+            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", **look)
     _list([each.question for each in found])
     with st.expander(SAYS["save_answer-key"]):
         _list([each.answer for each in found])
@@ -168,7 +138,7 @@ def _list(texts: list[str]) -> None:
     st.html(f"<ol>{''.join(f'<li>{to_html(text)}</li>' for text in texts)}</ol>")
 
 
-def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
+def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
     outcome = st.container(key="worksheet_outcome")
     inputs, picture = st.columns([5, 8], gap="large")
     with inputs:
@@ -186,20 +156,35 @@ def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
     with st.expander(SAYS["all_terms"]):
-        _all_terms(model, start)
+        inputs, outcome = st.columns([5, 8], gap="large")
+        asked = sliders.FORM.asked
+        with inputs:
+            sliders.more_controls()
+            if model.batch == 1 and (said := _batch(model, start)):
+                st.caption(said)
+            st.caption(plain(terms.batch_shape(model)))
+        with outcome:
+            said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
+            parts.show_words(said, "worksheet-counts")
+            st.markdown(terms.symbols(model))
 
 
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
-    if alone:
-        look, said, sentence, shown = _counters_alone(alone)
+    if alone and alone.never_pays:
+        look, said, sentence = LOOKS[HURTS], advice.never(), advice.reasons(alone)
+        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
+    elif alone:
+        look, said, sentence = LOOKS[UNTOLD], advice.untold(), advice.describe_known(alone)
+        shown = [
+            ("speedup", outlook(alone).speeds, "range_help"),
+            ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
+            ("best_length", outlook(alone).lengths, "range_help"),
+        ]
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
-        look, said, sentence = (
-            judged.look,
-            SAYS["verdict"].format(headline=judged.headline),
-            terms.verdict_sentence(model),
-        )
+        look, said = judged.look, SAYS["verdict"].format(headline=judged.headline)
+        sentence = terms.verdict_sentence(model)
         even = model.terms.break_even
         shown = [
             ("speedup", times(model.terms.speedup), ""),
@@ -207,55 +192,29 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
             ("best_length", f"{model.best} ({times(model.best_speedup)})", ""),
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
-    show_words(sentence, "worksheet-verdict")
+    parts.show_words(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
             st.metric(SAYS[f"figure_{label}"], value, help=SAYS.get(explanation), width="content")
 
 
-def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
-    """How the verdict looks, the verdict, its sentences, and the figures with the names of both their texts."""
-    ahead = outlook(found)
-    speeds = ("speedup", ahead.speeds, "range_help")
-    if found.never_pays:
-        most = ("at_most", times(found.ceiling), "most_help")
-        return LOOKS[HURTS], advice.never(), advice.reasons(found), [most, speeds]
-    below = ("pays_below", SAYS["steps"].format(steps=found.tokens), "below_help")
-    shown = [speeds, below, ("best_length", ahead.lengths, "range_help")]
-    return LOOKS[UNTOLD], advice.untold(), advice.describe_known(found), shown
-
-
-def _all_terms(model: terms.WorksheetModel, start: WorksheetStart) -> None:
-    inputs, outcome = st.columns([5, 8], gap="large")
-    asked = sliders.FORM.asked
-    with inputs:
-        sliders.more_controls()
-        if said := _batch(model, start) if model.batch == 1 else "":
-            st.caption(said)
-        st.caption(plain(terms.batch_shape(model)))
-    with outcome:
-        said = terms.counts_sentence(asked.drafted, asked.accepted, asked.counted_at)
-        show_words(said, "worksheet-counts")
-        st.markdown(terms.symbols(model))
-
-
-def _batch(model: terms.WorksheetModel, start: WorksheetStart) -> str:
+def _batch(model: terms.WorksheetModel, start: begin.WorksheetStart) -> str:
     return terms.batch_sentence(model, measured=start.named_costs.contain_load)
 
 
 def show_machines(known: KnownFigures) -> None:
     rows = [dict(zip(MACHINE_COLUMNS, cells, strict=True)) for cells in (*_here(known), *_published())]
-    data_table(rows, "worksheet_machines", columns=FORMATS)
+    parts.data_table(rows, "worksheet_machines", columns=FORMATS)
     if not known.costs:
         st.caption(SAYS["no_machine"])
     st.caption(SAYS["machines"])
 
 
 FORMATS = {
-    **numbers("%d", "γ"),
-    **numbers("%.2f", "c", "v(γ+1)", "o"),
-    **texts("α"),  # some are in brackets
-    **numbers(TIMES, "modelled", "measured"),
+    **parts.numbers("%d", "γ"),
+    **parts.numbers("%.2f", "c", "v(γ+1)", "o"),
+    **parts.texts("α"),  # some are in brackets
+    **parts.numbers(parts.TIMES, "modelled", "measured"),
     "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/.*)?$"),
 }
 TableCells = tuple[str | float | None, ...]
@@ -264,13 +223,13 @@ MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(�
 
 def _here(known: KnownFigures) -> Iterator[TableCells]:
     for pair, costs in known.costs.items():
-        start, trace = calibrated(pair, costs, known.finished)
+        start, trace = begin.calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
-        task = SAYS["task_calibrated"].format(interval=describe_interval(costs, model.draft_length))
-        alpha, modelled = (localize(model.alpha, ".2f"), model.terms.speedup) if trace else (NOT_MEASURED, None)
+        task = SAYS["task_calibrated"].format(interval=begin.describe_interval(costs, model.draft_length))
+        alpha, modelled = (localize(model.alpha, ".2f"), model.terms.speedup) if trace else (parts.NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else SAYS["this_machine"]
-        yield describe_pair(pair), task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
+        yield begin.describe_pair(pair), task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
 
 
 def _published() -> Iterator[TableCells]:
@@ -280,15 +239,15 @@ def _published() -> Iterator[TableCells]:
         yield *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
     for found in GPU_ROUNDS:
         pair, task = f"{found.method} → {found.target}", SAYS["task_rounds"].format(rounds=found)
-        yield pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
+        yield pair, task, None, None, parts.NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
     for costs in GPU_COSTS:
-        length = OPENING_DRAFT_LENGTH if costs.verification else None
-        check = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else None
-        speeds = NOT_MEASURED, None, None, check, None
+        length = begin.OPENING_DRAFT_LENGTH if costs.verification else None
+        check = verification_steps(costs.verification, begin.OPENING_DRAFT_LENGTH + 1) if costs.verification else None
+        speeds = parts.NOT_MEASURED, None, None, check, None
         yield costs.pair, SAYS["task_costs"], length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
 
-def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> None:
+def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]) -> None:
     box, verdict = st.columns(2, gap="large")
 
     def changed() -> None:
@@ -297,29 +256,29 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
         with suppress(InputError):
             found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
-            costs = costs_named(chosen_start(worksheet, starts))
-            add_to_map(worksheet, serving.production_start(found, costs), found)
+            costs = sliders.costs_named(sliders.chosen_start(worksheet, starts))
+            sliders.add_to_map(worksheet, serving.production_start(found, costs), found)
             worksheet.counted_text = text
         elif worksheet.counted_text != text:
-            remove_from_map(worksheet, starts)  # what was read of another text
+            sliders.remove_from_map(worksheet, starts)  # what was read of another text
 
     with box:
-        sliders.FORM.draw("paste", height=200, max_chars=MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
+        sliders.FORM.draw("paste", height=200, max_chars=parts.MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
         st.caption(SAYS["read"])
         # None even if the state holds a number: a field with a default of its own could not be emptied
-        field: Options = {"key": "worksheet_speedup", "help": SAYS["speedup_field_help"], "on_change": changed}
+        field: parts.Options = {"key": "worksheet_speedup", "help": SAYS["speedup_field_help"], "on_change": changed}
         st.number_input(SAYS["speedup_field"], 0.0, 1e9, None, placeholder=SAYS["field_empty"], **field)
     with verdict:
         try:
             shown = _pasted(worksheet, starts)
         except InputError as error:
-            return notices([str(error)], "error")
+            return parts.notices([str(error)], "error")
         if shown is None:
-            return notices([SAYS["paste_first"]], "info")
-        _show(worksheet, shown, costs_named(chosen_start(worksheet, starts)))
+            return parts.notices([SAYS["paste_first"]], "info")
+        _show(worksheet, shown, sliders.costs_named(sliders.chosen_start(worksheet, starts)))
 
 
-def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.Production | None:
+def _pasted(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]) -> serving.Production | None:
     """What the fields hold; None for no text, an InputError where it cannot be used."""
     asked = sliders.FORM.read()
     if not asked.paste.strip():
@@ -327,11 +286,11 @@ def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.P
     counters = worksheet.read(asked.paste, current_language())
     if isinstance(counters, str):
         raise InputError(counters)
-    costs = model_now(worksheet, chosen_start(worksheet, starts))
+    costs = sliders.model_now(worksheet, sliders.chosen_start(worksheet, starts))
     return serving.production(counters, costs, asked.speedup)
 
 
-def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -> None:
+def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.CostsOrigin) -> None:
     st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
     st.markdown(advice.advice(found))
     if found.speedup is None:
@@ -345,7 +304,7 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: CostsOrigin) -
         st.caption(SAYS["not_for_map"])
     elif start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(SAYS["too_long_for_map"].format(most=MAX_DRAFT_LENGTH))
-    elif is_shown(start):
+    elif sliders.is_shown(start):
         st.caption(SAYS["on_map"])
     else:
-        button(SAYS["put_on_map"], "worksheet_use", add_to_map, worksheet, start, found)
+        parts.button(SAYS["put_on_map"], "worksheet_use", sliders.add_to_map, worksheet, start, found)

@@ -1,4 +1,4 @@
-"""What a visitor wants swept, as link and widgets hold it; the sweep under way, and what was found. No drawing."""
+"""What a visitor wants swept, as link and widgets hold it; its controls, the sweep under way, and what was found."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -6,27 +6,35 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
+import streamlit as st
 from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
+from specviz.core.numbers import localize
 from specviz.core.once import cache_once
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
-from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule, parse_tree
 from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, one_of, real, unique
-from specviz.data.links.permalink import DraftName, FixedLink, Target
+from specviz.data.links.permalink import VARIED, DraftName, FixedLink, Target
 from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
-from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_PROMPTS, PromptFile, read_prompts
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, joined, parse_rows, read_frame
+from specviz.models.draft_menu import model_label, offered_drafts
 from specviz.service.job import Items
 from specviz.service.protocol import Sweep
+from specviz.ui.session import session
+from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.form import Form, offered_workloads
 from specviz.ui.shared.job_slot import JobSlot
+from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import Widget
 from specviz.ui.when_it_helps.your_server_state import YourServer
 
@@ -122,22 +130,17 @@ class SweepChoice(FixedLink):
             settings=request.settings,
         )
 
-    @property
-    def _problem_of_tree(self) -> str | None:
-        if self.request.settings.tree is None:
-            return None
-        for method in filter(None, map(named, self.drafts)):
-            if not method.trees:
-                label = method.here.label
-                return SAYS["no_tree"].format(draft=f"{label[0].upper()}{label[1:]}")
-        return None if self.schedules == ("fixed",) else SAYS["tree_is_fixed"]
-
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
         for name, label in CHOICES.items():
             if not getattr(self, name) and not (name == "workloads" and own):
                 return SAYS["choose"].format(what=SAYS[label])
-        if problem := self._problem_of_tree:
-            return problem
+        if self.request.settings.tree is not None:
+            for method in filter(None, map(named, self.drafts)):
+                if not method.trees:
+                    label = method.here.label
+                    return SAYS["no_tree"].format(draft=f"{label[0].upper()}{label[1:]}")
+            if self.schedules != ("fixed",):
+                return SAYS["tree_is_fixed"]
         cells = len(self.plan(own).cells())
         if cells > MAX_CELLS:
             return SAYS["too_many"].format(runs=cells, most=MAX_CELLS)
@@ -302,3 +305,85 @@ def recorded_studies() -> "list[Study]":
     from specviz.measure.sweep.study import studies_of  # see above
 
     return studies_of(recorded_sweep())
+
+
+FORM = Form("when_it_helps", SweepChoice())
+SCHEDULES = page_texts("schedules")
+MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")
+SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
+MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
+
+
+def next_measurement() -> None:
+    """Folded until it is wanted: it says what is measured next, and filters none of the figures."""
+    sweeps = session().of(WhenItHelpsState)
+    sweeps.refresh()  # how long the next one takes goes by the last one
+    sweeps.unfolded |= FORM.open() != FORM.start
+    notices(FORM.came.notes)
+    with st.expander(SAYS["next"], expanded=sweeps.unfolded):
+        texts, pairs, settings = st.columns(3, gap="large")
+        with texts:
+            _draw_texts(sweeps)
+        with pairs:
+            FORM.controls.target()
+            drafts = list(dict.fromkeys([*offered_drafts(FORM.asked.target), *FORM.asked.drafts]))
+            FORM.draw("drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS)
+            FORM.draw("draft_lengths", list(range(1, MAX_DRAFT_LENGTH + 1)), **SEVERAL)
+        with settings:
+            FORM.draw("schedules", DRAFT_SCHEDULES, format_func=SCHEDULES.__getitem__, **SEVERAL)
+            FORM.draw("temperatures", TEMPERATURES, format_func=lambda x: localize(x, "g"), **SEVERAL)
+            FORM.controls.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
+            FORM.draw("constrain")
+            with st.expander(SAYS["more"]):
+                FORM.controls.draw("tree")
+                st.caption(SAYS["above_0"])
+                FORM.controls.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "tree"))
+        FORM.read()
+        _start_bar(sweeps)
+
+
+def _start_bar(sweeps: WhenItHelpsState) -> None:
+    if sweeps.slot.busy:
+        return  # what is left is said beside the figures, at this machine's pace
+    problem, said = FORM.asked.problem(sweeps.own_prompts), ""
+    if problem is None:
+        plan = FORM.asked.plan(sweeps.own_prompts)
+        cells = plan.cells()
+        asked = {pair: RunRequest("", pair.target, pair.draft) for pair in plan.pairs}
+        here = {pair: pace_here(request) for pair, request in asked.items()}
+        seconds = estimated_seconds(cells, {pair: here[pair] or quiet_pace(request) for pair, request in asked.items()})
+        figures = {"runs": len(cells), "alone": plain_runs(cells), "limit": limit_sentence(seconds)}
+        said = SAYS["size"].format(**figures, took=took(seconds, all(here.values())))
+
+    def start() -> None:
+        if FORM.asked.problem(sweeps.own_prompts) is None:
+            FORM.came.acted = True
+            sweeps.start(FORM.asked.plan(sweeps.own_prompts))
+
+    with st.container(horizontal=True, vertical_alignment="center", key="when_it_helps_start_bar"):
+        able: Options = {"type": "primary", "disabled": problem is not None}
+        button(SAYS["measure"], "when_it_helps_start", start, icon="play_arrow", **able)
+        st.markdown(f":gray[{problem}]" if problem else said, width="stretch")
+
+
+def _draw_texts(sweeps: WhenItHelpsState) -> None:
+    chosen = FORM.asked.workloads
+    offered = offered_workloads(FORM.asked.target, [f"{name}-1" for name in chosen])
+    titles = {workload.name: workload.here.title for workload in offered}
+    FORM.draw("workloads", list(titles), format_func=titles.__getitem__, **SEVERAL)
+    with st.expander(SAYS["about_workloads"]):
+        for workload in filter(None, map(find_workload, chosen)):
+            st.caption(f"**{workload.here.title}.** {workload.here.about}")
+    FORM.draw("prompts")
+    with st.expander(SAYS["own_prompts"]):  # a label that changed would close it
+        label = SAYS["prompt_file"].format(most=MAX_PROMPTS)
+        more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
+        file_uploader(label, key="when_it_helps_file", **more)
+        if sweeps.own:
+            count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
+            st.caption(SAYS["prompts_taken"].format(count=count))
+            button(SAYS["leave_out"], "when_it_helps_leave", setattr, sweeps, "own", None)
+            for line in problems[:10]:
+                st.markdown(plain(line))
+            if len(problems) > 10:
+                st.markdown(SAYS["more_lines"].format(count=len(problems) - 10))

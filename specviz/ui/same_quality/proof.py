@@ -1,23 +1,57 @@
-"""What one visitor has proved so far, and what is under way. No drawing."""
+"""What a visitor wants proved, as link and widgets hold it; what was proved so far, and what is under way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from specviz.core.request import RunRequest
+from specviz.core.settings import SETTINGS
+from specviz.data.links.page_link import DIGITS, expecting, expecting_one_of, one_of
+from specviz.data.links.permalink import RunLink
+from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
-from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
-from specviz.measure.proof.rows import (
-    DrawBatch,
-    EnumeratedRules,
-    GreedyRow,
-    Position,
-    RuleName,
-    recorded_proof,
-)
+from specviz.measure.proof import rows as records
+from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
 from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
+from specviz.ui.shared.form import Form
 from specviz.ui.shared.job_slot import JobSlot
+from specviz.ui.shared.persistent_widgets import Widget
+
+LINKS = page_texts("links")
+DRAWS = [500, 1000, 2000, 5000, 10_000, records.MOST_DRAWS]
+SWITCHES: list[records.RuleName] = [
+    rule.name for rule in (*records.RULES, records.FORGETFUL) if rule.name != "lossless"
+]
+FIRST_SWITCH: records.RuleName = "no-residual"
+FIRST_PIECES = next(rule.pieces or REAL for rule in records.RULES if rule.name == FIRST_SWITCH)
+LEAST_TEMPERATURE = 0.1
+KNOWN = expecting(lambda: LINKS["known"])
+
+
+class ProofLink(RunLink):
+    position: Annotated[records.Position, KNOWN, Widget("radio", "which_token")] = "first"
+    draws: Annotated[int, DIGITS, one_of(DRAWS), expecting_one_of(DRAWS), Widget("select_slider", "how_often")] = 2000
+    rule: Annotated[records.RuleName, one_of(SWITCHES), KNOWN, Widget("radio", "switch")] = FIRST_SWITCH
+    # of the visitor's own rule
+    accept: Annotated[AcceptName, KNOWN, Widget("radio", "piece_accept", fresh=True)] = FIRST_PIECES.accept
+    replace: Annotated[ReplaceName, KNOWN, Widget("radio", "piece_replace", fresh=True)] = FIRST_PIECES.replace
+    bonus: Annotated[BonusName, KNOWN, Widget("radio", "piece_bonus", fresh=True)] = FIRST_PIECES.bonus
+
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces(self.accept, self.replace, self.bonus)
+
+    def fitted(self) -> Self:
+        """Drawn tokens, of which the page has its own number, each drafted in one way."""
+        fitted, usual = super().fitted(), (SETTINGS["max_new_tokens"], SETTINGS["draft_schedule"])
+        temperature = fitted.request().settings.temperature
+        sampled = {"temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0}
+        return fitted.model_copy(update=sampled | {row.link: row.default for row in usual})
+
+
+FORM = Form("same_quality", ProofLink())
+
 
 ProofSource = Literal["recorded", "live", "file"]
 ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a part of the page
@@ -25,38 +59,25 @@ ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a p
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    rule: RuleName | None  # None: a student's own, from a file
-    position: Position
+    rule: records.RuleName | None  # None: a student's own, from a file
+    position: records.Position
     request: RunRequest
     source: ProofSource
-    batches: list[DrawBatch]
-
-    @property
-    def looks(self) -> list[InterimLook]:
-        return looks(self.batches)
-
-    @property
-    def place_looks(self) -> list[InterimLook]:
-        """One test of the places of the drawn tokens after each batch; empty if they were not recorded."""
-        return place_looks(self.batches)
-
-    @property
-    def finding(self) -> Finding:
-        return finding(self.batches)
+    batches: list[records.DrawBatch]
 
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
     request: RunRequest
     source: ProofSource
-    rules: EnumeratedRules
+    rules: records.EnumeratedRules
 
 
 @dataclass(slots=True)
 class StudentFile:
     """What was drawn with a student's own rule, by `specviz lab run`."""
 
-    outcomes: dict[Position, Outcome] = field(default_factory=dict)
+    outcomes: dict[records.Position, Outcome] = field(default_factory=dict)
     kind: str = ""  # of the mistake that `specviz lab check` finds in it
     problems: list[str] = field(default_factory=list)
 
@@ -71,16 +92,16 @@ class StudentFile:
 class ProofTask:
     place: ProofPlace  # of the button that started it
     request: RunRequest
-    rule: RuleName | None = None  # of draws, or the one that forgets a row
-    position: Position = "first"
+    rule: records.RuleName | None = None  # of draws, or the one that forgets a row
+    position: records.Position = "first"
 
 
 @dataclass(slots=True)
 class SameQualityState:
-    outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
-    greedy: list[GreedyRow] = field(default_factory=list)
-    near_tie: GreedyRow | None = None
-    forgotten_row: GreedyRow | None = None
+    outcomes: dict[records.RuleName, Outcome] = field(default_factory=dict)
+    greedy: list[records.GreedyRow] = field(default_factory=list)
+    near_tie: records.GreedyRow | None = None
+    forgotten_row: records.GreedyRow | None = None
     enumerated: Enumerated | None = None
     student: StudentFile = field(default_factory=StudentFile)
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
@@ -88,24 +109,22 @@ class SameQualityState:
     slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
 
     @property
-    def drawing(self) -> RuleName | None:
+    def drawing(self) -> records.RuleName | None:
         return self.task.rule if self.slot.busy and self.task else None
 
     def source(self, place: ProofPlace) -> ProofSource:
         return "live" if place in self.compared else "recorded"
 
-    @classmethod
-    def recorded(cls) -> Self:
-        found = recorded_proof()
-        if found is None:
-            return cls()
-        outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-        state = cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
+    def __post_init__(self) -> None:
+        """It begins with what was recorded for everyone."""
+        if self.outcomes or not (found := records.recorded_proof()):
+            return
+        self.outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
+        self.greedy, self.near_tie, self.forgotten_row = found.greedy, found.near_tie, found.forgotten_row
         if found.enumerated:
-            state.enumerated = Enumerated(found.request, "recorded", found.enumerated)
-        return state
+            self.enumerated = Enumerated(found.request, "recorded", found.enumerated)
 
-    def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
+    def draw(self, request: RunRequest, rule: records.RuleName, position: records.Position, draws: int) -> None:
         self.task = ProofTask("sampling" if rule == "lossless" else "switch", request, rule, position)
         self.slot.start(lambda job: Prove(job, request, rule, position, draws))
 
