@@ -398,7 +398,7 @@ def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> Rec
     batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
     if (finding(batches).state == "passes") != rule.lossless:
         sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
-    return replace(RecordedDraws(rule.name, rule.position, batches), exact=draws.exact())
+    return RecordedDraws(rule.name, rule.position, batches)
 
 
 def compared(

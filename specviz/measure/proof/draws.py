@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,10 +24,9 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule
-from specviz.measure.proof.algebra import distance, to_probs, written_by
-from specviz.measure.proof.enumeration import enumerated
-from specviz.measure.proof.other_rules import MostProbable, PiecesRule, guess_probs, rule_of_proof
-from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, EnumeratedRules, Exact, Position, RuleName, rule_text
+from specviz.measure.proof.algebra import enumerated, to_probs
+from specviz.measure.proof.other_rules import MostProbable, guess_probs, rule_of_proof
+from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, EnumeratedRules, Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -166,14 +164,6 @@ class DrawnToken:
     token_id: int
 
 
-class Acceptance(NamedTuple):
-    """The probability that the first guess is accepted: three ways to draft and to verify."""
-
-    products: float  # sum over tokens of p·q: a drawn token, accepted if the target draws the same
-    minima: float  # sum of min(p, q): a drawn token, judged by the rule of Leviathan et al. 2023
-    most_probable: float  # p(argmax q): the most probable token of q, which is then a point mass
-
-
 class Draws:
     """A prompt, a position and a rule, which can be decoded as often as needed; InputError at temperature 0."""
 
@@ -220,25 +210,24 @@ class Draws:
             mixed = (mixed * 1_000_003 + number + 1) % 2**63
         self._generator.manual_seed(mixed)
 
-    def try_one(self) -> tuple[DrawnToken | None, bool | None]:
-        """One run: its token at the position, if it got there, and whether a drafted token was accepted in it."""
+    def try_one(self) -> DrawnToken | None:
+        """One run: its token at the position, if it got there."""
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
         target = self._model_of(self._target)
         proposer, recorder = self._begin(target), self._recorder
         rounds = speculative_rounds(target, proposer, self._sampler, self._rule, token_ids, self._setup, recorder)
         first = next(rounds)
-        accepted = first.accepted > 0 if first.drafted else None
         if self._position == "after":
             if not first.rejected:
-                return None, accepted
+                return None
             start = len(token_ids)
             next(rounds)
         else:
             start += NUMBERS[self._position] - 1
             while len(token_ids) <= start:
                 next(rounds)
-        return DrawnToken(tuple(token_ids[:start]), token_ids[start]), accepted
+        return DrawnToken(tuple(token_ids[:start]), token_ids[start])
 
     def plainly(self, history: Sequence[int]) -> int:
         token_ids = list(history)
@@ -250,26 +239,6 @@ class Draws:
 
     def probabilities(self, history: Sequence[int]) -> Tensor:
         return self._sampler.scores(self._target.rows(history, 1))[0]
-
-    def acceptance(self) -> Acceptance | None:
-        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
-        if not draft.token_ids:
-            return None
-        p = self.probabilities(self._setup.prompt.token_ids)
-        if draft.draft_scores is None or isinstance(self._drafts_with, MostProbable):
-            point_mass = float(p[draft.token_ids[0]])
-            return Acceptance(point_mass, point_mass, point_mass)
-        q = draft.draft_scores[0]
-        return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
-
-    def exact(self) -> Exact | None:
-        """Of the first new token; None for a rule that is not made of pieces, and where q is 1 for the guess itself."""
-        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
-        if not isinstance(self._rule, PiecesRule) or draft.draft_scores is None:
-            return None
-        p = to_probs(self.probabilities(self._setup.prompt.token_ids))
-        accepted, written = written_by(self._rule.pieces, p, to_probs(draft.draft_scores[0]))
-        return Exact(accepted, distance(p, written))
 
     def enumerate_rules(self, seed: int) -> EnumeratedRules:
         """Every rule of pieces along one whole draft; InputError if there is none."""
@@ -316,7 +285,7 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
     total: Tensor | None = None
     for _ in range(PILOT):
         yield None
-        drawn, _ = draws.try_one()
+        drawn = draws.try_one()
         if drawn is not None:
             p = draws.probabilities(drawn.history)
             total = p if total is None else total + p
@@ -337,15 +306,12 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
         its_classes[class_of.get(token_id, len(classes))] += 1
         places[min(PLACES - 1, int(PLACES * place_of(p, token_id, random.random())))] += 1
 
-    histories, tries, proposed, accepted = Counter[tuple[int, ...]](), 0, 0, 0
+    histories, tries = Counter[tuple[int, ...]](), 0
     while histories.total() < each:
         if tries >= PATIENCE * each:
             raise InputError(say("never_rejected"))
-        drawn, first_accepted = draws.try_one()
         tries += 1
-        proposed += first_accepted is not None
-        accepted += bool(first_accepted)
-        if drawn is not None:
+        if drawn := draws.try_one():
             histories[drawn.history] += 1
             p, token_id = draws.probabilities(drawn.history), draws.plainly(drawn.history)
             add("speculative", p, drawn.token_id)
@@ -355,21 +321,13 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
     for history, count in histories.items():
         total += count * draws.probabilities(history)[ids].double()
     expected: list[float] = total.tolist()
-    products, minima, most_probable = draws.acceptance() or (None, None, None)
     return DrawBatch(
         tokens=[*map(draws.text_of, classes), "any other"],
         speculative=counts["speculative"][0],
         plain=counts["plain"][0],
         expected=[*expected, max(0.0, histories.total() - sum(expected))],
-        texts=len(histories),
-        tries=tries,
-        proposed=proposed,
-        accepted=accepted,
-        sum_of_products=products,
-        sum_of_minima=minima,
         speculative_places=counts["speculative"][1],
         plain_places=counts["plain"][1],
-        most_probable=most_probable,
     )
 
 

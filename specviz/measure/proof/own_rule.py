@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from specviz.core.texts import Sentences
 from specviz.data.lessons.lab_words import lab_words
-from specviz.measure.proof.pieces import PieceName, Pieces
-from specviz.measure.proof.rows import EnumeratedRules, TokenShare, judged_key, rule_texts
+from specviz.measure.proof.rows import EnumeratedRules, PieceName, Pieces, TokenShare, judged_key, rule_texts
 
 say = Sentences("own_rule")
 SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities

@@ -6,8 +6,18 @@ from specviz.core.settings import SETTINGS
 from specviz.data.links.page_link import DIGITS, expecting, expecting_one_of, one_of
 from specviz.data.links.permalink import RunLink
 from specviz.data.texts import page_texts
-from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
-from specviz.measure.proof.rows import FORGETFUL, MOST_DRAWS, RULES, Position, RuleName
+from specviz.measure.proof.rows import (
+    FORGETFUL,
+    MOST_DRAWS,
+    REAL,
+    RULES,
+    AcceptName,
+    BonusName,
+    Pieces,
+    Position,
+    ReplaceName,
+    RuleName,
+)
 from specviz.ui.shared.form import Form
 from specviz.ui.shared.persistent_widgets import Widget
 
