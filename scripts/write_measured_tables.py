@@ -147,16 +147,6 @@ def _said(measured: MeasuredMethods) -> str:
     return (
         f"Measured on {measured.machine.machine}, {measured.created}: {measured.prompts} prompts of each kind of text, "
         f"{measured.tokens} tokens, {measured.repeats} repeats, target {measured.target} in {measured.target_dtype}."
-        f"{_disturbed(measured)}"
-    )
-
-
-def _disturbed(measured: MeasuredMethods) -> str:
-    if not measured.disturbed:
-        return ""
-    return (
-        f" Another program ran meanwhile: a step of the target took {measured.slowdown:.1f} times as long as on the "
-        "quiet machine. So these speedups are too high; tokens per target call are counted, so they are exact."
     )
 
 

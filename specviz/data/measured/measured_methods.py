@@ -21,7 +21,6 @@ POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
 # After a drafter's name: how its draft is made or verified, and the end of the method's title.
 ENDINGS = {" tree": " (tree)", " argmax": " (most probable drafts)", " block": " (block verification)"}
 TREE, ARGMAX, BLOCK = ENDINGS
-SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -146,17 +145,6 @@ class MeasuredMethods:
     repeats: int
     temperatures: list[TemperatureFigures]
     quiet: Quiet | None = None
-
-    @property
-    def slowdown(self) -> float:
-        """How many times as long as calibrated a step of the target took; 1 where that is not known."""
-        steps = [part.target_step_ms for part in self.temperatures if self.quiet]
-        return max(steps) / self.quiet.calibrated_step_ms if self.quiet and steps else 1.0
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether other programs slowed the steps, so that its speedups are too high."""
-        return self.slowdown > SLOWEST
 
     @property
     def greedy(self) -> TemperatureFigures | None:

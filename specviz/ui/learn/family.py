@@ -87,6 +87,4 @@ def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> t
 
 
 def _source(measured: MeasuredMethods) -> str:
-    disturbed = SAYS["disturbed"] if measured.disturbed else ""
-    said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-    return " ".join(filter(None, [said, disturbed]))
+    return SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
