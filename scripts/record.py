@@ -38,9 +38,8 @@ from specviz.data.prompts.workloads import DEFAULT_PRESET, STORY, WORKLOADS, Pre
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate, make_drafter
 from specviz.game.game import GameRequest, dump_turn
 from specviz.measure.compare import run_both
-from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.measure.proof.findings import finding
-from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import (
     BATCHES,
     PATH,

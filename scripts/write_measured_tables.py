@@ -13,8 +13,15 @@ from typing import Any
 
 from scripts.write_cards import table
 from specviz.core.files import APP_FOLDER, MEASURED, RESULTS
-from specviz.data.measured.measured_methods import ALL, FILE, MeasuredMethod, MeasuredMethods, read_methods
-from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.measured.measured_methods import (
+    ALL,
+    FILE,
+    MeasuredMethod,
+    MeasuredMethods,
+    PeerSystem,
+    read_methods,
+    recorded_peers,
+)
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
 

@@ -12,8 +12,7 @@ from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.measure.calibration import calibrate
 from specviz.measure.compare import quality
-from specviz.measure.proof.draws import Draws, draw_batches
-from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel

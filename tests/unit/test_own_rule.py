@@ -12,7 +12,7 @@ from specviz.core.trace import parse_trace
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run, read_draws
 from specviz.measure.proof.algebra import BONUS, Probs, distance, enumerated, to_probs, written_by
-from specviz.measure.proof.own_rule import judge_pieces
+from specviz.measure.proof.findings import judge_pieces
 from specviz.measure.proof.rows import RULES, DrawBatch, Pieces, RuleName, judging, recorded_proof, rule_text
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known

@@ -1,6 +1,7 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field
 from specviz.core.drafters import exit_layers, spoken
 from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.judge import Judgement, judge
+from specviz.core.once import cache_once
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -159,3 +161,47 @@ def read_methods(path: Path) -> MeasuredMethods:
 @read_once("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
     return read_methods(FILE)
+
+
+PeerSystem = Literal["ours", "transformers", "llama.cpp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """One system on one kind of text: medians over its prompts, in milliseconds a token."""
+
+    plain_ms: float
+    speculative_ms: float
+    gain: float
+    interval: list[float]  # of the gain, 95 %, over prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """On how many prompts a way of decoding wrote our text, and drafted and accepted as many tokens as we did."""
+
+    prompts: int
+    same_text: int
+    same_counts: int | None = None  # None: the system does not report them
+
+
+@dataclass(frozen=True, slots=True)
+class PeersOptions:
+    prompts: int  # of each kind
+    repeats: int
+    tokens: int
+    draft_length: int
+    target: str
+    draft: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    machine: Machine
+    quiet: Quiet
+    options: PeersOptions
+    kinds: dict[str, dict[PeerSystem, Decoding]]
+    agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
+
+
+recorded_peers = cache_once(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))

@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
-from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
+from specviz.measure.proof.findings import OwnRuleFinding, judge_pieces
 from specviz.measure.proof.rows import AcceptName, BonusName, ReplaceName, piece_titles, rule_text, rule_texts
 from specviz.ui.same_quality.asked import FORM
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
