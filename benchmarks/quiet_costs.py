@@ -24,9 +24,9 @@ import torch
 
 from benchmarks.quiet import quiet_machine, steady_calibration
 from specviz import load_model
-from specviz.core.costs import Costs
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import DisturbedError
+from specviz.core.metrics import Costs
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter

@@ -38,9 +38,8 @@ from specviz.data.prompts.workloads import DEFAULT_PRESET, STORY, WORKLOADS, Pre
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate, make_drafter
 from specviz.game.game import GameRequest, dump_turn
 from specviz.measure.compare import run_both
-from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.measure.proof.findings import finding
-from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import (
     BATCHES,
     PATH,
@@ -398,7 +397,7 @@ def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> Rec
     batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
     if (finding(batches).state == "passes") != rule.lossless:
         sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
-    return replace(RecordedDraws(rule.name, rule.position, batches), exact=draws.exact())
+    return RecordedDraws(rule.name, rule.position, batches)
 
 
 def compared(

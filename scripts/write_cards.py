@@ -98,18 +98,10 @@ def as_a_draft(names: Sequence[str], measured: MeasuredMethods) -> str:
         {measured.target_dtype}; a step of {TARGET} takes {greedy.target_step_ms:.2f} ms. Tokens per target call, the
         share accepted at each position among the guesses that were judged there, and c (one guess, in target steps) at
         draft length {POSITIONS_AT}. The speedup is at the draft length that did best on the other prompts of the kind,
-        with its 95 % interval over prompts. Other machines differ, and so does what pays: the app measures yours.
-        {_disturbed(measured)}"""
+        with its 95 % interval over prompts. Other machines differ, and so does what pays: the app measures yours."""
     rows = [_row(name, kind, greedy) for kind in KINDS for name in names]
     titles = ["", "", "tokens per target call", "accepted by position", "c", "speedup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
-
-
-def _disturbed(measured: MeasuredMethods) -> str:
-    if not measured.disturbed:
-        return ""
-    return f"""Another program ran meanwhile: a step took {measured.slowdown:.1f} times as long as on the quiet
-        machine, so the speedups are too high."""
 
 
 def _row(name: str, kind: str, greedy: TemperatureFigures) -> list[str]:

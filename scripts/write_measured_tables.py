@@ -13,8 +13,15 @@ from typing import Any
 
 from scripts.write_cards import table
 from specviz.core.files import APP_FOLDER, MEASURED, RESULTS
-from specviz.data.measured.measured_methods import ALL, FILE, MeasuredMethod, MeasuredMethods, read_methods
-from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.measured.measured_methods import (
+    ALL,
+    FILE,
+    MeasuredMethod,
+    MeasuredMethods,
+    PeerSystem,
+    read_methods,
+    recorded_peers,
+)
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
 
@@ -147,16 +154,6 @@ def _said(measured: MeasuredMethods) -> str:
     return (
         f"Measured on {measured.machine.machine}, {measured.created}: {measured.prompts} prompts of each kind of text, "
         f"{measured.tokens} tokens, {measured.repeats} repeats, target {measured.target} in {measured.target_dtype}."
-        f"{_disturbed(measured)}"
-    )
-
-
-def _disturbed(measured: MeasuredMethods) -> str:
-    if not measured.disturbed:
-        return ""
-    return (
-        f" Another program ran meanwhile: a step of the target took {measured.slowdown:.1f} times as long as on the "
-        "quiet machine. So these speedups are too high; tokens per target call are counted, so they are exact."
     )
 
 

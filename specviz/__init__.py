@@ -11,7 +11,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace, read_trace
 
 if TYPE_CHECKING:
-    from specviz.core.result import summary
+    from specviz.core.verdict import summary
     from specviz.decoding import (
         ModelDrafter,
         PromptLookupDrafter,
@@ -34,7 +34,7 @@ _LATER = {
     "load_model": "specviz.models.loading",
     "record_assisted_generation": "specviz.decoding.assisted",
     "show": "specviz.player.offline",
-    "summary": "specviz.core.result",
+    "summary": "specviz.core.verdict",
 }
 
 __version__ = "1.0.0"  # as in pyproject.toml

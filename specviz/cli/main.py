@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from specviz import __version__
-from specviz.cli import bench, compare, lab, lessons, models, sweep, traces
+from specviz.cli import bench, lab, lessons, sweep, traces
 from specviz.cli.options import PROGRAM
 from specviz.cli.output import safe
 from specviz.core.errors import InputError, UnmetError
@@ -29,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="specviz COMMAND --help describes a command, with examples.",
 )
-for commands in (models, traces, compare, sweep, bench, lessons):
+for commands in (traces, sweep, bench, lessons):
     app.add_typer(commands.group)
 app.add_typer(lessons.lesson_group, name="lesson", help="Check a lesson plan, a YAML file, or write its sheet and key.")
 app.add_typer(lab.group, name="lab", help="Write the rules of speculative decoding yourself, and check them.")

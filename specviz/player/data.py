@@ -10,10 +10,9 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
-from specviz.core.costs import interval_of_median
 from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, costs, count, running, speedup_at
+from specviz.core.metrics import Costs, costs, count, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH

@@ -12,11 +12,10 @@ from specviz.core.names import forward_in_words, short_name
 from specviz.core.numbers import localize
 from specviz.core.operator_settings import operator_setting
 from specviz.core.replay import DraftGuesses
-from specviz.core.result import explain_no_result
 from specviz.core.settings import facts as facts_of
 from specviz.core.texts import fill, join_choices
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
+from specviz.core.verdict import Verdict, compare_texts, explain_no_result, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.lessons.story import Option, Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace

@@ -5,9 +5,9 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
-from specviz.core.result import Result
 from specviz.core.settings import DraftSchedule
 from specviz.core.texts import Words
+from specviz.core.verdict import Result
 from specviz.data.lessons.story import Focus, Phase, Picture, Tour
 from specviz.data.links.hidden import View
 

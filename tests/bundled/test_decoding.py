@@ -12,8 +12,7 @@ from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.measure.calibration import calibrate
 from specviz.measure.compare import quality
-from specviz.measure.proof.draws import Draws, draw_batches
-from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel
@@ -100,7 +99,5 @@ def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: st
     draws = Draws(target, head, STORY, settings, "lossless", "second")
     (batch,) = [found for found in draw_batches(draws, 0, 20, [0]) if found]
     assert sum(batch.speculative) == 20
-    acceptance = draws.acceptance()
-    assert 0 < acceptance[0] < acceptance[1] <= 1
     (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), lambda: target) if row]
     assert row.identical

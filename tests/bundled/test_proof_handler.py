@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.measure.proof.draws import Draws
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_proof, recorded_proof
 from specviz.models.catalogue import bundled_names
@@ -107,13 +106,6 @@ def test_what_is_stored_follows_from_both_models_and_a_tree_is_refused(workshop:
     proof = known(recorded_proof())
     if proof.changed_weights:
         pytest.skip("recorded with other weights: run python -m scripts.record proof")
-    request = proof.request
-    pair = load_model(request.target), load_model(request.draft)
-    stored = {each.rule: each.exact for each in proof.draws if each.exact}
-    assert stored.keys() >= {"lenient", "typical", "ensemble"}
-    for rule, exact in stored.items():
-        again = known(Draws(*pair, request.prompt, request.settings, rule, "first").exact())
-        assert (again.accepted, again.distance) == pytest.approx((exact.accepted, exact.distance), abs=1e-4), rule
     command = wire.EnumerateRules(4, proof.request)
     assert wire.parse_command(wire.dump_command(command)) == command
     (again,) = found(enumerate_rules_steps(command, workshop))

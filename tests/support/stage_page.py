@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from playwright.sync_api import BrowserContext, Page, Route
 
 from specviz.core.files import ASSETS, BROWSER
-from specviz.core.result import result_of
+from specviz.core.verdict import result_of
 from specviz.data.texts import asset
 from specviz.player.data import stage_data
 from specviz.player.html_file import MARK, inline_json, program

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, ModelDrafter
-from specviz.cli.compare import comparison_json
+from specviz.cli.sweep import comparison_json
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import count
 from specviz.core.settings import MAX_SEED, repeat_settings

@@ -22,7 +22,7 @@ from specviz.decoding import (
     speculative_decode,
 )
 from specviz.decoding.speculative import DraftLength
-from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.draws import greedy_row
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward

@@ -10,7 +10,7 @@ import pytest
 
 from specviz import DecodeSettings, ModelDrafter
 from specviz.cli import plots
-from specviz.cli.compare import print_comparison
+from specviz.cli.sweep import print_comparison
 from specviz.core.trace import PrefillSeconds, Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace

@@ -13,12 +13,11 @@ from specviz.core.judge import judge, widen_for_next_run
 from specviz.core.names import first_words, machine_in_words
 from specviz.core.readable import merged, readable, spelled
 from specviz.core.replay import DraftGuesses, replay
-from specviz.core.result import result_of
 from specviz.core.rounds import Candidate, ResidualCandidate, Round
 from specviz.core.settings import SETTINGS
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
-from specviz.core.verdict import compare_texts, is_trusted, verdict_of_run
+from specviz.core.verdict import compare_texts, is_trusted, result_of, verdict_of_run
 from specviz.player.data import compared, differences, draft_name, run_name, stage_data
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
 from specviz.ui.watch.tried import TriedRun, tried_row

@@ -16,8 +16,7 @@ from specviz.data.lessons.questions import PEERS
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, KINDS, POSITIONS_AT, stored_methods
-from specviz.data.measured.peers import recorded_peers
+from specviz.data.measured.measured_methods import ALL, KINDS, POSITIONS_AT, recorded_peers, stored_methods
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.models.catalogue import CARDS_MACHINE, PAIRS, known_models

@@ -7,10 +7,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from benchmarks import quiet_costs as program
-from specviz.core.costs import Costs, interval_of_median
 from specviz.core.errors import DisturbedError
-from specviz.core.result import KnownCosts
+from specviz.core.metrics import Costs, interval_of_median
 from specviz.core.trace import Machine
+from specviz.core.verdict import KnownCosts
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, known_costs
 from specviz.measure.calibration import TURNS, Calibration, check_costs

@@ -8,10 +8,9 @@ import pytest
 
 import specviz
 from specviz.core import metrics
-from specviz.core.frames import ROUND_COLUMNS, TOKEN_COLUMNS, token_frame
 from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
+from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace, token_frame
 from specviz.core.verdict import verdict_of_run
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace

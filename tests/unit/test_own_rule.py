@@ -11,11 +11,9 @@ from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run, read_draws
-from specviz.measure.proof.algebra import BONUS, Probs, distance, to_probs, written_by
-from specviz.measure.proof.enumeration import enumerated
-from specviz.measure.proof.own_rule import judge_pieces
-from specviz.measure.proof.pieces import Pieces, judging
-from specviz.measure.proof.rows import RULES, DrawBatch, RuleName, recorded_proof, rule_text
+from specviz.measure.proof.algebra import BONUS, Probs, distance, enumerated, to_probs, written_by
+from specviz.measure.proof.findings import judge_pieces
+from specviz.measure.proof.rows import RULES, DrawBatch, Pieces, RuleName, judging, recorded_proof, rule_text
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 
@@ -127,7 +125,6 @@ ONE = BATCHES_OF_ONE[0]
         [replace(ONE, plain=[0] * len(ONE.plain))],
         [replace(ONE, expected=[1e8] * len(ONE.expected))],
         [replace(ONE, speculative_places=[1] * 20)],
-        [replace(ONE, accepted=ONE.tries + 1)],
         [ONE, replace(ONE, tokens=[*ONE.tokens[:-1], "others"])],
         [replace(ONE, speculative=[0] * 31, plain=[0] * 31, expected=[0.0] * 31)],
     ],

@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from specviz.core.metrics import Costs
-from specviz.core.result import KnownCosts, result_of
 from specviz.core.trace import Trace
-from specviz.core.verdict import doubts
+from specviz.core.verdict import KnownCosts, doubts, result_of
 from tests.unit.test_verdict import (
     CALIBRATED,
     CALIBRATED_SCARCE,

@@ -100,7 +100,7 @@ def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float], 
     draws = sum(speculative)
     names = [f"t{i}" for i in range(len(shares))]
     expected = [draws * p for p in shares]
-    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, *places)
+    return DrawBatch(names, speculative, plain, expected, *places)
 
 
 def places_of(random: Random, shares: Sequence[float], counts: Sequence[int]) -> list[int]:
@@ -232,7 +232,7 @@ def test_places_show_what_the_counts_hide() -> None:
             counts = [a + b for a, b in zip(counts, mine, strict=True)]
             places = [a + b for a, b in zip(places, places_of(random, right, mine), strict=True)]
             expected = [a + 100 * p for a, p in zip(expected, right, strict=True)]
-        batches.append(DrawBatch(["a", "b", "c"], counts, counts, expected, 2, 200, 200, 100, 0.2, 0.5, places, places))
+        batches.append(DrawBatch(["a", "b", "c"], counts, counts, expected, places, places))
     assert all(one.p_value >= findings.LIMIT for one in findings.looks(batches))
     assert findings.finding(batches).failed_by == "places"
 

@@ -1,4 +1,4 @@
-/** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
+/** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/verdict.py. */
 
 import { fixed } from "../shared/localize.js";
 import { percent } from "../shared/numbers.js";

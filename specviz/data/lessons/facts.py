@@ -166,7 +166,6 @@ def method_facts() -> Facts:
     measured = stored_methods()
     return {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
-        "methods_load": SAYS["busy"] if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
         **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},

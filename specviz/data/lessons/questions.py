@@ -17,7 +17,7 @@ from specviz.data.lessons.facts import facts_of, stopping, swept_kinds, swept_sp
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
-from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.measured.measured_methods import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import page_texts
 

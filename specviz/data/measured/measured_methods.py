@@ -1,6 +1,7 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field
 from specviz.core.drafters import exit_layers, spoken
 from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.judge import Judgement, judge
+from specviz.core.once import cache_once
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -21,7 +23,6 @@ POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
 # After a drafter's name: how its draft is made or verified, and the end of the method's title.
 ENDINGS = {" tree": " (tree)", " argmax": " (most probable drafts)", " block": " (block verification)"}
 TREE, ARGMAX, BLOCK = ENDINGS
-SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -148,17 +149,6 @@ class MeasuredMethods:
     quiet: Quiet | None = None
 
     @property
-    def slowdown(self) -> float:
-        """How many times as long as calibrated a step of the target took; 1 where that is not known."""
-        steps = [part.target_step_ms for part in self.temperatures if self.quiet]
-        return max(steps) / self.quiet.calibrated_step_ms if self.quiet and steps else 1.0
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether other programs slowed the steps, so that its speedups are too high."""
-        return self.slowdown > SLOWEST
-
-    @property
     def greedy(self) -> TemperatureFigures | None:
         return next((part for part in self.temperatures if part.temperature == 0), None)
 
@@ -171,3 +161,47 @@ def read_methods(path: Path) -> MeasuredMethods:
 @read_once("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
     return read_methods(FILE)
+
+
+PeerSystem = Literal["ours", "transformers", "llama.cpp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """One system on one kind of text: medians over its prompts, in milliseconds a token."""
+
+    plain_ms: float
+    speculative_ms: float
+    gain: float
+    interval: list[float]  # of the gain, 95 %, over prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """On how many prompts a way of decoding wrote our text, and drafted and accepted as many tokens as we did."""
+
+    prompts: int
+    same_text: int
+    same_counts: int | None = None  # None: the system does not report them
+
+
+@dataclass(frozen=True, slots=True)
+class PeersOptions:
+    prompts: int  # of each kind
+    repeats: int
+    tokens: int
+    draft_length: int
+    target: str
+    draft: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    machine: Machine
+    quiet: Quiet
+    options: PeersOptions
+    kinds: dict[str, dict[PeerSystem, Decoding]]
+    agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
+
+
+recorded_peers = cache_once(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))

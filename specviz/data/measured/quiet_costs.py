@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from specviz.core.costs import Costs
 from specviz.core.files import RESULTS, read_once, read_stored
-from specviz.core.result import KnownCosts
+from specviz.core.metrics import Costs
 from specviz.core.texts import Sentences
 from specviz.core.trace import Machine, Trace
-from specviz.core.verdict import doubts
+from specviz.core.verdict import KnownCosts, doubts
 from specviz.data.measured.measured_methods import Quiet
 
 say = Sentences("quiet_costs")

@@ -4,31 +4,43 @@ Many draws begin with the same prompt, and most ask for the same passes of the m
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from specviz.core.errors import InputError
+from specviz.core.metrics import first_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Sentences
+from specviz.core.trace import Round
 from specviz.decoding import DraftContext, Proposer, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
-from specviz.decoding.sampler import Sampling
+from specviz.decoding.sampler import Greedy, Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.verification import AcceptanceRule
-from specviz.measure.proof.algebra import distance, to_probs, written_by
-from specviz.measure.proof.enumeration import enumerated
-from specviz.measure.proof.other_rules import MostProbable, PiecesRule, guess_probs, rule_of_proof
-from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, EnumeratedRules, Exact, Position, RuleName, rule_text
+from specviz.decoding.verification import AcceptanceRule, make_rule
+from specviz.measure.compare import next_logits
+from specviz.measure.proof.algebra import enumerated, to_probs
+from specviz.measure.proof.other_rules import MostProbable, guess_probs, rule_of_proof
+from specviz.measure.proof.rows import (
+    CLASSES,
+    PLACES,
+    Contenders,
+    DrawBatch,
+    EnumeratedRules,
+    GreedyRow,
+    NearTie,
+    Position,
+    RuleName,
+    rule_text,
+)
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -166,14 +178,6 @@ class DrawnToken:
     token_id: int
 
 
-class Acceptance(NamedTuple):
-    """The probability that the first guess is accepted: three ways to draft and to verify."""
-
-    products: float  # sum over tokens of p·q: a drawn token, accepted if the target draws the same
-    minima: float  # sum of min(p, q): a drawn token, judged by the rule of Leviathan et al. 2023
-    most_probable: float  # p(argmax q): the most probable token of q, which is then a point mass
-
-
 class Draws:
     """A prompt, a position and a rule, which can be decoded as often as needed; InputError at temperature 0."""
 
@@ -220,25 +224,24 @@ class Draws:
             mixed = (mixed * 1_000_003 + number + 1) % 2**63
         self._generator.manual_seed(mixed)
 
-    def try_one(self) -> tuple[DrawnToken | None, bool | None]:
-        """One run: its token at the position, if it got there, and whether a drafted token was accepted in it."""
+    def try_one(self) -> DrawnToken | None:
+        """One run: its token at the position, if it got there."""
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
         target = self._model_of(self._target)
         proposer, recorder = self._begin(target), self._recorder
         rounds = speculative_rounds(target, proposer, self._sampler, self._rule, token_ids, self._setup, recorder)
         first = next(rounds)
-        accepted = first.accepted > 0 if first.drafted else None
         if self._position == "after":
             if not first.rejected:
-                return None, accepted
+                return None
             start = len(token_ids)
             next(rounds)
         else:
             start += NUMBERS[self._position] - 1
             while len(token_ids) <= start:
                 next(rounds)
-        return DrawnToken(tuple(token_ids[:start]), token_ids[start]), accepted
+        return DrawnToken(tuple(token_ids[:start]), token_ids[start])
 
     def plainly(self, history: Sequence[int]) -> int:
         token_ids = list(history)
@@ -250,26 +253,6 @@ class Draws:
 
     def probabilities(self, history: Sequence[int]) -> Tensor:
         return self._sampler.scores(self._target.rows(history, 1))[0]
-
-    def acceptance(self) -> Acceptance | None:
-        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
-        if not draft.token_ids:
-            return None
-        p = self.probabilities(self._setup.prompt.token_ids)
-        if draft.draft_scores is None or isinstance(self._drafts_with, MostProbable):
-            point_mass = float(p[draft.token_ids[0]])
-            return Acceptance(point_mass, point_mass, point_mass)
-        q = draft.draft_scores[0]
-        return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
-
-    def exact(self) -> Exact | None:
-        """Of the first new token; None for a rule that is not made of pieces, and where q is 1 for the guess itself."""
-        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
-        if not isinstance(self._rule, PiecesRule) or draft.draft_scores is None:
-            return None
-        p = to_probs(self.probabilities(self._setup.prompt.token_ids))
-        accepted, written = written_by(self._rule.pieces, p, to_probs(draft.draft_scores[0]))
-        return Exact(accepted, distance(p, written))
 
     def enumerate_rules(self, seed: int) -> EnumeratedRules:
         """Every rule of pieces along one whole draft; InputError if there is none."""
@@ -316,7 +299,7 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
     total: Tensor | None = None
     for _ in range(PILOT):
         yield None
-        drawn, _ = draws.try_one()
+        drawn = draws.try_one()
         if drawn is not None:
             p = draws.probabilities(drawn.history)
             total = p if total is None else total + p
@@ -337,15 +320,12 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
         its_classes[class_of.get(token_id, len(classes))] += 1
         places[min(PLACES - 1, int(PLACES * place_of(p, token_id, random.random())))] += 1
 
-    histories, tries, proposed, accepted = Counter[tuple[int, ...]](), 0, 0, 0
+    histories, tries = Counter[tuple[int, ...]](), 0
     while histories.total() < each:
         if tries >= PATIENCE * each:
             raise InputError(say("never_rejected"))
-        drawn, first_accepted = draws.try_one()
         tries += 1
-        proposed += first_accepted is not None
-        accepted += bool(first_accepted)
-        if drawn is not None:
+        if drawn := draws.try_one():
             histories[drawn.history] += 1
             p, token_id = draws.probabilities(drawn.history), draws.plainly(drawn.history)
             add("speculative", p, drawn.token_id)
@@ -355,21 +335,13 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
     for history, count in histories.items():
         total += count * draws.probabilities(history)[ids].double()
     expected: list[float] = total.tolist()
-    products, minima, most_probable = draws.acceptance() or (None, None, None)
     return DrawBatch(
         tokens=[*map(draws.text_of, classes), "any other"],
         speculative=counts["speculative"][0],
         plain=counts["plain"][0],
         expected=[*expected, max(0.0, histories.total() - sum(expected))],
-        texts=len(histories),
-        tries=tries,
-        proposed=proposed,
-        accepted=accepted,
-        sum_of_products=products,
-        sum_of_minima=minima,
         speculative_places=counts["speculative"][1],
         plain_places=counts["plain"][1],
-        most_probable=most_probable,
     )
 
 
@@ -378,3 +350,128 @@ def place_of(p: Tensor, token_id: int, v: float) -> float:
     own = p[token_id]
     before = p.double()[p > own].sum() + p.double()[:token_id][p[:token_id] == own].sum()
     return min(1.0, float(before) + v * float(own))
+
+
+TEXT_SHOWN = 60  # characters shown before the place where two outputs differ
+
+LoadExact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
+
+
+class LoggingModel(CachedModel):
+    def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
+        super().__init__(loaded, vocabulary)
+        # for each: the tokens of the text before it, the logits after each token of the text that it read, (n,
+        # vocabulary), and how many tokens it read at once
+        self.passes: list[tuple[int, Tensor, int]] = []
+        self.forgotten = 0  # rows of the text that its cache lacks
+
+    def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
+        before = self.length + self.forgotten
+        logits = super().read(tokens, parents)
+        self.passes.append((before, logits, len(logits)))
+        return logits
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        """As `CachedModel.crop`. Of a tree, only the rows of the path belong to the text."""
+        if path is not None:
+            before, logits, read = self.passes.pop()
+            self.passes.append((before, logits[list(path)], read))
+        super().crop(length, path)
+
+    def decided(self, place: int) -> Tensor:
+        """The logits after the first `place` tokens of the text, from the last pass that computed them."""
+        before, logits, _ = self._pass(place)
+        return logits[place - 1 - before]
+
+    def batch(self, place: int) -> int:
+        return self._pass(place)[2]
+
+    def _pass(self, place: int) -> tuple[int, Tensor, int]:
+        covers = (one for one in reversed(self.passes) if one[0] < place <= one[0] + len(one[1]))
+        return next(covers)
+
+
+class ForgetsOneRow(LoggingModel):
+    """WRONG: at the first rejection it removes one row too many from its cache, the last accepted token's."""
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        if not self.forgotten and length < self.length:
+            self.forgotten = 1
+        super().crop(length - self.forgotten, path)
+
+
+def greedy_row(
+    target: LoadedModel,
+    draft: Loaded,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    exact: LoadExact,
+    preset: str = "",
+    forgets: bool = False,
+) -> Iterator[GreedyRow | None]:
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
+    settings = replace(settings, temperature=0.0)
+    drafter = fit_drafter(target, draft, settings)
+    setup = drafter.set_up(target, prompt, settings)
+    plain_model = LoggingModel(target, setup.vocabulary)
+    speculative_model = (ForgetsOneRow if forgets else LoggingModel)(target, setup.vocabulary)
+    start = setup.prompt.token_ids
+    plain, speculative = list(start), list(start)
+    yield from plain_model.prefill_steps(start[:-1])
+    for _ in autoregressive_steps(plain_model, Greedy(), plain, setup, None):
+        yield None
+    proposer = drafter.begin(DraftContext(setup, Greedy(), target=speculative_model))
+    yield from speculative_model.prefill_steps(start[:-1])
+    recorder, rule = Recorder(setup.token_texts, Greedy(), False), make_rule(settings, torch.Generator())
+    yield from proposer.read_prompt()
+    rounds: list[Round] = []
+    for round in speculative_rounds(speculative_model, proposer, Greedy(), rule, speculative, setup, recorder):
+        rounds.append(round)
+        yield None
+    at = first_difference(speculative, plain)
+    tie = None if at is None else near_tie(setup, plain_model, speculative_model, plain, speculative, at, exact)
+    yield GreedyRow(
+        preset=preset,
+        prompt=setup.prompt.text,
+        target=target.name,
+        draft=drafter.info.name,
+        dtype=target.info.dtype,
+        draft_length=settings.draft_length,
+        tokens=len(plain) - len(start),
+        same=len(plain) - len(start) if at is None else at - len(start),
+        drafted=sum(len(round.drafted) for round in rounds),
+        accepted=sum(round.accepted for round in rounds),
+        near_tie=tie,
+        tree=settings.tree,
+    )
+
+
+def near_tie(
+    setup: RunSetup,
+    plain_model: LoggingModel,
+    speculative_model: LoggingModel,
+    plain: list[int],
+    speculative: list[int],
+    at: int,
+    exact: LoadExact,
+) -> NearTie:
+    """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
+    ids = (plain[at], speculative[at])
+    dtype = setup.target.info.dtype
+
+    def contenders(way: str, dtype: str, logits: Tensor) -> Contenders:
+        return Contenders(way, dtype, float(logits[ids[0]]), float(logits[ids[1]]))
+
+    before = setup.target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
+    return NearTie(
+        position=at - len(setup.prompt.token_ids),
+        text=str(before)[-TEXT_SHOWN:],
+        plain_token=setup.token_texts[ids[0]],
+        speculative_token=setup.token_texts[ids[1]],
+        batch=speculative_model.batch(at),
+        ways=[
+            contenders("one token", dtype, plain_model.decided(at)),
+            contenders("batched", dtype, speculative_model.decided(at)),
+            contenders("float32", "float32", next_logits(exact(), plain[:at])),
+        ],
+    )

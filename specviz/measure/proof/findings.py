@@ -15,13 +15,26 @@ from typing import Literal, TypeVar
 from specviz.core.numbers import localize
 from specviz.core.texts import Sentences
 from specviz.core.theory import least
-from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
+from specviz.data.lessons.lab_words import lab_words
+from specviz.measure.proof.rows import (
+    BATCHES,
+    PLACES,
+    DrawBatch,
+    EnumeratedRules,
+    PieceName,
+    Pieces,
+    TokenShare,
+    judged_key,
+    rule_texts,
+)
 
 say = Sentences("proof")
+say_rule = Sentences("own_rule")
 Number = TypeVar("Number", int, float)
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
+SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities
 DecoderName = Literal["speculative", "plain"]
 FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
 LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
@@ -175,3 +188,42 @@ def odds(p_value: float) -> str:
     if p_value > 1e-6:
         return say("odds", number=1 / p_value)
     return say("odds_about", power=f"{-math.log10(p_value):.0f}".translate(RAISED))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRuleFinding:
+    lossless: bool
+    distances: list[float]  # at each guess, and after the last one
+    tokens: list[TokenShare]  # at the place of the largest distance
+    sentence: str
+    mistakes: list[str]  # a sentence for each piece that is not the best
+
+
+def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
+    judged, bonus = rules.judged[judged_key(pieces)], rules.bonus[pieces.bonus]
+    after = max(bonus.distances) > max(judged.distances)
+    worst = bonus if after else judged
+    distance = max(worst.distances)
+    if pieces.lossless:
+        by_ratio = pieces.accept == "ratio"
+        sentence = say_rule("proved_ratio" if by_ratio else "proved_equal")
+    elif distance < SEEN:
+        sentence = say_rule("not_here")
+    else:
+        token, number = worst.tokens[0], worst.distances.index(distance) + 1
+        place = say_rule("after", count=len(rules.guesses)) if after else say_rule("at", number=number)
+        text, target, written = token.text.strip() or "␣", token.target, token.written
+        sentence = say_rule("refuted", place=place, text=text, target=target, written=written, distance=distance)
+    kinds, accepted = lab_words()["judge"].kinds, say_rule("accepted", share=judged.accepted[0])
+    lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in rule_texts() if rule.pieces}
+    return OwnRuleFinding(
+        pieces.lossless,
+        [*judged.distances, *bonus.distances],
+        worst.tokens,
+        f"{sentence} {accepted}",
+        [
+            kinds.get(name) or lossy.get(name) or say_rule("without_rejected")
+            for name in (pieces.wrong, pieces.bonus)
+            if name and name != "from_target"
+        ],
+    )

@@ -25,8 +25,7 @@ from specviz.decoding.verification import (
     residual,
 )
 from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, Probs, one_hot, to_probs
-from specviz.measure.proof.pieces import Pieces
-from specviz.measure.proof.rows import CLASSES, RULES, RuleName
+from specviz.measure.proof.rows import CLASSES, RULES, Pieces, RuleName
 
 say = Sentences("decoding")
 

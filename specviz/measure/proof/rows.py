@@ -1,32 +1,50 @@
 """A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, AliasChoices, Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from specviz.core.files import ASSETS, read_once
 from specviz.core.outside import MostItems
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
 from specviz.core.texts import AppTexts, NonEmptyText
-from specviz.measure.proof.pieces import (
-    ENSEMBLE_WEIGHT,
-    LENIENCE,
-    TOP_ACCEPTED,
-    TYPICAL_ALPHA,
-    TYPICAL_THRESHOLD,
-    BonusName,
-    PieceName,
-    Pieces,
-)
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 
+TOP_ACCEPTED = 10  # "top_k": a guess is accepted if it is one of this many most probable tokens
+LENIENCE = 0.3  # "lenient": q is multiplied by it before the comparison
+# "typical": the limits of Medusa's own code (posterior_threshold and posterior_alpha in medusa/model/medusa_model.py)
+TYPICAL_THRESHOLD, TYPICAL_ALPHA = 0.09, 0.3
+ENSEMBLE_WEIGHT = 0.5  # "ensemble": of the target; the draft has the rest
 BATCHES = 10  # a proof by sampling has this many parts; the test is made once after each
 MOST_DRAWS = 20_000
 CLASSES = 30  # the most probable tokens, each counted by itself
 PLACES = 20  # equal parts of the probability, in which the places of drawn tokens are counted
 
+# A rule as a choice of three pieces: when a guess is accepted, what replaces it, and the bonus. algebra.py has their
+# arithmetic, assets/texts/tables/pieces.yaml their names.
+AcceptName = Literal[
+    "ratio",
+    "accepted_when_equal",
+    "always_accepted",
+    "all_or_nothing",
+    "upside_down",
+    "top_k",
+    "lenient",
+    "typical",
+    "ensemble",
+]
+ReplaceName = Literal[
+    "leftover", "without_rejected", "replaced_from_target", "replaced_from_draft", "most_probable_instead"
+]
+BonusName = Literal["from_target", "most_probable_bonus", "bonus_of_last_row", "bonus_forgotten"]
+PieceName = AcceptName | ReplaceName | BonusName
+# Nothing is lost with these only: each way to accept leaves a part of p, and this replacement writes it.
+PARTNERS: dict[AcceptName, ReplaceName] = {"ratio": "leftover", "accepted_when_equal": "without_rejected"}
+RIGHT_BONUS: tuple[BonusName, ...] = ("from_target", "bonus_forgotten")  # the second is slower, and nothing else
 RuleName = Literal[
     "lossless",
     "match",
@@ -60,6 +78,34 @@ LimitText = Annotated[NonEmptyText, AfterValidator(lambda text: text.format(**LI
 
 
 @dataclass(frozen=True, slots=True)
+class Pieces:
+    """A rule; the names of wrong pieces are those of mistakes in assets/texts/lab.yaml or of rules."""
+
+    accept: AcceptName = "ratio"
+    replace: ReplaceName = "leftover"
+    bonus: BonusName = "from_target"
+
+    @property
+    def wrong(self) -> PieceName | None:
+        """The piece that makes judged places wrong."""
+        if self.replace == PARTNERS.get(self.accept):
+            return None
+        return self.replace if self.accept == "ratio" else self.accept
+
+    @property
+    def lossless(self) -> bool:
+        return self.wrong is None and self.bonus in RIGHT_BONUS
+
+
+REAL = Pieces()
+
+
+def judging() -> Iterator[Pieces]:
+    """Every way to judge a guess."""
+    return (Pieces(accept, replace) for accept, replace in product(get_args(AcceptName), get_args(ReplaceName)))
+
+
+@dataclass(frozen=True, slots=True)
 class RuleText:
     """What the page says about a rule; assets/texts/tables/rules.yaml explains the fields."""
 
@@ -85,7 +131,6 @@ def rule_text(name: RuleName) -> RuleText:
 
 # A student's file has batches too, so each part of them has a bound.
 DrawnCount = Annotated[int, Field(ge=0, le=10**9)]
-DrawnShare = Annotated[float, Field(ge=0, le=1.001, allow_inf_nan=False)]
 DrawnCounts = Annotated[list[DrawnCount], MostItems(CLASSES + 1)]
 BatchTokens = Annotated[list[Annotated[str, Field(max_length=300)]], MostItems(CLASSES + 1)]
 PlaceCounts = Annotated[list[DrawnCount], MostItems(PLACES)]
@@ -100,17 +145,9 @@ class DrawBatch:
     speculative: DrawnCounts  # how often the speculative loop wrote each class
     plain: DrawnCounts  # how often plain decoding did, once after each of the same texts
     expected: ExpectedDraws  # the expected count: the sum of the target's probabilities after those texts
-    texts: DrawnCount  # number of different texts before the position
-    tries: DrawnCount  # runs that were made; more than draws if not every run has the position
-    proposed: DrawnCount  # runs whose first round drafted something
-    # Of these, runs whose first drafted token was accepted; older files call it "kept".
-    accepted: Annotated[DrawnCount, Field(validation_alias=AliasChoices("accepted", "kept"))]
-    sum_of_products: DrawnShare | None  # sum over tokens of p·q for the first drafted token; None without a draft
-    sum_of_minima: DrawnShare | None  # sum of min(p, q)
     # How often the place of the drawn token (see `draws.place_of`) is in each twentieth; empty in older files.
     speculative_places: PlaceCounts = field(default_factory=list)
     plain_places: PlaceCounts = field(default_factory=list)
-    most_probable: DrawnShare | None = None  # p of the token that q finds most probable; None in older files
 
     @property
     def draws(self) -> int:
@@ -198,20 +235,10 @@ def judged_key(pieces: Pieces) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
-    """Of a rule at the first token, from the probabilities of both models: nothing is drawn."""
-
-    accepted: float  # probability that the first drafted token is accepted
-    distance: float  # total variation distance of the written token from the target, over the whole vocabulary
-
-
-@dataclass(frozen=True, slots=True)
 class RecordedDraws:
     rule: RuleName
     position: Position
     batches: list[DrawBatch]
-    # None for rules that are not made of pieces, and in older files
-    exact: Annotated[Exact | None, Field(exclude_if=lambda exact: exact is None)] = None
 
 
 @dataclass(frozen=True, slots=True)

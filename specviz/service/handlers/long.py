@@ -17,8 +17,7 @@ from specviz.core.texts import Sentences
 from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
 from specviz.measure.compare import PairedRuns, comparison_of, costs_steps
-from specviz.measure.proof.draws import Draws, draw_batches
-from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.measure.proof.other_rules import chain_only
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.race import RacePrompt

@@ -23,8 +23,7 @@ def show_family(_: LearnState) -> None:
     st.markdown(f"## {SAYS['family_title']}")
     st.html(family_table(measured))
     if measured:
-        said = SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
-        st.caption(f"{said} {SAYS['disturbed']}" if measured.disturbed else said)
+        st.caption(SAYS["family"].format(prompts=measured.prompts, machine=plain(measured.machine.machine)))
     st.caption(SAYS["family_read"].format(day=write_day(READ_ON)))
     st.markdown(f"## {SAYS['served_title']}")
     titles = [title for column, title in enumerate(family().columns) if column not in FIGURES]

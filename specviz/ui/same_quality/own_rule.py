@@ -8,10 +8,8 @@ import streamlit as st
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
-from specviz.measure.proof.findings import finding
-from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
-from specviz.measure.proof.pieces import AcceptName, BonusName, ReplaceName
-from specviz.measure.proof.rows import piece_titles, rule_text, rule_texts
+from specviz.measure.proof.findings import OwnRuleFinding, finding, judge_pieces
+from specviz.measure.proof.rows import AcceptName, BonusName, ReplaceName, piece_titles, rule_text, rule_texts
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.proof import FORM, Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator

@@ -11,7 +11,7 @@ from specviz.data.links.permalink import RunLink
 from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
 from specviz.measure.proof import rows as records
-from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
+from specviz.measure.proof.rows import REAL, AcceptName, BonusName, Pieces, ReplaceName
 from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.shared.form import Form

@@ -11,7 +11,7 @@ import streamlit as st
 from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
-from specviz.core.result import result_of, waiting
+from specviz.core.verdict import result_of, waiting
 from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.links.hidden import PARAMETER, View, written
 from specviz.data.links.permalink import link_of

@@ -91,12 +91,11 @@ def show_by_method() -> None:
 
 
 def where(measured: MeasuredMethods) -> str:
-    disturbed = [SAYS["disturbed"].format(times=localize(measured.slowdown, ".1f"))] * measured.disturbed
     figures = {"prompts": measured.prompts, "tokens": measured.tokens, "repeats": measured.repeats}
     names = (measured.machine.machine, measured.created, measured.target, measured.target_dtype)
     named = dict(zip(("machine", "day", "target", "dtype"), map(plain, names), strict=True))
     recorded = SAYS["methods_recorded"].format(**named, **figures)
-    return " ".join([":material/history:", recorded, SAYS["read_before"], *disturbed])
+    return " ".join([":material/history:", recorded, SAYS["read_before"]])
 
 
 def reading(part: TemperatureFigures, kind: str) -> str:
