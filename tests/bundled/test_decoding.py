@@ -102,5 +102,5 @@ def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: st
     assert sum(batch.speculative) == 20
     acceptance = draws.acceptance()
     assert 0 < acceptance[0] < acceptance[1] <= 1
-    (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), lambda: target) if row]
+    (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), target) if row]
     assert row.identical

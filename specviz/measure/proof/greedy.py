@@ -1,6 +1,6 @@
 """The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -23,8 +23,6 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
 TEXT_SHOWN = 60  # characters shown before the place where two outputs differ
-
-LoadExact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
 
 
 class LoggingModel(CachedModel):
@@ -75,11 +73,14 @@ def greedy_row(
     draft: Loaded,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
-    exact: LoadExact,
+    exact: LoadedModel,
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache.
+
+    `exact` is the target in float32.
+    """
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
@@ -123,7 +124,7 @@ def near_tie(
     plain: list[int],
     speculative: list[int],
     at: int,
-    exact: LoadExact,
+    exact: LoadedModel,
 ) -> NearTie:
     """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
     ids = (plain[at], speculative[at])
@@ -142,6 +143,6 @@ def near_tie(
         ways=[
             contenders("one token", dtype, plain_model.decided(at)),
             contenders("batched", dtype, speculative_model.decided(at)),
-            contenders("float32", "float32", next_logits(exact(), plain[:at])),
+            contenders("float32", "float32", next_logits(exact, plain[:at])),
         ],
     )
