@@ -111,21 +111,15 @@ class RunFiles:
             os.utime(self._where / name)
 
     def write_with_room(self, name: str, content: bytes) -> None:
-        """Write a whole file. On a full disk the oldest runs go, as many as take twice its bytes at most."""
+        """Write a whole file. On a full disk the oldest runs go, as many as take its bytes, and no more for one run."""
         try:
-            return self.write(name, content)
+            self.write(name, content)
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            problem, room = error, 2 * len(content)
-        for old, _, size in reversed(self._runs()):
-            if old == name or room <= 0:
-                continue
-            self.remove(old)
-            room -= size
-            with suppress(OSError):
-                return self.write(name, content)
-        raise problem
+            runs = self._runs()
+            self.remove_oldest(len(runs), sum(size for _, _, size in runs) - len(content), name)
+            self.write(name, content)
 
     def remove_oldest(self, most: int, most_bytes: int, newest: str) -> None:
         """Remove the oldest files where there are more, or where they take more, and what ended servers began.

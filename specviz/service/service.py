@@ -2,7 +2,7 @@
 
 import atexit
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -34,7 +34,7 @@ from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
 from specviz.service.limits import ServiceLimits
-from specviz.service.run_store import RunStore, StoredRun, answers
+from specviz.service.run_store import RunStore, answers
 from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
 
 MAX_PROMPT_CHARACTERS = 100_000
@@ -113,7 +113,7 @@ class EngineService:
         self._most_at_once = limits.sessions_at_once
         self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
-        self._store = store or RunStore(None)
+        self.store = store or RunStore(None)
         self._costs: dict[str, wire.CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
@@ -192,14 +192,6 @@ class EngineService:
             self._sessions.leave(session, monotonic())
             self._changed.notify_all()
 
-    def stored_run(self, run_id: str) -> StoredRun | None:
-        """A finished run by its id, whoever asked for it; any text may be asked for."""
-        return self._store.get(run_id)
-
-    def stored_runs(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
-        """Several of them, for a list: see `RunStore.each`."""
-        return self._store.each(ids, most_bytes)
-
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
         key = sharing_key(wire.Calibrate(0, request, language=current_language()))
@@ -219,14 +211,14 @@ class EngineService:
 
     def close(self) -> None:
         self._fleet.close()
-        self._store.close()
+        self.store.close()
         atexit.unregister(self.close)
 
     def _find_result(self, key: str, command: wire.JobCommand) -> JobResult | None:
         if isinstance(command, wire.Calibrate):
             costs = self._costs.get(key)
             return costs if costs and costs.attempt >= command.attempt else None
-        run = self._store.latest(key)
+        run = self.store.latest(key)
         return run.result if run and answers(run.result, datetime.now(UTC)) else None
 
     def _replace(self, ticket: Ticket) -> None:
@@ -244,7 +236,7 @@ class EngineService:
         if job.key is None:
             return
         if isinstance(result, RunResult) and isinstance(job.command, wire.Run):
-            named = self._store.save(job.key, job.command.request, result)
+            named = self.store.save(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
         elif isinstance(result, wire.CostsResult):
             self._costs[job.key] = replace(result, beside=job.view.beside)
