@@ -111,11 +111,6 @@ class Job:
     def id(self) -> int:
         return self.view.job
 
-    @property
-    def watched(self) -> bool:
-        """Whether a visitor waits for it; all others are long jobs."""
-        return self.command.task.watched
-
     def __post_init__(self) -> None:
         its = {name for name in self.command.models if method_named(name).loads == "model"}
         self.others = its - set(bundled_names())
@@ -123,7 +118,7 @@ class Job:
         if self.others:
             self.tokens = LARGER * (2 * prompt + LONG)
         else:
-            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.watched else LONG)
+            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.command.watched else LONG)
 
     @property
     def found(self) -> tuple[int, int]:

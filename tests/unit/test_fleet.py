@@ -59,8 +59,6 @@ def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
 class Engine:
     """An engine that acts when it is told. What it wrote before its end is still read."""
 
-    pid = 0
-
     def __init__(self, on_line: OnLine, on_end: OnEnd) -> None:
         self.on_line, self.on_end = on_line, on_end
         self.to_engine, self.to_server = deque[bytes](), deque[bytes]()
@@ -314,6 +312,20 @@ def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
     world.settle()
     assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
     assert {job.view.state for job in world.jobs} == {"done"}
+
+
+def test_a_stop_that_others_outlive_ends_no_engine() -> None:
+    world = World(("run", "run"), cancels=1)
+    for _ in world.asked:
+        world.ask()
+    while not all(job.view.rounds for job in world.jobs):
+        for name in world.actions():
+            if name in world.actions():
+                world.act(name)
+    world.act("cancel 1")
+    world.settle()
+    assert len(world.made) == 1
+    assert [job.view.state for job in world.jobs] == ["cancelled", "done"]
 
 
 def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:

@@ -10,7 +10,7 @@ from specviz.measure.race import RacePrompt
 from specviz.service import protocol as wire
 from specviz.service.job import Job, JobView, advance
 from specviz.service.limits import ServiceLimits
-from specviz.service.schedule import Schedule, end_turn
+from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions, address_block
 
 HUB, OTHER_HUB, THIRD_HUB = (
@@ -92,7 +92,7 @@ def in_turns(jobs: list[Job]) -> list[Job]:
     line, order = list(jobs), []
     while line:
         order.append(line.pop(0))
-        end_turn(line, order[-1].command)
+        line.sort(key=lambda job: job.command.shares(order[-1].command))
     return order
 
 
