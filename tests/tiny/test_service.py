@@ -351,24 +351,6 @@ def test_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() ->
     assert ended.wait(PATIENCE)
 
 
-def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before: a job that was handed to it in that moment lost one of its two lives."""
-    service = start(silence=0.2)
-    (driver,) = service._fleet.drivers
-    kill, ready = Child.kill, list[bool]()
-
-    def look(self: Child) -> None:
-        ready.append(driver.ready)
-        kill(self)
-
-    monkeypatch.setattr(Child, "kill", look)
-    until_state(service, run(service, "ada", "deaf"), "failed")
-    assert ready
-    assert not any(ready)
-
-
 def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -> None:
     service = start(reconnect=0.05)
     gone, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
@@ -556,16 +538,6 @@ def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, c
     listen(lines(), Mailbox())  # type: ignore[arg-type]
     assert ended == [0]
     assert "RuntimeError: injected" in capfd.readouterr().err
-
-
-def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Start) -> None:
-    service = start(deaths=100)
-    job = service.submit("ada", "sweep", sweep_of)
-    for cells in (1, 2):
-        until(service, lambda cells=cells: service.view(job).items == cells)  # type: ignore[misc]
-        (engine,) = engine_pids(service)
-        os.kill(engine, signal.SIGKILL)
-    assert until_state(service, job, "done").items == 3
 
 
 def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

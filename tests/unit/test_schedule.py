@@ -107,11 +107,6 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
     assert address_block("") == ""
 
 
-def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
-    first, second, third, other = (make_long(session) for session in ("ada", "ada", "ada", "bob"))
-    assert in_turns([first, second, third, other]) == [first, other, second, third]
-
-
 def test_watched_jobs_go_before_long_ones_and_a_new_request_has_the_place_of_the_old_one() -> None:
     server = Server(ServiceLimits(tokens_at_once=0))
     held, long, run, old, new = make_run("ada"), make_long("bob"), make_run("cleo"), make_run("dan"), make_run("dan")
