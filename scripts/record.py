@@ -405,7 +405,7 @@ def compared(
 ) -> GreedyRow:
     """A prompt's greedy comparison; the target in float32 judges it."""
     exact = loaded(DEFAULT_TARGET)
-    rows = greedy_row(target, draft, preset.text, settings, lambda: exact, preset.name, forgets=forgets)
+    rows = greedy_row(target, draft, preset.text, settings, exact, preset.name, forgets=forgets)
     return next(row for row in rows if row)
 
 

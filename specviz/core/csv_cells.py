@@ -1,8 +1,10 @@
 """Text in a CSV that a person opens in a spreadsheet: no cell of a file that is written here is read as a formula."""
 
+import csv
+import io
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +25,13 @@ def marked(text: str) -> str:
 
 def unmarked(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def csv_text(rows: Iterable[Iterable[object]], end: str = "\n") -> str:
+    """Rows as a CSV, their cells as they are."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator=end).writerows(rows)
+    return written.getvalue()
 
 
 def csv_of(frame: "pd.DataFrame", cell: Callable[[str], str] = safe_cell, *, header: bool = True) -> str:

@@ -1,14 +1,12 @@
 """A game as a text that its player's browser holds, and back. What comes back is checked: anyone can send it."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.outside import MostItems, check_density, outside
@@ -40,9 +38,7 @@ def game_csv(plan: rules.GamePlan, games: Sequence[Sequence[rules.Turn]], name: 
             own = [safe_cell(name[:MAX_NAME]), *game, preset.name, str(number)]
             figures = [str(getattr(count([round]), figure)) for round in rounds for figure in FIGURES]
             rows.append([*own, safe_cell(draft_text(rounds[0])), *figures, *models])
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(rows)
-    return written.getvalue()
+    return csv_text(rows)
 
 
 SAYS = page_texts("be_the_draft")

@@ -14,7 +14,6 @@ from specviz.core.texts import Sentences
 from specviz.models.memory import is_out_of_memory
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
-from specviz.service.schedule import end_turn
 
 say = Sentences("service")
 CROWD = 4  # jobs at once
@@ -79,10 +78,6 @@ class AtWork:
     def job(self) -> int:
         return self.command.job
 
-    @property
-    def watched(self) -> bool:
-        return self.command.task.watched
-
 
 def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
     """The job that works now: the first in line of those that somebody watches, or of the long ones.
@@ -91,7 +86,7 @@ def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
     share of every cycle: they end however many visitors keep coming. `now` is in seconds of the monotonic clock.
     """
     ready = [task for task in line if not task.waits]
-    watched, long = ([task for task in ready if task.watched is each] for each in (True, False))
+    watched, long = ([task for task in ready if task.command.watched is each] for each in (True, False))
     new = [task for task in watched if not task.shown]
     first = long if now % CYCLE >= CYCLE - LONG_SHARE else watched
     return next(iter([*new, *first, *watched, *long]), None)
@@ -166,9 +161,9 @@ class Bench:
             self._send(wire.EngineAlive(task.job))  # the server ends an engine that says nothing for long
         if not task.loading:
             task.seconds, task.turn = task.seconds + now - began, task.turn + now - began
-        if task.turn >= TURN or (shows and task.watched and not task.shown):
+        if task.turn >= TURN or (shows and task.command.watched and not task.shown):
             task.turn = 0.0
-            end_turn(self._line, task.command)
+            self._end_turn(task)
         task.shown = task.shown or shows
 
     def _send(self, event: wire.JobEvent) -> None:
@@ -179,9 +174,13 @@ class Bench:
         """Each job that came has exactly one last word. Its number may come again as soon as that is sent."""
         self._line.remove(task)
         self._mail.forget(task.job)
-        end_turn(self._line, task.command)
+        self._end_turn(task)
         self._send(last)
         self._said_of = None
+
+    def _end_turn(self, had: AtWork) -> None:
+        """The jobs of its owners' network go behind all others, those of the session last of all."""
+        self._line.sort(key=lambda task: task.command.shares(had.command))
 
 
 def _sentence(error: Exception) -> str:

@@ -28,8 +28,6 @@ QUIET = {
 class RunningEngine(Protocol):
     """An engine that has been started: a process here (`Child`), or a stream of a service on another machine."""
 
-    @property
-    def pid(self) -> int: ...  # on this machine; 0 where it is on another one
     def listen(self) -> None: ...
     def send(self, line: bytes) -> None: ...
     def kill(self) -> None: ...
@@ -50,10 +48,6 @@ class Child:
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()  # to write; None: the last one
         self._reader = Thread(target=self._read, name="engine-reader", daemon=True)
         Thread(target=self._write, name="engine-writer", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def listen(self) -> None:
         """Start reading what the engine writes. Not part of `__init__`: the caller must know its child by then."""

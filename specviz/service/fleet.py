@@ -12,7 +12,6 @@ from functools import partial
 from itertools import chain
 from threading import Condition, Thread
 from time import monotonic
-from typing import Literal
 
 from specviz.core.languages import set_language
 from specviz.core.texts import Sentences
@@ -87,11 +86,8 @@ class Fleet:
             driver.close()
 
     @property
-    def state(self) -> Literal["starting", "ready", "resting"]:
-        """Resting: engines died too often, so none is started for a while."""
-        if self.restarts.resting:
-            return "resting"
-        return "ready" if any(driver.ready for driver in self.drivers) else "starting"
+    def ready(self) -> bool:
+        return any(driver.ready for driver in self.drivers)
 
     def enqueue(self, job: Job, instead_of: Job | None = None) -> None:
         """Let the job wait for an engine; it fails at once while the engines rest."""
@@ -170,11 +166,6 @@ class EngineDriver:
             self._changed.notify_all()
         if self._thread:
             self._thread.join(10)
-
-    @property
-    def pid(self) -> int | None:
-        """The engine's process id; None while there is no engine on this machine."""
-        return (self._child.pid or None) if self._child else None
 
     # ---- the driver's thread
 

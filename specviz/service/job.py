@@ -37,12 +37,6 @@ class RunResult:
     def rounds(self) -> int:
         return len(self.trace.rounds)
 
-    @property
-    def compared(self) -> bool:
-        """Whether the target alone has written as much as the first round: from then on there is a speedup so far."""
-        plain, rounds = self.trace.autoregressive, self.trace.rounds
-        return plain is not None and bool(rounds) and len(plain.token_ids) >= len(rounds[0].emitted_ids)
-
 
 @dataclass(frozen=True, slots=True)
 class Items(Generic[T]):
@@ -84,7 +78,11 @@ class JobView:
 
     @property
     def compared(self) -> bool:
-        return isinstance(self.result, RunResult) and self.result.compared
+        """Whether the target alone has written as much as the first round: from then on there is a speedup so far."""
+        run = self.result.trace if isinstance(self.result, RunResult) else None
+        if not (run and run.rounds and run.autoregressive):
+            return False
+        return len(run.autoregressive.token_ids) >= len(run.rounds[0].emitted_ids)
 
     @property
     def items(self) -> int:
@@ -113,11 +111,6 @@ class Job:
     def id(self) -> int:
         return self.view.job
 
-    @property
-    def watched(self) -> bool:
-        """Whether a visitor waits for it; all others are long jobs."""
-        return self.command.task.watched
-
     def __post_init__(self) -> None:
         its = {name for name in self.command.models if method_named(name).loads == "model"}
         self.others = its - set(bundled_names())
@@ -125,7 +118,7 @@ class Job:
         if self.others:
             self.tokens = LARGER * (2 * prompt + LONG)
         else:
-            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.watched else LONG)
+            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.command.watched else LONG)
 
     @property
     def found(self) -> tuple[int, int]:
@@ -169,8 +162,13 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             return replace(view, state="loading") if view.state == "waiting" else view
         case wire.JobProgress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
-        case wire.JobItem():
-            return _add_item(view, event)
+        case wire.JobItem(item=wire.CostsResult()):
+            return replace(view, state="running", loading=None, result=event.item)
+        case wire.JobItem(task=task, item=item):
+            before = result.items if isinstance(result, Items) else ()
+            progress = view.progress and replace(view.progress, done=len(before) + 1)
+            found = Items(task, (*before, item))
+            return replace(view, state="running", loading=None, progress=progress, result=found)
         case wire.JobFinished():
             return replace(view, state="done")
         case wire.JobFailed(message=message):
@@ -188,12 +186,3 @@ def _run_after(run: RunResult, event: wire.Rounds) -> RunResult:
         plain = replace(plain, seconds_per_token=seconds, token_ids=[*before.token_ids, *plain.token_ids])
     rounds = [*trace.rounds, *event.rounds]
     return replace(run, trace=replace(trace, rounds=rounds, output=event.output, autoregressive=plain or before))
-
-
-def _add_item(view: JobView, event: wire.JobItem) -> JobView:
-    if isinstance(event.item, wire.CostsResult):
-        return replace(view, state="running", loading=None, result=event.item)
-    before = view.result.items if isinstance(view.result, Items) else ()
-    progress = view.progress and replace(view.progress, done=len(before) + 1)
-    found = Items(event.task, (*before, event.item))
-    return replace(view, state="running", loading=None, progress=progress, result=found)

@@ -61,6 +61,15 @@ class JobCommand(JobMessage):
         return _TASK_OF[type(self)]
 
     @property
+    def watched(self) -> bool:
+        """Whether a visitor waits for it; all others are long jobs."""
+        return self.task.watched
+
+    def shares(self, had: "JobCommand") -> list[bool]:
+        """Which owners it shares with a job that had a turn: a line that is sorted by it lets others go first."""
+        return [one == other for one, other in zip(self.owners, had.owners, strict=True)]
+
+    @property
     def asked(self) -> list[RunRequest]:
         """What it reads, and with which models; no settings."""
         raise NotImplementedError
@@ -191,7 +200,7 @@ class JobKind:
     command: type[JobCommand]
     handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
     item: Any  # the type of what it finds; None for a run, which has events of its own
-    watched: bool = False  # whether a visitor waits for it; all others are long jobs, see `bench.choose_job`
+    watched: bool = False
     resumes: bool = True  # whether it goes on after the items that it has sent; otherwise it begins again
 
 

@@ -46,7 +46,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 PREFIX = "new-"  # of files that are not complete
 STORED = re.compile(r"-(\d+\.\d{6})-")  # in a name: when, in seconds since 1970
 IN_MEMORY = 64  # runs
-TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
+TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each; one run may have more
 ON_DISK = 500  # files
 OF_ONE_REQUEST = 3  # files
 DISK_BYTES = 200_000_000
@@ -111,21 +111,15 @@ class RunFiles:
             os.utime(self._where / name)
 
     def write_with_room(self, name: str, content: bytes) -> None:
-        """Write a whole file. On a full disk the oldest runs go, as many as take twice its bytes at most."""
+        """Write a whole file. On a full disk the oldest runs go, as many as take its bytes, and no more for one run."""
         try:
-            return self.write(name, content)
+            self.write(name, content)
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            problem, room = error, 2 * len(content)
-        for old, _, size in reversed(self._runs()):
-            if old == name or room <= 0:
-                continue
-            self.remove(old)
-            room -= size
-            with suppress(OSError):
-                return self.write(name, content)
-        raise problem
+            runs = self._runs()
+            self.remove_oldest(len(runs), sum(size for _, _, size in runs) - len(content), name)
+            self.write(name, content)
 
     def remove_oldest(self, most: int, most_bytes: int, newest: str) -> None:
         """Remove the oldest files where there are more, or where they take more, and what ended servers began.
@@ -239,23 +233,12 @@ def store_wanted() -> "RunStore":
 class RunStore:
     """Bounded, in memory and on disk; a disk that fails is said in the log, and memory goes on. Safe between threads.
 
-    Args:
-        folder: of the files, made when it is first needed, or a URL for fsspec; None stores in memory only.
-        in_memory: most runs in memory; the ones not used for the longest time go first.
-        on_disk: most files; the ones not written or opened for the longest time go first.
-        tokens: most drafted and emitted tokens of the runs in memory; one run may have more.
+    `folder` is of the files, or a URL for fsspec; None stores in memory only. What was not written or opened for the
+    longest time goes first.
     """
 
-    def __init__(
-        self,
-        folder: Path | str | None,
-        *,
-        in_memory: int = IN_MEMORY,
-        on_disk: int = ON_DISK,
-        tokens: int = TOKENS_IN_MEMORY,
-    ) -> None:
+    def __init__(self, folder: Path | str | None) -> None:
         self.files = RunFiles(folder) if folder is not None else None
-        self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
         self._lock, self._reading = Lock(), Lock()
@@ -322,7 +305,7 @@ class RunStore:
             if newest:
                 self._latest[run.key] = run.result.id
             tokens = sum(tokens_in(one.result.trace) for one in self._runs.values())
-            while len(self._runs) > self._in_memory or (len(self._runs) > 1 and tokens > self._most_tokens):
+            while len(self._runs) > IN_MEMORY or (len(self._runs) > 1 and tokens > TOKENS_IN_MEMORY):
                 old_id, old = self._runs.popitem(last=False)
                 tokens -= tokens_in(old.result.trace)
                 if self._latest.get(old.key) == old_id:
@@ -354,7 +337,7 @@ class RunStore:
         name = f"{_short(run.key)}-{time():.6f}-{run.result.id}.json"
         try:
             files.write_with_room(name, _STORED.dump_json(run))
-            files.remove_oldest(self._on_disk, DISK_BYTES, name)
+            files.remove_oldest(ON_DISK, DISK_BYTES, name)
         except OSError as error:
             _log.warning("A run cannot be stored in %s: %s", files, error)
         except Exception:  # the executor would hide it

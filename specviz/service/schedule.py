@@ -7,23 +7,9 @@ for all three.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
 
 from specviz.service.job import Job
 from specviz.service.limits import ServiceLimits
-from specviz.service.protocol import JobCommand
-
-
-class InLine(Protocol):
-    command: JobCommand
-
-
-T = TypeVar("T", bound=InLine)
-
-
-def end_turn(line: list[T], had: JobCommand) -> None:
-    """The jobs of its owners' network go behind all others, those of the session last of all."""
-    line.sort(key=lambda job: [one == other for one, other in zip(job.command.owners, had.owners, strict=True)])
 
 
 class Schedule:
@@ -44,7 +30,7 @@ class Schedule:
 
     def jobs(self) -> list[Job]:
         """In their order: those that somebody watches go before long ones."""
-        return sorted(self._line, key=lambda job: not job.watched)
+        return sorted(self._line, key=lambda job: not job.command.watched)
 
     def pick_for(self, running: Sequence[Job], others: Sequence[Sequence[Job]]) -> Job | None:
         """Take out the job that this engine gets now. It is left to an engine that has fewer and may have it too.
@@ -56,7 +42,7 @@ class Schedule:
                 return None
             if self._fits(job, running) and not any(len(o) < len(running) and self._fits(job, o) for o in others):
                 self.remove(job)
-                end_turn(self._line, job.command)
+                self._line.sort(key=lambda other: other.command.shares(job.command))
                 return job
         return None
 
@@ -70,11 +56,11 @@ class Schedule:
             return None  # one stops already
         kept_out = [new for new in self._line if not any(self._fits(new, each) for each in (running, *others))]
         for job in running:
-            if job.watched or job.wanted != "end" or not job.gets_on:
+            if job.command.watched or job.wanted != "end" or not job.gets_on:
                 continue
             fitting = [new for new in kept_out if self._fits(new, [other for other in running if other is not job])]
             had_turn = any(job.found) and now - job.taken_at >= self._limits.turn
-            if any(new.watched for new in fitting) or (had_turn and (fitting or self._limits.shared)):
+            if any(new.command.watched for new in fitting) or (had_turn and (fitting or self._limits.shared)):
                 return job
         return None
 

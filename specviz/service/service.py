@@ -2,19 +2,22 @@
 
 import atexit
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from random import randrange
 from threading import Condition
 from time import monotonic
-from typing import Literal
+from urllib.parse import urlsplit
 
 from specviz.core.drafters import exit_layers, needs_nothing
 from specviz.core.errors import InputError
 from specviz.core.languages import current_language
 from specviz.core.metrics import Costs
+from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA
@@ -34,13 +37,15 @@ from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
 from specviz.service.limits import ServiceLimits
-from specviz.service.run_store import RunStore, StoredRun, answers
+from specviz.service.run_store import RunStore, answers, store_wanted
 from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
 
 MAX_PROMPT_CHARACTERS = 100_000
 FORMAT = 1  # of what is stored; a new one forgets what older versions stored
 FIRST_NUMBERS = 2**40
 say = Sentences("service")
+
+_log = logging.getLogger(__name__)
 
 
 def admit(command: wire.JobCommand) -> None:
@@ -113,7 +118,7 @@ class EngineService:
         self._most_at_once = limits.sessions_at_once
         self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
-        self._store = store or RunStore(None)
+        self.store = store or RunStore(None)
         self._costs: dict[str, wire.CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
@@ -192,41 +197,22 @@ class EngineService:
             self._sessions.leave(session, monotonic())
             self._changed.notify_all()
 
-    def stored_run(self, run_id: str) -> StoredRun | None:
-        """A finished run by its id, whoever asked for it; any text may be asked for."""
-        return self._store.get(run_id)
-
-    def stored_runs(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
-        """Several of them, for a list: see `RunStore.each`."""
-        return self._store.each(ids, most_bytes)
-
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
         key = sharing_key(wire.Calibrate(0, request, language=current_language()))
         found = self._costs.get(key) if key else None
         return found.costs if found else None
 
-    @property
-    def state(self) -> Literal["starting", "ready", "resting"]:
-        """The engines': resting is after they died too often."""
-        with self._changed:
-            return self._fleet.state
-
-    @property
-    def engine_pids(self) -> list[int]:
-        with self._changed:
-            return [driver.pid for driver in self._fleet.drivers if driver.pid]
-
     def close(self) -> None:
         self._fleet.close()
-        self._store.close()
+        self.store.close()
         atexit.unregister(self.close)
 
     def _find_result(self, key: str, command: wire.JobCommand) -> JobResult | None:
         if isinstance(command, wire.Calibrate):
             costs = self._costs.get(key)
             return costs if costs and costs.attempt >= command.attempt else None
-        run = self._store.latest(key)
+        run = self.store.latest(key)
         return run.result if run and answers(run.result, datetime.now(UTC)) else None
 
     def _replace(self, ticket: Ticket) -> None:
@@ -244,7 +230,7 @@ class EngineService:
         if job.key is None:
             return
         if isinstance(result, RunResult) and isinstance(job.command, wire.Run):
-            named = self._store.save(job.key, job.command.request, result)
+            named = self.store.save(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
         elif isinstance(result, wire.CostsResult):
             self._costs[job.key] = replace(result, beside=job.view.beside)
@@ -259,5 +245,28 @@ class EngineService:
         if view.state != "waiting":
             return view
         again = ticket.job.deaths or self._fleet.restarts.deaths
-        message = "" if self._fleet.state == "ready" else say("restarting" if again else "starting")
+        message = "" if self._fleet.ready else say("restarting" if again else "starting")
         return replace(view, place=self._fleet.place(ticket.job), message=message)
+
+
+def service_wanted() -> EngineService:
+    """A service that is not started yet; InputError: a setting is wrong."""
+    engines = operator_setting("SPECVIZ_ENGINES")
+    if engines.isdecimal():
+        return EngineService(store=store_wanted(), engines=int(engines))
+    return _connect(engines)
+
+
+def _connect(url: str) -> EngineService:
+    from specviz.service.stream import EngineAddress, StreamEngine  # an HTTP client, which no other server needs
+
+    if urlsplit(url).scheme == "http" and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+        _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
+    streams = int(operator_setting("SPECVIZ_STREAMS"))
+    address = EngineAddress(url, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
+    return EngineService(partial(StreamEngine, address), stream_limits(streams), store_wanted(), streams)
+
+
+def stream_limits(streams: int) -> ServiceLimits:
+    """A stream has one job. Where the engines' server is gone, all streams end at once: that counts as one death."""
+    return ServiceLimits(tokens_at_once=0, deaths=ServiceLimits().deaths * streams, shared=True)

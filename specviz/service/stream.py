@@ -43,8 +43,6 @@ class LostStream(Exception):
 class StreamEngine:
     """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only."""
 
-    pid = 0  # it is on some other machine
-
     def __init__(self, where: EngineAddress, on_line: OnLine, on_end: OnEnd) -> None:
         self._where, self._on_line, self._on_end = where, on_line, on_end
         self._loop = asyncio.new_event_loop()

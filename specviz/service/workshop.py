@@ -62,27 +62,27 @@ def budget_from_environment() -> int:
 
 
 class ModelCache:
-    """Holds models in float32, up to a budget. One is counted before it is loaded; the pair in use is never removed.
+    """Holds models, up to a budget. One is counted before it is loaded; the pair in use is never removed.
 
     Many jobs use the bundled models at the same time. So these stay, in each number format once, and are not counted.
     """
 
     def __init__(self, budget: int | None = None) -> None:
         self._budget = budget_from_environment() if budget is None else budget  # in bytes of weights
-        self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
-        self._bundled: dict[tuple[str, Dtype], LoadedModel] = {}
+        self._models: dict[tuple[str, Dtype], LoadedModel] = {}  # the most recently used at the end
         self._sizes: dict[str, int] = {}  # parameters, by model name
 
     @property
     def names(self) -> list[str]:
-        return list(self._models)  # of those that are counted
+        """Those that are counted."""
+        return [name for name, _ in self._models if name not in bundled_names()]
 
     @property
     def bytes(self) -> int:
-        return sum(model.bytes for model in self._models.values())
+        return sum(self._models[name, "float32"].bytes for name in self.names)
 
     def holds(self, name: str) -> bool:
-        return name in self._models or (name, "float32") in self._bundled
+        return (name, "float32") in self._models
 
     def check(self, sizes: Mapping[str, int]) -> None:
         """Refuse models, given their parameters by name, that would not fit even without all others: an InputError."""
@@ -92,21 +92,15 @@ class ModelCache:
             models, most = join_choices([*sizes], "and"), show_size(self._budget)
             raise InputError(say("too_large", models=models, size=show_size(needed), most=most))
 
-    def get(self, name: str, keep: Collection[str] = ()) -> LoadedModel:
+    def get(self, name: str, keep: Collection[str] = (), dtype: Dtype = "float32") -> LoadedModel:
         """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
-        if name in bundled_names():
-            return self.bundled(name, "float32")
-        model = self._models.pop(name, None)
+        model = self._models.pop((name, dtype), None)
         if model is None:
-            self._make_room(weight_bytes(self._parameters(name), "float32"), keep)
-            model = load_ready(name, "float32")
-        self._models[name] = model
+            if name not in bundled_names():
+                self._make_room(weight_bytes(self._parameters(name), dtype), keep)
+            model = load_ready(name, dtype)
+        self._models[name, dtype] = model
         return model
-
-    def bundled(self, name: str, dtype: Dtype) -> LoadedModel:
-        if (name, dtype) not in self._bundled:
-            self._bundled[name, dtype] = load_ready(name, dtype)
-        return self._bundled[name, dtype]
 
     def _parameters(self, name: str) -> int:
         if name not in self._sizes:
@@ -115,10 +109,9 @@ class ModelCache:
         return self._sizes[name]
 
     def _make_room(self, needed: int, keep: Collection[str]) -> None:
-        for name in [name for name in self._models if name not in keep]:
-            if self.bytes + needed <= self._budget:
-                return
-            del self._models[name]
+        for name in self.names:
+            if self.bytes + needed > self._budget and name not in keep:
+                del self._models[name, "float32"]
 
 
 def load_ready(name: str, dtype: Dtype) -> LoadedModel:

@@ -99,5 +99,5 @@ def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: st
     draws = Draws(target, head, STORY, settings, "lossless", "second")
     (batch,) = [found for found in draw_batches(draws, 0, 20, [0]) if found]
     assert sum(batch.speculative) == 20
-    (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), lambda: target) if row]
+    (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), target) if row]
     assert row.identical

@@ -204,7 +204,7 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
         "import os, signal\n"
         "from specviz.service import EngineService\n"
         "service = EngineService(); service.start()\n"
-        "with service._changed: service._changed.wait_for(lambda: service._fleet.drivers[0].pid, 60)\n"
+        "with service._changed: service._changed.wait_for(lambda: service._fleet.drivers[0]._child, 60)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)

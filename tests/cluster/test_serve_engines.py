@@ -18,8 +18,8 @@ from specviz.service.child import ENGINE
 from specviz.service.job import RunResult
 from specviz.service.limits import ServiceLimits
 from specviz.service.protocol import Run
+from specviz.service.service import stream_limits
 from specviz.service.stream import EngineAddress, StreamEngine
-from specviz.service.wanted import stream_limits
 from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
 

@@ -1,6 +1,6 @@
 """The service without an engine: a test says what the engine would send. All else is the real one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -9,7 +9,6 @@ from specviz.core.request import RunRequest
 from specviz.service import EngineService, JobView
 from specviz.service.job import Slot, advance
 from specviz.service.protocol import JobCommand, JobEvent
-from specviz.service.run_store import StoredRun
 
 
 class FakeService(EngineService):
@@ -23,7 +22,6 @@ class FakeService(EngineService):
         self.cancelled: list[Slot] = []
         self.started = False
         self.costs: Costs | None = None
-        self.stored: dict[str, StoredRun] = {}
 
     def start(self) -> None:
         self.started = True
@@ -44,12 +42,6 @@ class FakeService(EngineService):
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         return self.costs
-
-    def stored_run(self, run_id: str) -> StoredRun | None:
-        return self.stored.get(run_id)
-
-    def stored_runs(self, ids: Iterable[str], most_bytes: int) -> Iterator[StoredRun | None]:
-        return map(self.stored.get, ids)
 
     # ---- for tests
 

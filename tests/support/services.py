@@ -10,6 +10,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView
 from specviz.service import protocol as wire
+from specviz.service.child import Child
 from specviz.service.job import RunResult, Slot
 
 ENGINE = (sys.executable, "-m", "tests.support.replaying_engine")
@@ -25,6 +26,13 @@ def until(service: EngineService, holds: Callable[[], bool]) -> None:
         while not holds():
             assert monotonic() < deadline
             service._changed.wait(0.05)  # most of what is waited for is notified, some only comes with time
+
+
+def engine_pids(service: EngineService) -> list[int]:
+    """Of the engines that run on this machine."""
+    with service._changed:
+        children = [driver._child for driver in service._fleet.drivers]
+    return [child._process.pid for child in children if isinstance(child, Child)]
 
 
 def until_state(service: EngineService, job: int, state: str) -> JobView:

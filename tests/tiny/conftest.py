@@ -80,7 +80,7 @@ def one_service() -> Iterator[EngineService]:
 @pytest.fixture
 def service(one_service: EngineService) -> Iterator[EngineService]:
     """A service at rest with one engine, for tests that end no engine. What is left of a test's jobs ends after it."""
-    one_service._store = RunStore(None)
+    one_service.store = RunStore(None)
     one_service._costs.clear()
     yield one_service
     with one_service._changed:

@@ -206,7 +206,7 @@ def test_a_place_has_only_so_many_children(tree: str, temperature: float, top_k:
 @pytest.mark.parametrize("forgets", [False, True])
 def test_the_greedy_proof_sees_a_tree_and_a_cache_that_forgets_one_of_its_rows(forgets: bool) -> None:
     settings = DecodeSettings(max_new_tokens=30, draft_length=3, tree="3,2,1")
-    found = greedy_row(TARGET, DRAFT, PROMPT, settings, lambda: TARGET, forgets=forgets)
+    found = greedy_row(TARGET, DRAFT, PROMPT, settings, TARGET, forgets=forgets)
     [row] = [each for each in found if each]
     assert (row.same == row.tokens) == (not forgets)
     assert (row.near_tie is None) == (not forgets)

@@ -33,6 +33,7 @@ from tests.support.known import known
 from tests.support.services import (
     ENGINE,
     PATIENCE,
+    engine_pids,
     has_begun,
     measure_costs,
     run,
@@ -114,19 +115,6 @@ def test_a_new_request_takes_the_place_of_a_waiting_one_but_not_of_a_running_one
     assert (service.view(begun).state, service.view(begun).message) == ("lost", "This run has expired.")
     until_state(service, new, "running")
     assert [service.view(job).place for job in (other, again)] == [1, 2]
-
-
-def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(service: EngineService) -> None:
-    measuring = measure_costs(service, "ada", "hold")
-    until_state(service, measuring, "running")
-    watched = run(service, "bob", "hold")
-    until_state(service, watched, "running")
-    assert service.view(measuring).place == 1
-    service.cancel("bob", "run")
-    until_state(service, measuring, "running")
-    service.cancel("ada", "costs")
-    until(service, lambda: service._fleet.drivers[0].running == [])
-    assert service.view(measuring).state == "cancelled"
 
 
 def test_a_proof_replaces_neither_the_sweep_nor_the_costs_of_its_session(service: EngineService) -> None:
@@ -277,7 +265,7 @@ def test_several_engines_work_at_the_same_time_and_say_so_and_background_work_ha
     service.cancel("dan", "costs")
     two = run(service, "bob", "hold")
     until(service, lambda: {service.view(job).state for job in (one, two)} == {"running"})
-    assert len(service.engine_pids) == 2
+    assert len(engine_pids(service)) == 2
     assert [service.view(job).beside for job in (one, two)] == [1, 1]
     third = run(service, "cleo", "rounds 1")
     assert service.view(third).place == 1
@@ -334,11 +322,11 @@ def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
     service = start(stop=0.2)
     job = run(service, "ada", "hold")
     service.wait(job, has_begun, PATIENCE)
-    first = service.engine_pids
+    first = engine_pids(service)
     os.kill(first[0], signal.SIGSTOP)  # from now on it hears nothing
     service.cancel("ada", "run")
     until_state(service, run(service, "ada", "rounds 1"), "done")
-    assert service.engine_pids != first
+    assert engine_pids(service) != first
     assert not service._fleet.restarts.deaths  # its end says nothing of the next one
 
 
@@ -361,24 +349,6 @@ def test_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() ->
     assert not sender.is_alive()
     child.kill()
     assert ended.wait(PATIENCE)
-
-
-def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before: a job that was handed to it in that moment lost one of its two lives."""
-    service = start(silence=0.2)
-    (driver,) = service._fleet.drivers
-    kill, ready = Child.kill, list[bool]()
-
-    def look(self: Child) -> None:
-        ready.append(driver.ready)
-        kill(self)
-
-    monkeypatch.setattr(Child, "kill", look)
-    until_state(service, run(service, "ada", "deaf"), "failed")
-    assert ready
-    assert not any(ready)
 
 
 def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -> None:
@@ -428,7 +398,7 @@ def test_a_session_that_says_nothing_stays(start: Start) -> None:
 def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start) -> None:
     service = start()
     until_state(service, run(service, "cleo", "rounds 1"), "done")
-    first = service.engine_pids
+    first = engine_pids(service)
     fatal, other = run(service, "ada", "die"), run(service, "bob", "hold")
     until(service, lambda: service.view(other).rounds == 1)
     assert service.view(fatal).state == "waiting", "it is tried once more, after the others"
@@ -436,13 +406,13 @@ def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start)
     view = until_state(service, fatal, "failed")
     assert view.message == "The engine stopped twice while decoding this; run again."
     assert view.rounds == 1  # what the visitor had stays
-    assert service.engine_pids != first
+    assert engine_pids(service) != first
 
 
 def test_all_who_wait_are_told_that_the_engine_starts_again_and_all_runs_come(start: Start) -> None:
     service = start()
     until_state(service, run(service, "cleo", "rounds 1"), "done")
-    (engine,) = service.engine_pids
+    (engine,) = engine_pids(service)
     jobs = [run(service, f"visitor {number}", "slow" if number == 0 else "rounds 2") for number in range(30)]
     until_state(service, jobs[0], "running")
     os.kill(engine, signal.SIGKILL)
@@ -457,11 +427,11 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     for _ in range(2):  # each is tried twice
         view = until_state(service, run(service, "ada", "die"), "failed")
     assert view.message.startswith("The engine keeps stopping")
-    assert (service.state, service.engine_pids) == ("resting", [])
+    assert (service._fleet.restarts.resting, engine_pids(service)) == (True, [])
     assert service.view(run(service, "ada", "rounds 1")).message == view.message
     service._fleet.restarts._rest_until = 0.0  # long ago
     until_state(service, run(service, "ada", "rounds 1"), "done")
-    assert service.state == "ready"
+    assert service._fleet.ready
 
 
 @pytest.mark.parametrize(
@@ -496,7 +466,7 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     until_state(service, run(service, "ada", "rounds 1"), "done")
     held = run(service, "ada", "hold")
     until(service, lambda: service.view(held).rounds == 1)
-    first = service.engine_pids
+    first = engine_pids(service)
     raises_once(monkeypatch, service._fleet.drivers[0], name)
     if name == "_hand_over":
         service.cancel("ada", "run")
@@ -505,7 +475,7 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     if name != "_hand_over":
         view = service.view(held)
         assert (view.state, view.message, view.rounds) == ("failed", say("broken"), 1)
-    assert service.engine_pids != first
+    assert engine_pids(service) != first
     assert "injected" in caplog.text
 
 
@@ -527,12 +497,12 @@ def test_the_reader_goes_on_after_an_error_in_itself(
 ) -> None:
     service = start()
     until_state(service, run(service, "ada", "rounds 1"), "done")
-    first = service.engine_pids
+    first = engine_pids(service)
     raises_once(monkeypatch, owner, name)
     view = until_state(service, run(service, "ada", prompt), "failed")
     assert view.message == say("broken")
     until_state(service, run(service, "bob", "rounds 1"), "done")
-    assert service.engine_pids != first
+    assert engine_pids(service) != first
     assert "injected" in caplog.text
 
 
@@ -568,16 +538,6 @@ def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, c
     listen(lines(), Mailbox())  # type: ignore[arg-type]
     assert ended == [0]
     assert "RuntimeError: injected" in capfd.readouterr().err
-
-
-def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Start) -> None:
-    service = start(deaths=100)
-    job = service.submit("ada", "sweep", sweep_of)
-    for cells in (1, 2):
-        until(service, lambda cells=cells: service.view(job).items == cells)  # type: ignore[misc]
-        (engine,) = service.engine_pids
-        os.kill(engine, signal.SIGKILL)
-    assert until_state(service, job, "done").items == 3
 
 
 def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -656,63 +616,3 @@ def test_commands_and_events_survive_the_pipe() -> None:
         assert wire.parse_event(wire.dump_event(event)) == event
     nothing = (b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n")
     assert [line for line in nothing if wire.parse_event(line)] == []
-
-
-# ---- many jobs in one engine, which takes turns
-
-
-def test_first_rounds_come_beside_long_work_of_thirty_others_and_every_run_is_whole() -> None:
-    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
-    service.start()
-    try:
-        long = [service.submit(f"visitor {number}", "sweep", sweep_of) for number in range(30)]
-        (driver,) = service._fleet.drivers
-        until(service, lambda: len(driver.running) == len(long))
-        jobs = [run(service, f"newcomer {number}", "Once upon a time") for number in range(5)]
-        for job in jobs:
-            service.wait(job, has_begun, PATIENCE)
-        views = [until_state(service, job, "done") for job in jobs]
-        assert len(driver.running) == len(long), "nothing was stopped for that"
-    finally:
-        service.close()
-    assert len({run_of(view).plain_text for view in views}) == 1
-    for view in views:
-        trace = run_of(view).trace
-        assert [round.index for round in trace.rounds] == list(range(len(trace.rounds))), "no round twice"
-        assert trace.output.stopped_by is not None
-
-
-def test_an_engine_that_is_killed_with_many_jobs_at_once_loses_none(start: Start) -> None:
-    service = start(tokens_at_once=10_000)
-    jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(8)]
-    sweep = service.submit("ada", "sweep", sweep_of)
-    until(service, lambda: all(service.view(job).rounds for job in jobs))
-    (engine,) = service.engine_pids
-    os.kill(engine, signal.SIGKILL)
-    until(service, lambda: service.view(jobs[-1]).state == "waiting")
-    assert service.view(jobs[-1]).message == say("restarting")
-    for job in jobs:
-        until_state(service, job, "done")
-    until(service, lambda: service.view(sweep).items >= 1)  # the next ones may come before we look
-
-
-def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) -> None:
-    """It is tried twice, beside what others do."""
-    service = start(tokens_at_once=10_000)
-    others = [measure_costs(service, f"visitor {number}", "hold") for number in range(2)]
-    until(service, lambda: all(service.view(job).state == "running" for job in others))
-    fatal = submit(service, "ada", RunRequest("die", target="EleutherAI/pythia-70m", draft="lookup"))
-    assert until_state(service, fatal, "failed").message == say("died")
-    until(service, lambda: all(service.view(job).state == "running" for job in others))
-
-
-def test_a_stop_that_others_outlive_ends_no_engine(start: Start) -> None:
-    service = start(tokens_at_once=10_000)
-    held, other, long = run(service, "ada", "hold"), run(service, "bob", "hold"), measure_costs(service, "cleo", "hold")
-    for job in (held, other, long):
-        until_state(service, job, "running")
-    before = service.engine_pids
-    service.cancel("ada", "run")
-    until(service, lambda: len(service._fleet.drivers[0].running) == 2)
-    assert service.engine_pids == before
-    assert {service.view(job).state for job in (other, long)} == {"running"}

@@ -11,9 +11,8 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.service import EngineService, ServiceLimits
-from specviz.service.service import say
+from specviz.service.service import say, service_wanted, stream_limits
 from specviz.service.stream import EngineAddress, StreamEngine
-from specviz.service.wanted import service_wanted, stream_limits
 from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
 from tests.support.stream_server import BEAT, TOKEN, StreamServer
 
@@ -52,8 +51,7 @@ def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve:
     service = serve()
     view = until_state(service, run(service, "ada", "rounds 3"), "done")
     assert (view.rounds, run_of(view).plain_text) == (3, "plain \u2028 text")
-    assert service.state == "ready"
-    assert service.engine_pids == []
+    assert service._fleet.ready
 
 
 @pytest.mark.parametrize("order", ["once", "busy"])
@@ -95,16 +93,6 @@ def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: 
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
     assert view.result.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
-
-
-def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
-    service = serve(streams=2)
-    for name in ("ada", "bob"):
-        until_state(service, run(service, name, "hold"), "running")
-    third = run(service, "cleo", "rounds 1")
-    assert service.view(third).place == 1
-    service.cancel("ada", "run")
-    until_state(service, third, "done")
 
 
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:

@@ -277,7 +277,7 @@ def test_classes_are_counted_once_each_at_their_places() -> None:
     guesses = board.places[0].guesses
     assert [(each.word, each.fits) for each in guesses] == [("Lily", True), ("Anna", False), ("Tom", False)]
     assert {each.students for each in guesses} == {10}
-    assert board.questions[0].chosen == (10, 10, 10)
+    assert board.questions[0] == (10, 10, 10)
     same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
     board = board_of(a_class([same], [other], [replace(same, number=3)]))
     assert sorted(place.students for place in board.places) == [1, 2]
@@ -303,7 +303,7 @@ def test_the_board_hides_rare_words_and_the_right_answer_until_they_are_asked_fo
     assert max(map(float, widths)) == 100.0
     assert Html(scores_html(board_of(THIRTY))).text.count("10 ") >= 3  # better, about even, worse
     hidden, shown = (
-        Html(question_html(board_of(THIRTY).questions[0], show_right=right)).text for right in (False, True)
+        Html(question_html(0, board_of(THIRTY).questions[0], show_right=right)).text for right in (False, True)
     )
     assert ("✓" in hidden, "✓" in shown, "30" in hidden) == (False, True, True)
 

@@ -26,6 +26,7 @@ from specviz.service.job import Items, Job, JobView, RunResult
 from specviz.service.limits import ServiceLimits
 from specviz.service.sessions import Sessions, Ticket
 from tests.support.fake_traces import run_of
+from tests.support.known import known
 
 PLAN = SweepPlan((SweepPrompt("story", "story-1", "w"),), (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2))
 HUB = "EleutherAI/pythia-70m"
@@ -58,8 +59,6 @@ def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
 
 class Engine:
     """An engine that acts when it is told. What it wrote before its end is still read."""
-
-    pid = 0
 
     def __init__(self, on_line: OnLine, on_end: OnEnd) -> None:
         self.on_line, self.on_end = on_line, on_end
@@ -314,6 +313,52 @@ def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
     world.settle()
     assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
     assert {job.view.state for job in world.jobs} == {"done"}
+
+
+def go_on(world: World, enough: Callable[[], bool]) -> None:
+    """All act in turns until it is enough."""
+    while not enough():
+        for name in [*world.actions()]:
+            if name in world.actions():
+                world.act(name)
+
+
+def test_a_stop_that_others_outlive_ends_no_engine() -> None:
+    world = World(("run",) * 4, cancels=1, limits=ServiceLimits(silence=DAY))
+    for _ in world.asked:
+        world.ask()
+    (driver,), first = world.fleet.drivers, world.jobs[0]
+    go_on(world, lambda: first.view.rounds == 1)
+    world.act("cancel 1")
+    go_on(world, lambda: first not in driver.running)
+    assert driver.running, "the others go on"
+    assert known(driver._due) > monotonic() + world.limits.stop, "and have all the time that they had"
+    world.settle()
+    assert len(world.made) == 1
+    assert first.view.state == "cancelled"
+
+
+def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines() -> None:
+    world = World(("sweep",), kills=2, limits=ServiceLimits(deaths=9))
+    world.ask()
+    for items in (1, 2):
+        go_on(world, lambda items=items: world.jobs[0].view.items == items)  # type: ignore[misc]
+        world.made[-1].to_server.clear()
+        world.act(f"kill {len(world.made) - 1}")
+    world.settle()
+    assert (world.jobs[0].view.state, world.jobs[0].deaths) == ("done", 2)
+
+
+def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job() -> None:
+    """Before: a job that was handed to it in that moment lost one of its two lives."""
+    world = World(("run", "run"), stuck=1)
+    world.ask()
+    go_on(world, lambda: world.jobs[0].view.rounds == 1)
+    world.act("stuck 0")
+    world.ask()
+    world.act("driver 0")
+    assert world.fleet.drivers[0].running == world.jobs[:1]
+    world.settle()
 
 
 def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:

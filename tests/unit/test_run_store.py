@@ -17,6 +17,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, drop_candidates
+from specviz.service import run_store
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import (
     _STORED,
@@ -58,20 +59,23 @@ def put(store: RunStore, key: str = "key", created: str = "2026-01-01T00:00:00+0
     return run_id
 
 
-def filled(runs: int, **bounds: int) -> tuple[RunStore, list[str]]:
+def filled(runs: int) -> tuple[RunStore, list[str]]:
     """A store in memory with that many runs of different keys."""
-    store = RunStore(None, **bounds)
+    store = RunStore(None)
     return store, [store.save(f"key {number}", REQUEST, a_result(str(number))).id for number in range(runs)]
 
 
-def test_memory_is_bounded_in_tokens_and_runs() -> None:
+def test_memory_is_bounded_in_tokens_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Found: 64 of the longest runs took hundreds of megabytes."""
-    each = tokens_in(a_result().trace)
-    store, ids = filled(4, tokens=2 * each)
+    monkeypatch.setattr(run_store, "TOKENS_IN_MEMORY", 2 * tokens_in(a_result().trace))
+    store, ids = filled(4)
     assert [store.get(run_id) is not None for run_id in ids] == [False, False, True, True]
-    store, ids = filled(2, tokens=1)
+    monkeypatch.setattr(run_store, "TOKENS_IN_MEMORY", 1)
+    store, ids = filled(2)
     assert [store.get(run_id) is not None for run_id in ids] == [False, True], "the newest stays, however long"
-    store, ids = filled(3, in_memory=3)
+    monkeypatch.undo()
+    monkeypatch.setattr(run_store, "IN_MEMORY", 3)
+    store, ids = filled(3)
     assert store.get(ids[0])
     store.save("one more", REQUEST, a_result("9"))
     assert [store.get(run_id) is not None for run_id in ids] == [True, False, True], "the longest unused one goes"
@@ -242,8 +246,9 @@ def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypa
     assert known(RunStore(tmp_path).latest("key")).result.id == run_id
 
 
-def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -> None:
-    stores = [RunStore(shared, on_disk=3) for _ in range(2)]
+def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_store, "ON_DISK", 3)
+    stores = [RunStore(shared) for _ in range(2)]
     ids = [put(stores[number % 2], f"key {number}", str(number)) for number in range(6)]
     assert len(names_in(shared)) == 3
     assert RunStore(shared).get(ids[0]) is None
@@ -335,14 +340,17 @@ def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing
 
 
 @pytest.mark.parametrize("ahead", [30, 86_400])
-def test_files_from_tomorrow_do_not_remove_a_new_run(tmp_path: Path, ahead: int) -> None:
+def test_files_from_tomorrow_do_not_remove_a_new_run(
+    tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before: once a clock was put back, each new run was the oldest, and was removed when it was written."""
-    store = RunStore(tmp_path, on_disk=3)
+    monkeypatch.setattr(run_store, "ON_DISK", 3)
+    store = RunStore(tmp_path)
     for number in range(3):
         put(store, f"key {number}")
     for file in tmp_path.iterdir():
         os.utime(file, (time() + ahead, time() + ahead))
-    store = RunStore(tmp_path, on_disk=3)
+    store = RunStore(tmp_path)
     ids = [put(store, f"new {number}", str(number)) for number in range(2)]
     assert len(names_in(tmp_path)) == 3
     assert RunStore(tmp_path).get(ids[-1])

@@ -147,7 +147,7 @@ def engine_with(*ids: str, run: Trace | None = None) -> Mock:
     results = {name: RunResult(run or fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
     runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
     found = Mock(side_effect=runs.get)
-    return Mock(found=found, stored_runs=Mock(side_effect=lambda ids, most_bytes: map(found, ids)))
+    return Mock(found=found, store=Mock(each=Mock(side_effect=lambda ids, most_bytes: map(found, ids))))
 
 
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_list_comes_back_once_and_only_to_a_visitor_who_is_there(monkeypatch: 
     assert 3 < here < 10
     assert sum(tokens_in(run.trace) for run in watching.past.finished) <= MAX_TOKENS
     assert (engine.found.call_count, watching.past.gone) == (MAX_RUNS, 0), "asked for once"
-    assert engine.stored_runs.call_args.args[1] == LIST_BYTES
+    assert engine.store.each.call_args.args[1] == LIST_BYTES
     engine.found.reset_mock()
     monkeypatch.setattr(tried, "visitor_left", lambda: engine.found.call_count == 2)
     watching = watching_of(REQUEST)

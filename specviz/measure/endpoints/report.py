@@ -1,7 +1,5 @@
 """A bench for scripts and spreadsheets: `results`, one for each load, and rows, one for each prompt and load. Pure."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
@@ -145,10 +143,8 @@ def table(found: BenchFindings) -> list[dict[str, Cell]]:
 
 def dump_csv(found: BenchFindings) -> str:
     """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
-    rows, written = bench_rows(found), io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerows([list(rows[0]), *(map(_write, row.values()) for row in rows)] if rows else [])
-    return written.getvalue()
+    rows = bench_rows(found)
+    return csv_text([rows[0], *(map(_write, row.values()) for row in rows)] if rows else [], "\r\n")
 
 
 def _write(cell: Cell) -> Cell:

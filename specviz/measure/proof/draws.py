@@ -4,7 +4,7 @@ Many draws begin with the same prompt, and most ask for the same passes of the m
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -354,8 +354,6 @@ def place_of(p: Tensor, token_id: int, v: float) -> float:
 
 TEXT_SHOWN = 60  # characters shown before the place where two outputs differ
 
-LoadExact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
-
 
 class LoggingModel(CachedModel):
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
@@ -405,11 +403,14 @@ def greedy_row(
     draft: Loaded,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
-    exact: LoadExact,
+    exact: LoadedModel,
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache.
+
+    `exact` is the target in float32.
+    """
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
@@ -453,7 +454,7 @@ def near_tie(
     plain: list[int],
     speculative: list[int],
     at: int,
-    exact: LoadExact,
+    exact: LoadedModel,
 ) -> NearTie:
     """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
     ids = (plain[at], speculative[at])
@@ -472,6 +473,6 @@ def near_tie(
         ways=[
             contenders("one token", dtype, plain_model.decided(at)),
             contenders("batched", dtype, speculative_model.decided(at)),
-            contenders("float32", "float32", next_logits(exact(), plain[:at])),
+            contenders("float32", "float32", next_logits(exact, plain[:at])),
         ],
     )

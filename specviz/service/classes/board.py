@@ -5,14 +5,12 @@ drafts. So two students who have as much text before them are at the same place,
 together.
 """
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.messages import EVEN
@@ -73,19 +71,13 @@ class ClassPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class QuizTally:
-    number: int  # from 0
-    chosen: tuple[int, ...]  # students, by option
-
-
-@dataclass(frozen=True, slots=True)
 class Board:
     scores: tuple[Score, ...]  # in the order of joining
     bins: tuple[Bin, ...]
     mine: Counts  # the class, all rounds together
     model: Counts  # wren-nano, in the same rounds
     places: tuple[ClassPlace, ...]  # those with the most students first
-    questions: tuple[QuizTally, ...]
+    questions: tuple[tuple[int, ...], ...]  # students, by question and option
 
     @property
     def played(self) -> int:
@@ -146,9 +138,9 @@ def _place(rounds: Sequence[SharedRound]) -> ClassPlace:
     )
 
 
-def _question(number: int, students: Sequence[Student]) -> QuizTally:
+def _question(number: int, students: Sequence[Student]) -> tuple[int, ...]:
     given = [student.answers[number] for student in students if number in student.answers]
-    return QuizTally(number, tuple(given.count(option) for option in range(len(quiz()[number].options))))
+    return tuple(given.count(option) for option in range(len(quiz()[number].options)))
 
 
 def rounds_csv(now: ClassNow) -> str:
@@ -165,7 +157,7 @@ def rounds_csv(now: ClassNow) -> str:
         for one in sorted(student.rounds.values(), key=lambda one: one.key):
             said = (prompts[one.text], one.number, safe_cell(one.guess), safe_cell(one.written))
             rows.append([*_identify(student), *game, *said, *figures(one.mine), *figures(one.model)])
-    return _csv(ROUND_COLUMNS, rows)
+    return csv_text([ROUND_COLUMNS, *rows])
 
 
 def answers_csv(now: ClassNow) -> str:
@@ -176,14 +168,8 @@ def answers_csv(now: ClassNow) -> str:
             asked = quiz()[number]
             said = [number + 1, asked.text.technical, option + 1, asked.options[option].text.technical]
             rows.append([*_identify(student), *said, int(asked.right == option)])
-    return _csv(ANSWER_COLUMNS, rows)
+    return csv_text([ANSWER_COLUMNS, *rows])
 
 
 def _identify(student: Student) -> tuple[int, str]:
     return student.number, safe_cell(student.name)
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows([columns, *rows])
-    return written.getvalue()

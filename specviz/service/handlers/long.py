@@ -7,7 +7,6 @@ after the last repeat that it completed.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import groupby
 
 from specviz.core.errors import InputError, hide_folders
@@ -25,7 +24,6 @@ from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepCell, groups
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.loading import load_model
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
@@ -152,18 +150,11 @@ def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wir
     if None in prompts:
         raise InputError(say("no_preset"))
     target, draft = yield from workshop.load_pair(job, request)
+    exact = target
     if command.half:
         if request.target not in bundled_names():
             raise InputError(say("bundled_only"))
-        target = workshop.models.bundled(request.target, "bfloat16")
-
-    @cache
-    def exact() -> LoadedModel:
-        if target.info.dtype == "float32":
-            return target
-        load = workshop.models.bundled if request.target in bundled_names() else load_model
-        return load(request.target, "float32")
-
+        target = workshop.models.get(request.target, dtype="bfloat16")
     yield wire.RunStarted(job)
     for preset in filter(None, prompts[command.done :]):
         yield wire.JobProgress(job, "comparing", len(prompts), prompt=preset.name)

@@ -210,12 +210,12 @@ def _show_guesses(now: ClassNow, board: Board, _: bool) -> None:
 
 def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
     show_right = st.toggle(SAYS["show_right"], key="class_right")
-    questions = board.questions
+    questions = [*enumerate(board.questions)]
     if room:
         numbers = [SAYS["question_number"].format(number=at + 1) for at in range(len(questions))]
         numbered: Options = {"format_func": numbers.__getitem__, "key": "class_question_number"}
-        questions = (questions[st.selectbox(SAYS["question"], range(len(questions)), **numbered) or 0],)
-    st.html("".join(question_html(question, show_right=show_right) for question in questions))
+        questions = [questions[st.selectbox(SAYS["question"], range(len(questions)), **numbered) or 0]]
+    st.html("".join(question_html(*question, show_right=show_right) for question in questions))
 
 
 def _show_students(now: ClassNow, board: Board, _: bool) -> None:

@@ -1,6 +1,6 @@
 """The parts of the board as HTML. All text of students is escaped, and stands apart from the direction of writing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
 
@@ -10,7 +10,7 @@ from specviz.core.texts import fill
 from specviz.data.lessons.story import quiz
 from specviz.data.texts import page_texts, quoted
 from specviz.game.game import MODEL, GamePlan
-from specviz.service.classes.board import Board, ClassPlace, QuizTally
+from specviz.service.classes.board import Board, ClassPlace
 from specviz.service.classes.registry import shown_code
 from specviz.ui.shared.parts import COLUMNS, per_call, rate_of
 
@@ -76,15 +76,15 @@ def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
     )
 
 
-def question_html(question: QuizTally, *, show_right: bool) -> str:
-    asked = quiz()[question.number]
-    most, right = max(1, *question.chosen), SAYS["right"]
+def question_html(number: int, chosen: Sequence[int], *, show_right: bool) -> str:
+    asked = quiz()[number]
+    most, right = max(1, *chosen), SAYS["right"]
     rows = [
         _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
-        for option, students in zip(asked.options, question.chosen, strict=True)
+        for option, students in zip(asked.options, chosen, strict=True)
     ]
-    said = fill(SAYS["answers"], {"count": sum(question.chosen)})
-    title = f"<h2>{question.number + 1}. {escape(asked.text.technical)}</h2>"
+    said = fill(SAYS["answers"], {"count": sum(chosen)})
+    title = f"<h2>{number + 1}. {escape(asked.text.technical)}</h2>"
     return f'<section class="class-part question">{title}{_bars(said, rows)}</section>'
 
 

@@ -18,7 +18,7 @@ from specviz.measure.paired import Pace, pace_of_costs, show_duration
 from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import Calibrate
-from specviz.service.wanted import service_wanted
+from specviz.service.service import service_wanted
 from specviz.ui.shared.below_streamlit import session_id
 
 SAYS = page_texts("shared")

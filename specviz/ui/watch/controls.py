@@ -136,7 +136,7 @@ def _open(watching: WatchState) -> None:
             if recorded := linked_trace(link.run):
                 watching.shown, acted = recorded_run(recorded, link.run, link.run), False
                 asked = request_of(recorded) or asked
-            elif stored := engine().stored_run(link.run):
+            elif stored := engine().store.get(link.run):
                 asked = stored.request
                 watching.open_stored(stored)
             else:

@@ -176,7 +176,7 @@ def restore_list(watching: WatchState, text: str) -> None:
     if past.gone is None:
         names = dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS]))
         newest_first = (name for name in reversed(names) if not visitor_left())
-        found = [*engine().stored_runs(newest_first, LIST_BYTES)][::-1]
+        found = [*engine().store.each(newest_first, LIST_BYTES)][::-1]
         past.bring_back([stored_run(run) for run in found if run])
         past.gone = found.count(None)
 
@@ -222,7 +222,7 @@ def _pin(watching: WatchState, chosen: TriedRun | None) -> None:
 
 def whole(run: TriedRun) -> ShownRun:
     """The run with all that explains it, where the server still has it; else what its figures need."""
-    stored = engine().stored_run(run.shown.stored_id) if run.shown.asked and run.shown.stored_id else None
+    stored = engine().store.get(run.shown.stored_id) if run.shown.asked and run.shown.stored_id else None
     if stored is None:
         return run.shown
     found = stored_run(stored)
