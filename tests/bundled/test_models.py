@@ -14,7 +14,7 @@ import torch
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import llama_weights, loading
+from specviz.models import llama_weights, loaded_model, loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.forward import LightForward
@@ -44,7 +44,7 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
 
 def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = Mock()
-    monkeypatch.setattr(loading, "give_back", given)
+    monkeypatch.setattr(loaded_model, "give_back", given)
     save(tiny_model(seed=1), tmp_path / "wren-nano")
     monkeypatch.chdir(tmp_path)
     assert len(load_model("wren-nano").tokenizer) == 4096
