@@ -64,7 +64,7 @@ def set_up_run(
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary, settings.prompt_format)
     for loaded in (target, draft):
-        if loaded and settings.tree and not loaded.forward.reads_trees:
+        if loaded and settings.tree and loaded.llama is None:
             raise InputError(say("no_early_exit", model=loaded.name))
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
             count, new = len(token_ids), settings.max_new_tokens

@@ -48,7 +48,7 @@ from specviz.models.catalogue import (
     weights_hash,
     wrong_target,
 )
-from specviz.models.forward import LIGHT, LightForward
+from specviz.models.forward import LIGHT
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, linear
@@ -166,9 +166,9 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
     """The target's forward pass, which hands over its hidden states."""
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
-    if not isinstance(target.forward, LightForward):
+    if target.llama is None:
         raise InputError(say("needs_light", name=name, target=target.name))
-    return target.forward.llama
+    return target.llama
 
 
 def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:

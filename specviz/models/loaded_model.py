@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -11,9 +12,10 @@ from specviz.core.free_memory import give_back
 from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.devices import device_name
-from specviz.models.forward import LIGHT, Forward, LightForward
+from specviz.models.forward import LIGHT, LightReader, Reader
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import memory_of
+from specviz.models.packing import PackedLinear
 from specviz.models.tokens import Tokens
 
 say = Sentences("models")
@@ -43,7 +45,8 @@ class LoadedModel:
     tokens: Tokens
     name: str
     info: ModelInfo
-    forward: Forward
+    llama: Llama | None  # what the light forward pass reads with; None: transformers reads, and no trees
+    open_reader: Callable[..., Reader]  # of a new text; `whole`: see `Reader`. InputError: it cannot remove tokens
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
     make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
     context: int  # most tokens it can read, prompt and output together
@@ -58,6 +61,11 @@ class LoadedModel:
     def model(self) -> "PreTrainedModel":
         """The model as transformers has it; for a bundled model, loaded when first asked for."""
         return self.make_model()
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its matrices are packed: see `specviz.models.packing`."""
+        return self.llama is not None and isinstance(self.llama.output, PackedLinear)
 
     @property
     def tokenizer(self) -> "PreTrainedTokenizerBase":
@@ -92,7 +100,8 @@ def light_model(
         tokens=tokens,
         name=info.name,
         info=replace(info, forward=LIGHT, device=device_name(device)),
-        forward=LightForward(llama),
+        llama=llama,
+        open_reader=partial(LightReader, llama),
         make_model=make_model,
         make_tokenizer=make_tokenizer,
         context=config["max_position_embeddings"],

@@ -33,7 +33,7 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, memory_problem, needed_bytes
-from specviz.models.forward import forced, is_packed
+from specviz.models.forward import forced
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
@@ -108,7 +108,7 @@ def _read_folder(name: str, dtype: Dtype, progress: Callable[[Progress], None] |
     model, tokenizer = read_folder(name, folder, dtype, device)
     digest = weights_hash(folder) if find_folder(name) else folder.name[:16]  # of a Hub model: its commit
     made = from_transformers(model, tokenizer, name, ModelInfo(name, model.num_parameters(), dtype, digest))
-    if is_packed(made.forward):  # the model's own matrices would be in memory beside the packed ones
+    if made.is_packed:  # the model's own matrices would be in memory beside the packed ones
         made = replace(made, make_model=cache(lambda: read_folder(name, folder, dtype, device)[0]))
     del model
     give_back()

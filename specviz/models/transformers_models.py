@@ -36,8 +36,9 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import available_bytes, device_name, is_out_of_memory
-from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
+from specviz.models.forward import LIGHT, TRANSFORMERS, LightReader, Reader, forced
 from specviz.models.hub import HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.packing import packed_bytes
@@ -238,22 +239,10 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
             raise InputError(say("quantized", name=name, what=key))
 
 
-class TransformersForward:
-    name = TRANSFORMERS
-    reads_trees = False
-
-    def __init__(self, model: PreTrainedModel, model_name: str) -> None:
-        self._model = model
-        self._model_name = model_name
-
-    def reader(self, *, whole: bool = False) -> Reader:
-        return TransformersReader(self._model, self._model_name, whole)
-
-
 class TransformersReader(Reader):
     """Reads with a model of transformers and its `DynamicCache`. Raises InputError: see `CachedModel`."""
 
-    def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
+    def __init__(self, model: PreTrainedModel, name: str, *, whole: bool = False) -> None:
         self._model = model
         self._name = name
         self._length = 0
@@ -297,10 +286,9 @@ def from_transformers(
 
     The light forward pass reads for it where it knows the architecture and agrees with the model.
     """
-    forward = None if forced() else _light(model)
-    if forward is None:
+    llama = None if forced() else _light(model)
+    if llama is None:
         store_fast(model)
-    chosen: Forward = forward or TransformersForward(model, name)
     config = model.config.get_text_config()
     # transformers maps other names for it (n_positions, ...) to this one
     limit = getattr(config, "max_position_embeddings", None)
@@ -311,14 +299,15 @@ def from_transformers(
     return LoadedModel(
         tokens=tokenizer,
         name=name,
-        info=replace(info, forward=chosen.name, device=device_name(model.device)),
-        forward=chosen,
+        info=replace(info, forward=LIGHT if llama else TRANSFORMERS, device=device_name(model.device)),
+        llama=llama,
+        open_reader=partial(LightReader, llama) if llama else partial(TransformersReader, model, name),
         make_model=lambda: model,
         make_tokenizer=lambda: tokenizer,
         context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
         rows=int(config.vocab_size),
         ends=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
-        bytes=memory_of(forward.llama) if forward else sum(each.nbytes for each in model.parameters()),
+        bytes=memory_of(llama) if llama else sum(each.nbytes for each in model.parameters()),
         cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
         device=model.device,
     )
@@ -330,7 +319,8 @@ def read_by_transformers(loaded: LoadedModel) -> LoadedModel:
     model.to(loaded.device)
     store_fast(model)
     info, bytes_taken = replace(loaded.info, forward=TRANSFORMERS), sum(each.nbytes for each in model.parameters())
-    return replace(loaded, info=info, forward=TransformersForward(model, loaded.name), bytes=bytes_taken)
+    open_reader = partial(TransformersReader, model, loaded.name)
+    return replace(loaded, info=info, llama=None, open_reader=open_reader, bytes=bytes_taken)
 
 
 def read_folder(
@@ -365,15 +355,15 @@ def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool
     return True
 
 
-def _light(model: PreTrainedModel) -> LightForward | None:
+def _light(model: PreTrainedModel) -> Llama | None:
     """The light forward pass for this model, which then shares its matrices; None if there is none that agrees."""
     config = model.config.to_dict()
     if explain_unsupported(config) or model.dtype not in MOST_APART:
         return None
     copies = sum(packed_bytes(each) for each in model.parameters() if each.dim() == 2)
-    forward = LightForward(build(config, _Shared(model), linear if copies < available_bytes() else plain_linear))
-    same = agree(forward.reader(), TransformersForward(model, "").reader(), config["vocab_size"], model.device)
-    return forward if same else None
+    llama = build(config, _Shared(model), linear if copies < available_bytes() else plain_linear)
+    same = agree(LightReader(llama), TransformersReader(model, ""), config["vocab_size"], model.device)
+    return llama if same else None
 
 
 class _Shared(dict[str, Tensor]):
