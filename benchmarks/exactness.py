@@ -22,7 +22,6 @@ from specviz.core.operator_settings import operator_setting
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.models.devices import describe_machine
-from specviz.models.forward import is_packed
 from specviz.models.loaded_model import Dtype, LoadedModel
 
 TARGET = "wren-base"
@@ -46,7 +45,7 @@ def main() -> None:
         for dtype in options.formats:
             each = list(cases(dtype, options.prompts))
             same = pool.map(partial(is_same, options.tokens), each, chunksize=8)
-            found[dtype] = counted(each, same) | {"packed": is_packed(target(dtype).forward)}
+            found[dtype] = counted(each, same) | {"packed": target(dtype).is_packed}
     about = {"machine": asdict(describe_machine()), "packing": operator_setting("SPECVIZ_PACKED") != "0"}
     about |= {"prompts": len(prompts(options.prompts)), "tokens": options.tokens}
     report(about | {"formats": found}, options.out)

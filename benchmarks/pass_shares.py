@@ -30,7 +30,6 @@ from benchmarks.timing import report
 from specviz import load_model
 from specviz.core.intervals import interval_of_ratios
 from specviz.models.devices import describe_machine
-from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import linear
 from specviz.models.loaded_model import Dtype
@@ -84,9 +83,9 @@ def main() -> None:
 
 
 def light(name: str, dtype: Dtype) -> Llama:
-    forward = load_model(name, dtype=dtype).forward
-    assert isinstance(forward, LightForward)
-    return forward.llama
+    llama = load_model(name, dtype=dtype).llama
+    assert llama
+    return llama
 
 
 def weights_of(model: Llama) -> int:

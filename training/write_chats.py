@@ -20,7 +20,6 @@ from torch import Tensor
 
 from benchmarks.batching.model import BatchLlama
 from specviz.core.errors import InputError
-from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
 
 TASKS = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text("utf-8"))
@@ -123,10 +122,10 @@ class ChatWriter:
     """Raises InputError: the target has no chat template, or another forward pass reads it."""
 
     def __init__(self, target: LoadedModel, seed: int) -> None:
-        if not isinstance(target.forward, LightForward) or not target.tokenizer.chat_template:
+        if target.llama is None or not target.tokenizer.chat_template:
             raise InputError(f"{target.name} writes no chats: they need a chat template and our forward pass.")
         self._target, self._random = target, Random(seed)
-        self._llama = BatchLlama.of(target.forward.llama, ROWS)
+        self._llama = BatchLlama.of(target.llama, ROWS)
         self._generator = torch.Generator().manual_seed(seed)
         shown: Any = target.tokenizer.apply_chat_template(
             [{"role": "user", "content": MARK}], add_generation_prompt=True, tokenize=False

@@ -10,7 +10,6 @@ from torch import Tensor
 from benchmarks.batching.key_values import BatchKeyValues
 from specviz.core.errors import InputError
 from specviz.models.cached_model import CHUNK
-from specviz.models.forward import LightForward
 from specviz.models.llama import Llama
 from specviz.models.loaded_model import LoadedModel
 
@@ -54,9 +53,9 @@ class BatchModel:
     """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, texts: int) -> None:
-        if not isinstance(loaded.forward, LightForward):
+        if loaded.llama is None:
             raise InputError(NO_BATCHES.format(name=loaded.name))
-        self._llama = BatchLlama.of(loaded.forward.llama, texts)
+        self._llama = BatchLlama.of(loaded.llama, texts)
         self._cache = self._llama.batch
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
         self._device = loaded.device

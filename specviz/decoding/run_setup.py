@@ -9,9 +9,8 @@ from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings, PromptFormat
 from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
-from specviz.models.devices import describe_machine
+from specviz.models.devices import WORKING_ROOM, describe_machine, shortage
 from specviz.models.loaded_model import LoadedModel, chat_ids
-from specviz.models.memory import WORKING_ROOM, shortage
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
 
@@ -65,18 +64,11 @@ def set_up_run(
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary, settings.prompt_format)
     for loaded in (target, draft):
-        if loaded and settings.tree and not loaded.forward.reads_trees:
+        if loaded and settings.tree and loaded.llama is None:
             raise InputError(say("no_early_exit", model=loaded.name))
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
-            raise InputError(
-                say(
-                    "no_fit",
-                    count=len(token_ids),
-                    new=settings.max_new_tokens,
-                    model=loaded.name,
-                    context=loaded.context,
-                )
-            )
+            count, new = len(token_ids), settings.max_new_tokens
+            raise InputError(say("no_fit", count=count, new=new, model=loaded.name, context=loaded.context))
     # The target has two caches: both decoders may be at work at once. A full GPU is an error that the run reports.
     # A full main memory ends the process, so only that is checked.
     caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]

@@ -25,10 +25,6 @@ class LabExercise(Protocol):
     def name(self) -> str:
         """Of the function, too."""
 
-    @property
-    def kinds(self) -> Sequence[str]:
-        """Usual mistakes."""
-
     def check(self, student: StudentFunction) -> LabFinding:
         """What the function does, called with arguments of the exercise's own."""
 
@@ -48,10 +44,6 @@ class FormulaExercise:
     right: StudentFunction
     wrong: Mapping[str, StudentFunction]  # by the kind of mistake
     cases: Sequence[Arguments]
-
-    @property
-    def kinds(self) -> Sequence[str]:
-        return list(self.wrong)
 
     def check(self, student: StudentFunction) -> LabFinding:
         given = [outcome(student, case) for case in self.cases]

@@ -17,7 +17,7 @@ def _distribution(random: Random, size: int) -> list[float]:
     """Random numbers with sum 1; some tokens are impossible."""
     weights = [random.random() if random.random() < 0.8 else 0.0 for _ in range(size)]
     weights[random.randrange(size)] += 0.5
-    return [weight / sum(weights) for weight in weights]
+    return _normalise(weights)
 
 
 # The acceptance rule: min(1, p / q)
@@ -99,8 +99,7 @@ EXPECTED: Mapping[str, Callable[..., object]] = {
 }
 
 
-def _expected_cases() -> list[Arguments]:
-    return [(alpha, length) for alpha, length in product((0.0, 0.3, 0.5, 0.8, 0.95, 1.0), (1, 2, 4, 7))]
+EXPECTED_CASES: list[Arguments] = [*product((0.0, 0.3, 0.5, 0.8, 0.95, 1.0), (1, 2, 4, 7))]
 
 
 # The draft length with the highest speedup E(γ) / (γc + v(γ + 1)); 0 where none is above 1
@@ -265,7 +264,7 @@ def _tree_cases() -> list[Arguments]:
 FORMULAS = (
     FormulaExercise("acceptance_chance", acceptance_chance, ACCEPTANCE, _acceptance_cases()),
     FormulaExercise("leftover", leftover, LEFTOVER, _leftover_cases()),
-    FormulaExercise("expected_tokens", expected_tokens, EXPECTED, _expected_cases()),
+    FormulaExercise("expected_tokens", expected_tokens, EXPECTED, EXPECTED_CASES),
     FormulaExercise("best_draft_length", best_draft_length, LENGTHS, _length_cases()),
     FormulaExercise("prompt_lookup", prompt_lookup, LOOKUP, _lookup_cases()),
     FormulaExercise("walk_tree", walk_tree, TREE, _tree_cases()),

@@ -139,11 +139,6 @@ class LoopRun:
         """The first token that is not the target's own."""
         return next((i for i, (a, b) in enumerate(zip(self.tokens, self.own, strict=False)) if a != b), None)
 
-    @property
-    def round_starts(self) -> list[Read]:
-        """The draft's first pass after each pass of the target."""
-        return [now for was, now in pairwise(self.draft.log) if now.is_draft and not was.is_draft]
-
     def is_kept(self, tokens: Sequence[int]) -> bool:
         return list(tokens) == self.text[: len(tokens)]
 
@@ -193,22 +188,18 @@ def _waste(run: LoopRun) -> str:
         return "bonus_forgotten"
     if len(reads) > run.calls + PREFILL and not any(len(read.tokens) > 1 for read in reads[1:]):
         return "one_pass_each"
-    for start in run.round_starts:
-        if not run.is_kept(start.cache):
-            return "draft_not_cut"
-        if not run.is_kept(start.after):
-            return "draft_misses_token"
+    for was, now in pairwise(run.draft.log):
+        if now.is_draft and not was.is_draft:  # the draft's first pass of a round
+            if not run.is_kept(now.cache):
+                return "draft_not_cut"
+            if not run.is_kept(now.after):
+                return "draft_misses_token"
     return "?" if len(reads) > run.calls + PREFILL else ""
 
 
 @dataclass(frozen=True)
 class LoopExercise:
     name: str = "speculative_decode"
-    kinds: Sequence[str] = (
-        *("never_ends", "prompt_returned", "too_long", "too_short", "target_not_cut", "wrong_guess_kept", "row_early"),
-        *("row_late", "target_reads_again", "draft_reads_again", "one_pass_each", "draft_not_cut"),
-        *("draft_misses_token", "bonus_forgotten"),
-    )
 
     def check(self, student: StudentFunction) -> LabFinding:
         for prompt in PROMPTS:

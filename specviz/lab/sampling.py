@@ -109,10 +109,6 @@ class SamplingExercise:
     name: str = "judge"
     seed: int = 2211
 
-    @property
-    def kinds(self) -> Sequence[str]:
-        return list(WRONG)
-
     def check(self, student: StudentFunction) -> LabFinding:
         counts = Counter[Seen]()
         for drafted, given in _draws(student, self.seed):

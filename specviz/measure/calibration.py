@@ -84,7 +84,7 @@ def calibration_steps(
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
     lengths = [length for length in lengths if length <= runs.longest]
-    trees = [n for n in nodes if n <= runs.longest] if target.forward.reads_trees else []
+    trees = [n for n in nodes if n <= runs.longest] if target.llama else []
     works: dict[object, Iterator[_Times]] = {"plain": runs.plain(), "drafter": runs.time_drafter(tree)}
     works |= {("chain", n): runs.time_size(n) for n in lengths}
     works |= {"plain again": runs.plain()}  # every figure is divided by its median

@@ -66,7 +66,7 @@ class CachedModel:
         self._own = min(vocabulary, loaded.rows, len(loaded.tokens))
         self._stand_in = min((end for end in loaded.end_ids if end < self._own), default=0)
         self._device = loaded.device
-        self._reader = loaded.forward.reader(whole=whole)
+        self._reader = loaded.open_reader(whole=whole)
         self.length = 0  # tokens in the cache
         self._tree: list[int] = []  # the parents of its last tokens, if they are nodes of a tree
 

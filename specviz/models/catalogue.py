@@ -18,28 +18,24 @@ from specviz.models.gguf_folder import stored_files
 say = Sentences("catalogue")
 
 
-def find_folder(name: str) -> Path | None:
+def find_local(name: str) -> Path | None:
+    """The folder or the GGUF file of a model on this machine: the operator's file of this name, or what is there."""
+    if stored := stored_files().get(name):
+        return stored
     try:
-        folder = Path(name).expanduser()
-        return folder if name and folder.is_dir() else None
+        path = Path(name).expanduser()
+        is_model = path.is_dir() or (path.suffix.lower() == ".gguf" and path.is_file())
+        return path if name and is_model else None
     except (OSError, RuntimeError, ValueError):  # a name that is too long for a file, or a missing home folder
         return None
 
 
+def find_folder(name: str) -> Path | None:
+    return path if (path := find_local(name)) and path.is_dir() else None
+
+
 def find_gguf(name: str) -> Path | None:
-    """The operator's file of this name, or the file at this path."""
-    if stored := stored_files().get(name):
-        return stored
-    try:
-        file = Path(name).expanduser()
-        return file if file.suffix.lower() == ".gguf" and file.is_file() else None
-    except (OSError, RuntimeError, ValueError):
-        return None
-
-
-def find_local(name: str) -> Path | None:
-    """The folder or the GGUF file of a model on this machine."""
-    return find_folder(name) or find_gguf(name)
+    return path if (path := find_local(name)) and path.is_file() else None
 
 
 MODELS_FOLDER = ASSETS / "models"

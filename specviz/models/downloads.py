@@ -3,6 +3,7 @@
 It lies in the Hub's cache. Models that other programs store there are found and read too, and never removed.
 """
 
+import errno
 import logging
 import os
 import shutil
@@ -64,6 +65,16 @@ def release(keep: Collection[str] = ()) -> None:
         _held.pop(name).close()
 
 
+def explain_storing(name: str, error: OSError | RuntimeError) -> InputError:
+    """Why a download cannot be stored here. A RuntimeError is what `Path` raises where there is no home folder."""
+    if isinstance(error, TimeoutError):
+        return InputError(say("other_program", name=name))
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return InputError(say("disk_full", name=name))
+    problem = error.strerror or type(error).__name__ if isinstance(error, OSError) else error
+    return InputError(say("cannot_store", name=name, problem=problem))
+
+
 def check_room(name: str, size: int) -> None:
     """Refuse a model of this size in bytes that would not fit even if all others were removed."""
     limit, stored = limit_bytes(), _bytes(_model(name))
@@ -76,19 +87,14 @@ def check_free(name: str, needed: int, place: Path, removable: int = 0) -> None:
     """Refuse what needs more bytes of the disk of this folder than are free, or can be, beside the reserve."""
     room = _free(place) - RESERVE_BYTES + removable
     if needed > room:
-        raise InputError(
-            say(
-                "disk_too_full",
-                name=name,
-                needed=show_size(needed),
-                free=show_size(max(0, room)),
-                reserve=show_size(RESERVE_BYTES),
-            )
-        )
+        free, reserve = show_size(max(0, room)), show_size(RESERVE_BYTES)
+        raise InputError(say("disk_too_full", name=name, needed=show_size(needed), free=free, reserve=reserve))
 
 
-def make_room(name: str, missing: int) -> None:
-    """Remove models, the least recently used first, until so many bytes of this one fit beside the others."""
+def make_room(name: str, size: int) -> None:
+    """Remove models, the least recently used first, until this one of so many bytes fits beside the others."""
+    check_room(name, size)
+    missing = size - _bytes(_model(name))
     with lock(*ALL):
         for half in folder().glob("removed-*"):  # a process ended while it removed it
             shutil.rmtree(half, ignore_errors=True)

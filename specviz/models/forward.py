@@ -4,7 +4,6 @@
 """
 
 from abc import ABC, abstractmethod
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -12,13 +11,15 @@ from torch import Tensor
 from specviz.core.operator_settings import operator_setting
 from specviz.models.key_values import HiddenStates
 from specviz.models.llama import Llama
-from specviz.models.packing import PackedLinear
 
 LIGHT, TRANSFORMERS = "light", "transformers"
 
 
 class Reader(ABC):
-    """Reads one text. What raises here is what the light forward pass alone can do; runs are checked for it first."""
+    """Reads one text. What raises here is what the light forward pass alone can do; runs are checked for it first.
+
+    One that is opened for the `whole` text may crop further back than to the crop before, past a window too.
+    """
 
     @abstractmethod
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
@@ -45,31 +46,8 @@ class Reader(ABC):
         raise NotImplementedError
 
 
-class Forward(Protocol):
-    name: str  # LIGHT or TRANSFORMERS
-    reads_trees: bool  # whether its readers have `read_tree` and `select`
-
-    def reader(self, *, whole: bool = False) -> Reader:
-        """A reader of a new text. `whole`: `crop` may go back further than to the crop before it, past a window too.
-
-        Raises:
-            InputError: the model's cache cannot be shortened.
-        """
-
-
-class LightForward:
-    name = LIGHT
-    reads_trees = True
-
-    def __init__(self, llama: Llama) -> None:
-        self.llama = llama
-
-    def reader(self, *, whole: bool = False) -> Reader:
-        return LightReader(self.llama)
-
-
 class LightReader(Reader):
-    def __init__(self, llama: Llama) -> None:
+    def __init__(self, llama: Llama, *, whole: bool = False) -> None:
         self._llama = llama
         self.cache = llama.cache()
         self._states: HiddenStates | None = None
@@ -103,11 +81,6 @@ class LightReader(Reader):
         if self._states:
             self._states.append(hidden)
         return hidden
-
-
-def is_packed(forward: Forward) -> bool:
-    """Whether its matrices are packed: see `specviz.models.packing`."""
-    return isinstance(forward, LightForward) and isinstance(forward.llama.output, PackedLinear)
 
 
 def forced() -> bool:

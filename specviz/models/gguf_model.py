@@ -5,7 +5,6 @@ The names of fields and tensors: github.com/ggml-org/ggml/blob/master/docs/gguf.
 
 from collections import UserDict
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache, partial
 from math import prod
 from pathlib import Path
@@ -15,17 +14,14 @@ import torch
 from torch import Tensor
 
 from specviz.core.errors import InputError
-from specviz.core.free_memory import give_back
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import weights_hash
-from specviz.models.devices import check_memory, choose_device, device_name
-from specviz.models.forward import LIGHT, LightForward, forced
+from specviz.models.devices import check_memory, choose_device, needed_bytes
 from specviz.models.gguf_file import EMBEDDING, GgufFile, read_gguf
 from specviz.models.gguf_tokens import chat_template, end_ids, read_tokens
-from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
-from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
-from specviz.models.memory import needed_bytes
+from specviz.models.llama_weights import build, explain_unsupported, frequencies
+from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, light_model
 from specviz.models.refusals import broken, explain_unknown
 
 say = Sentences("models")
@@ -56,33 +52,9 @@ def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:
     check_memory([(name, needed)])
     file, device = read_gguf(path), torch.device(choose_device(name, needed))
     config, info = configuration(file), ModelInfo(name, seen.parameters, dtype, weights_hash(path))
-    if forced():
-        return _load_transformers(file, config, info, device)
     llama = build(config, _Weights(file, config, DTYPES[dtype], device))
-    give_back()
-    return LoadedModel(
-        tokens=seen.tokens,
-        name=name,
-        info=replace(info, forward=LIGHT, device=device_name(device)),
-        forward=LightForward(llama),
-        make_model=cache(partial(_transformers, file, config, dtype)),
-        make_tokenizer=cache(partial(_tokenizer, file)),
-        context=config["max_position_embeddings"],
-        rows=config["vocab_size"],
-        ends=end_ids(file),
-        bytes=memory_of(llama),
-        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
-        device=device,
-    )
-
-
-def _load_transformers(file: GgufFile, config: Mapping[str, Any], info: ModelInfo, device: torch.device) -> LoadedModel:
-    """Read with transformers' own forward pass."""
-    from specviz.models.transformers_models import from_transformers  # seconds and 120 MB
-
-    model = _transformers(file, config, info.dtype)
-    model.to(device)
-    return replace(from_transformers(model, _tokenizer(file), info.name, info), ends=end_ids(file))
+    make_model = cache(partial(_transformers, file, config, dtype))
+    return light_model(llama, seen.tokens, info, config, end_ids(file), make_model, cache(partial(_tokenizer, file)))
 
 
 def configuration(file: GgufFile) -> dict[str, Any]:
@@ -97,6 +69,8 @@ def configuration(file: GgufFile) -> dict[str, Any]:
     count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
     if experts := file.fields.get(f"{kind}.expert_count"):
         raise explain_unknown(name, f"{kind}.expert_count", experts, "0")
+    if EMBEDDING not in file.tensors:
+        raise broken(name, EMBEDDING)
     config = {
         "model_type": kind,
         "hidden_act": "silu",
@@ -108,7 +82,7 @@ def configuration(file: GgufFile) -> dict[str, Any]:
         "head_dim": count("attention.key_length", count("embedding_length") // heads),
         "max_position_embeddings": count("context_length"),
         "rms_norm_eps": _number(file, float, "attention.layer_norm_rms_epsilon"),
-        "vocab_size": _rows(file),
+        "vocab_size": file.tensors[EMBEDDING].shape[0],
         "tie_word_embeddings": "output.weight" not in file.tensors,
         "attention_bias": "blk.0.attn_q.bias" in file.tensors,
         "sliding_window": file.fields.get(f"{kind}.attention.sliding_window"),
@@ -132,12 +106,6 @@ def _number(file: GgufFile, kind: type, key: str, default: Any = None, most: int
     if not (type(value) is kind and isinstance(value, int | float) and 0 < value <= most):
         raise broken(file.path.name, f"{key}: {value!r:.40}")
     return value
-
-
-def _rows(file: GgufFile) -> int:
-    if EMBEDDING not in file.tensors:
-        raise broken(file.path.name, EMBEDDING)
-    return file.tensors[EMBEDDING].shape[0]
 
 
 def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:

@@ -48,7 +48,7 @@ from specviz.models.catalogue import (
     weights_hash,
     wrong_target,
 )
-from specviz.models.forward import LIGHT, LightForward
+from specviz.models.forward import LIGHT
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, linear
@@ -153,7 +153,10 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     parameters = count_parameters(folder / "model.safetensors")
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
-    weights = {key: weight.to(target.device, _format(weight, dtype)) for key, weight in stored.items()}
+    weights = {
+        key: weight.to(target.device, DTYPES[dtype] if weight.is_floating_point() else weight.dtype)
+        for key, weight in stored.items()
+    }
     make: Callable[..., EagleHead | MedusaHeads] = eagle if config["kind"] == "eagle" else medusa
     kind = f"lookup-{config['kind']}" if name.startswith(LOOKUP_FIRST) else config["kind"]
     return LoadedHead(name, kind, info, of, digest, make(config, weights, whole))
@@ -163,9 +166,9 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
     """The target's forward pass, which hands over its hidden states."""
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
-    if not isinstance(target.forward, LightForward):
+    if target.llama is None:
         raise InputError(say("needs_light", name=name, target=target.name))
-    return target.forward.llama
+    return target.llama
 
 
 def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:
@@ -182,10 +185,6 @@ def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> Eag
 def medusa(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> MedusaHeads:
     up = linear(weights["up.weight"], weights["up.bias"])
     return MedusaHeads(up, weights["down.weight"], _output(target, weights["up.weight"].dtype))
-
-
-def _format(weight: Tensor, dtype: str) -> torch.dtype:
-    return DTYPES[dtype] if weight.is_floating_point() else weight.dtype
 
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:

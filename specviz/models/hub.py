@@ -6,7 +6,6 @@ what an earlier call began, and does not compare a file with the SHA-256 that th
 Each error of the client becomes one sentence; and a Hub that does not answer is not asked again at once.
 """
 
-import errno
 import hashlib
 import json
 import logging
@@ -129,17 +128,9 @@ def _check_format(name: str, files: Collection[str]) -> None:
 def _make_room_for_small(name: str, sizes: list[int]) -> None:
     total = sum(sizes)
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
-        raise InputError(
-            say(
-                "too_many_files",
-                name=name,
-                count=len(sizes),
-                size=show_size(total),
-                most=MOST_SMALL_FILES,
-                most_size=show_size(MOST_SMALL_BYTES),
-            )
-        )
-    downloads.check_room(name, total)
+        size, most = show_size(total), show_size(MOST_SMALL_BYTES)
+        many = {"count": len(sizes), "size": size, "most": MOST_SMALL_FILES, "most_size": most}
+        raise InputError(say("too_many_files", name=name, **many))
     downloads.make_room(name, total)
 
 
@@ -164,16 +155,11 @@ def fetch(name: str) -> Iterator[Progress]:
         missing = [file for file in model.weights if not (model.folder / file.name).is_file()]
         total = sum(file.size for file in model.weights)
         done = total - sum(file.size for file in missing)
-        downloads.check_room(name, total)
-        downloads.make_room(name, total - done)
+        downloads.make_room(name, total)
         for number, file in enumerate(missing, start=len(model.weights) - len(missing)):
-            try:
-                with downloads.lock(file.blob, PAUSE_SECONDS):
-                    for here in _stream(model, file):
-                        yield Progress(name, done + here, total, number, len(model.weights))
-            except TimeoutError as error:
-                sentence = say("other_program", name=name)
-                raise InputError(sentence) from error
+            with downloads.lock(file.blob, PAUSE_SECONDS):
+                for here in _stream(model, file):
+                    yield Progress(name, done + here, total, number, len(model.weights))
             done += file.size
             _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
         current = model.folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
@@ -333,6 +319,4 @@ def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
             return str(_unreadable_answer(name))
         case httpx2.HTTPError() | ConnectionError():
             return _unreachable(name)
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
-            return say("disk_full", name=name)
-    return say("cannot_store", name=name, problem=error.strerror or type(error).__name__)
+    return str(downloads.explain_storing(name, error))

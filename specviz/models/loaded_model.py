@@ -1,15 +1,21 @@
 """A model in memory, ready to decode, and the number formats it may have."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
 from specviz.core.errors import InputError
+from specviz.core.free_memory import give_back
 from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
-from specviz.models.forward import Forward
+from specviz.models.devices import device_name
+from specviz.models.forward import LIGHT, LightReader, Reader
+from specviz.models.llama import Llama
+from specviz.models.llama_weights import memory_of
+from specviz.models.packing import PackedLinear
 from specviz.models.tokens import Tokens
 
 say = Sentences("models")
@@ -39,7 +45,8 @@ class LoadedModel:
     tokens: Tokens
     name: str
     info: ModelInfo
-    forward: Forward
+    llama: Llama | None  # what the light forward pass reads with; None: transformers reads, and no trees
+    open_reader: Callable[..., Reader]  # of a new text; `whole`: see `Reader`. InputError: it cannot remove tokens
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
     make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
     context: int  # most tokens it can read, prompt and output together
@@ -56,6 +63,11 @@ class LoadedModel:
         return self.make_model()
 
     @property
+    def is_packed(self) -> bool:
+        """Whether its matrices are packed: see `specviz.models.packing`."""
+        return self.llama is not None and isinstance(self.llama.output, PackedLinear)
+
+    @property
     def tokenizer(self) -> "PreTrainedTokenizerBase":
         return self.make_tokenizer()
 
@@ -70,6 +82,35 @@ class LoadedModel:
 def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:
     """Memory that the keys and values of one token take."""
     return layers * heads * size * 2 * bytes_of_a_number
+
+
+def light_model(
+    llama: Llama,
+    tokens: Tokens,
+    info: ModelInfo,
+    config: Mapping[str, Any],
+    ends: frozenset[int],
+    make_model: Callable[[], "PreTrainedModel"],
+    make_tokenizer: Callable[[], "PreTrainedTokenizerBase"],
+) -> LoadedModel:
+    """A model that the light forward pass reads without transformers; `config` as in config.json."""
+    give_back()
+    device = llama.norm.device
+    return LoadedModel(
+        tokens=tokens,
+        name=info.name,
+        info=replace(info, forward=LIGHT, device=device_name(device)),
+        llama=llama,
+        open_reader=partial(LightReader, llama),
+        make_model=make_model,
+        make_tokenizer=make_tokenizer,
+        context=config["max_position_embeddings"],
+        rows=config["vocab_size"],
+        ends=ends,
+        bytes=memory_of(llama),
+        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, llama.norm.itemsize),
+        device=device,
+    )
 
 
 def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[int]:

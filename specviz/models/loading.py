@@ -11,7 +11,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
@@ -33,14 +32,13 @@ from specviz.models.catalogue import (
     weight_bytes,
     weights_hash,
 )
-from specviz.models.devices import check_memory, choose_device, device_name, memory_problem
-from specviz.models.forward import LIGHT, LightForward, forced, is_packed
+from specviz.models.devices import check_memory, choose_device, memory_problem, needed_bytes
+from specviz.models.forward import forced
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
-from specviz.models.llama_weights import build, memory_of, store_fast
-from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
-from specviz.models.memory import needed_bytes
+from specviz.models.llama_weights import build, store_fast
+from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, light_model
 from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.refusals import broken
@@ -88,24 +86,29 @@ def inspect_model(name: str) -> Inspection:
 
 def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
     """Load a model in a given number format, "float32" or "bfloat16"; names and errors as `load_model`."""
-    if name in bundled_names() and not forced():
-        return read_bundled(name, dtype)  # so small that it always fits
-    if file := find_gguf(name):
-        return load_gguf(name, file, dtype)
+    if name in bundled_names():
+        made = read_bundled(name, dtype)  # so small that it always fits
+    elif file := find_gguf(name):
+        made = load_gguf(name, file, dtype)
+    else:
+        return _read_folder(name, dtype, progress)
+    if not forced():
+        return made
+    from specviz.models.transformers_models import read_by_transformers  # seconds and 120 MB
+
+    return read_by_transformers(made)
+
+
+def _read_folder(name: str, dtype: Dtype, progress: Callable[[Progress], None] | None) -> LoadedModel:
     from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
 
-    if name in bundled_names():
-        folder, parameters = MODELS_FOLDER / name, 0
-    else:
-        folder, parameters = prepare(name, dtype, progress)
-        downloads.acquire(name)
+    folder, parameters = prepare(name, dtype, progress)
+    downloads.acquire(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     model, tokenizer = read_folder(name, folder, dtype, device)
-    local = name in bundled_names() or find_folder(name)
-    digest = weights_hash(folder) if local else folder.name[:16]  # of a Hub model: its commit
-    info = ModelInfo(name, model.num_parameters(), dtype, digest)
-    made = from_transformers(model, tokenizer, name, info)
-    if is_packed(made.forward):  # the model's own matrices would be in memory beside the packed ones
+    digest = weights_hash(folder) if find_folder(name) else folder.name[:16]  # of a Hub model: its commit
+    made = from_transformers(model, tokenizer, name, ModelInfo(name, model.num_parameters(), dtype, digest))
+    if made.is_packed:  # the model's own matrices would be in memory beside the packed ones
         made = replace(made, make_model=cache(lambda: read_folder(name, folder, dtype, device)[0]))
     del model
     give_back()
@@ -114,28 +117,14 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
 def read_bundled(name: str, dtype: str) -> LoadedModel:
     """A bundled model with the light forward pass; tests show that it gives transformers' own logits."""
-    folder = MODELS_FOLDER / name
-    config = _config(name)
+    folder, config = MODELS_FOLDER / name, _config(name)
     parameters = count_parameters(folder / "model.safetensors")
-    device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
+    device = choose_device(name, needed_bytes(parameters, dtype))
     stored = load_file(folder / "model.safetensors")
-    llama = build(config, {name: weight.to(device, DTYPES[dtype]) for name, weight in stored.items()})
-    del stored
-    give_back()
-    return LoadedModel(
-        tokens=read_tokens(name),
-        name=name,
-        info=ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, device_name(device)),
-        forward=LightForward(llama),
-        make_model=partial(_transformers, name, dtype),
-        make_tokenizer=partial(_tokenizer, name),
-        context=config["max_position_embeddings"],
-        rows=config["vocab_size"],
-        ends=frozenset([config["eos_token_id"]]),
-        bytes=memory_of(llama),
-        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
-        device=device,
-    )
+    llama = build(config, {key: stored.pop(key).to(device, DTYPES[dtype]) for key in [*stored]})
+    info, ends = ModelInfo(name, parameters, dtype, weights_hash(folder)), frozenset([config["eos_token_id"]])
+    make_model, make_tokenizer = partial(_transformers, name, dtype), partial(_tokenizer, name)
+    return light_model(llama, read_tokens(name), info, config, ends, make_model, make_tokenizer)
 
 
 @cache

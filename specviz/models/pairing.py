@@ -6,10 +6,9 @@ from weakref import WeakKeyDictionary
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
-from specviz.models.devices import check_memory
+from specviz.models.devices import check_memory, needed_bytes
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import inspect_model
-from specviz.models.memory import needed_bytes
 from specviz.models.tokens import Tokens
 
 say = Sentences("models")

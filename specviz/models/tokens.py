@@ -5,45 +5,16 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
-class Tokens(Protocol):
-    """Text to token ids and back. transformers' `PreTrainedTokenizerBase` is one."""
-
-    @property
-    def eos_token_id(self) -> Any:
-        """The token that ends a text; None without one."""
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """Ids of the tokens that are marks, not text."""
-
-    @property
-    def all_special_tokens(self) -> list[str]:
-        """How they are written."""
-
-    def __len__(self) -> int:
-        """How many tokens there are."""
-
-    def get_vocab(self) -> dict[str, int]:
-        """The id of each token."""
-
-    @property
-    def __call__(self) -> Callable[..., Mapping[str, Any]]:
-        """The ids of a text, under "input_ids"; with `split_special_tokens`, marks in it are text like any other."""
-
-    @property
-    def decode(self) -> Callable[..., Any]:
-        """The text of these tokens."""
-
-    def convert_ids_to_tokens(self, ids: int) -> Any:
-        """How the vocabulary writes a token; None where there is no such id."""
+Tokens: TypeAlias = "LightTokens | PreTrainedTokenizerBase"
 
 
 class LightTokens:
@@ -71,7 +42,6 @@ class LightTokens:
     def decode(
         self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
     ) -> str:
-        """See `Tokens`."""
         if clean_up_tokenization_spaces:
             raise ValueError("these tokenizers clean up no spaces")
         return self.backend_tokenizer.decode(list(token_ids), skip_special_tokens=skip_special_tokens)
@@ -104,11 +74,6 @@ class TokenTexts(dict[int, str]):
             text = token_bytes(text, self._byte_level).decode("utf-8", "specviz.show_bytes")
         self[token_id] = text
         return text
-
-
-def texts_of(tokenizer: Tokens, token_ids: Iterable[int]) -> dict[int, str]:
-    token_texts = TokenTexts(tokenizer)
-    return {token_id: token_texts[token_id] for token_id in token_ids}
 
 
 def token_bytes(raw: str, byte_level: bool) -> bytes:

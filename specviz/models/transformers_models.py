@@ -35,39 +35,29 @@ from specviz.core.errors import InputError, hide_folders
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import bundled_heads, bundled_models, find_folder, head_folder
-from specviz.models.devices import device_name
-from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
+from specviz.models.devices import available_bytes, device_name, is_out_of_memory
+from specviz.models.forward import LIGHT, TRANSFORMERS, LightReader, Reader, forced
 from specviz.models.hub import HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
-from specviz.models.memory import available_bytes, is_out_of_memory
 from specviz.models.packing import packed_bytes
 from specviz.models.refusals import broken
 
 say = Sentences("models")
 
-Shapes = dict[str, tuple[int, ...]]  # by tensor name
+Stored = dict[str, tuple[tuple[int, ...], str]]  # by tensor name: its shape and its number format
 MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
 FEW_FILES = 8  # with more weight files, their headers are read only after the download
 LOCAL: Any = {"local_files_only": True, "trust_remote_code": False}
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars, and no output of transformers on standard error."""
+def explain_errors(name: str) -> Iterator[None]:
+    """One sentence for any error; and no progress bars, and no output of transformers on standard error."""
     bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
-@contextmanager
-def explain_errors(name: str) -> Iterator[None]:
     try:
         yield
     except InputError:
@@ -80,15 +70,19 @@ def explain_errors(name: str) -> Iterator[None]:
         # Some messages of libraries are several paragraphs long, and name folders of this machine.
         why = shorten(hide_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
         raise InputError(say("not_causal", name=name, why=why)) from error
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
 
 
 def inspect_configuration(name: str) -> Inspection:
     """Check a model that does not ship with specviz."""
-    folder, shapes = _open(name)
-    with quiet():
-        with explain_errors(name):
-            config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
-        stored = shapes()  # first: a configuration of what is not loaded may not make a model at all
+    folder, read_headers = _open(name)
+    with explain_errors(name):
+        config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
+        stored = read_headers()  # first: a configuration of what is not loaded may not make a model at all
+        _check_numbers(name, stored)
         made = _build_without_weights(name, config)
         if stored:
             expected = {key: weight.shape for key, weight in made.named_parameters()}
@@ -100,8 +94,8 @@ def inspect_configuration(name: str) -> Inspection:
     return Inspection(name, tokenizer, made.num_parameters(), int(limit) if limit and limit > 0 else None)
 
 
-def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
-    """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
+def _open(name: str) -> tuple[Path, Callable[[], Stored]]:
+    """The folder of configuration and tokenizer, and how to read the headers of the weights (empty: not yet)."""
     folder = find_folder(name)
     if folder:
         if not any(folder.glob("*.safetensors")):
@@ -114,10 +108,10 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     else:
         folder = find_cached(hub_id(name))
     if folder:
-        return folder, partial(shapes_in_folder, folder, name)
+        return folder, partial(headers_in_folder, folder, name)
     model = look_up(name)
     few = len(model.weights) <= FEW_FILES
-    return model.folder, lambda: _shapes_on_hub(model) if few else {}
+    return model.folder, lambda: _headers_on_hub(model) if few else {}
 
 
 def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
@@ -144,56 +138,50 @@ def _foreign_content(name: str, file: Path) -> str | None:
     return say("web_page", name=name, file=file.name) if start.startswith(b"<") else None
 
 
-def shapes_in_folder(folder: Path, name: str) -> Shapes:
-    shapes: Shapes = {}
-    kinds: dict[str, str] = {}
+def headers_in_folder(folder: Path, name: str) -> Stored:
+    stored: Stored = {}
     for file in weights_in(folder, name):
         if not (folder / file).is_file():
             raise broken(name, file)
         try:
             with safe_open(folder / file, framework="pt") as opened:
                 slices = {key: opened.get_slice(key) for key in opened.keys()}  # noqa: SIM118
-                shapes |= {key: tuple(each.get_shape()) for key, each in slices.items()}
-                kinds |= {key: each.get_dtype() for key, each in slices.items()}
+                stored |= {key: (tuple(each.get_shape()), each.get_dtype()) for key, each in slices.items()}
         except (OSError, SafetensorError) as error:
             if problem := _foreign_content(name, folder / file):
                 raise InputError(problem) from error
             raise broken(name, file) from error
-    _check_numbers(name, kinds)
-    return shapes
+    return stored
 
 
-def _check_numbers(name: str, kinds: Mapping[str, str]) -> None:
+def _check_numbers(name: str, stored: Stored) -> None:
     """Refuse whole numbers and float8 without scales."""
-    packed = next((key for key, kind in kinds.items() if key.endswith(".weight") and kind not in FLOATS), None)
-    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in kinds):  # else its scales are named
-        raise InputError(say("no_floats", name=name, tensor=packed, kind=kinds[packed]))
+    packed = next((key for key, (_, kind) in stored.items() if key.endswith(".weight") and kind not in FLOATS), None)
+    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in stored):  # else its scales are named
+        raise InputError(say("no_floats", name=name, tensor=packed, kind=stored[packed][1]))
 
 
-def _shapes_on_hub(model: HubModel) -> Shapes:
+def _headers_on_hub(model: HubModel) -> Stored:
     """From the first bytes of the weight files."""
-    shapes: Shapes = {}
-    kinds: dict[str, str] = {}
+    stored: Stored = {}
     with hub_errors(model.name):
         for file in model.weights:
             header = HfApi().parse_safetensors_file_metadata(model.name, file.name, revision=model.commit, timeout=30)
-            shapes |= {key: tuple(tensor.shape) for key, tensor in header.tensors.items()}
-            kinds |= {key: tensor.dtype for key, tensor in header.tensors.items()}
-    _check_numbers(model.name, kinds)
-    return shapes
+            stored |= {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in header.tensors.items()}
+    return stored
 
 
-def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
+def disagreement(stored: Stored, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
     """The first tensor of another shape than the configuration asks for, or that is missing; None: they agree.
 
     `prefix` is the start of the tensor names, which some checkpoints leave out.
     """
     wanted = {name: tuple(shape) for name, shape in expected.items()}
-    for name, shape in stored.items():
+    for name, (shape, _) in stored.items():
         spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
         if next((wanted[spelling] for spelling in spellings if spelling in wanted), shape) != shape:
             return name
-    if sum(map(prod, wanted.values())) <= sum(map(prod, stored.values())):
+    if sum(map(prod, wanted.values())) <= sum(prod(shape) for shape, _ in stored.values()):
         return None
     bare = {name.removeprefix(f"{prefix}.") for name in stored}
     return next((name for name in wanted if name.removeprefix(f"{prefix}.") not in bare), "config.json")
@@ -230,13 +218,9 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
         raise broken(name, "num_hidden_layers")
-    with torch.device("meta"), explain_errors(name):
+    with torch.device("meta"):
         made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
-    croppable = "past_key_values" in signature(made.forward).parameters
-    if croppable:
-        with explain_errors(name):
-            croppable = DynamicCache(config=config).is_croppable
-    if not croppable:
+    if "past_key_values" not in signature(made.forward).parameters or not DynamicCache(config=config).is_croppable:
         raise InputError(say("no_rollback", name=name))
     return made
 
@@ -255,22 +239,10 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
             raise InputError(say("quantized", name=name, what=key))
 
 
-class TransformersForward:
-    name = TRANSFORMERS
-    reads_trees = False
-
-    def __init__(self, model: PreTrainedModel, model_name: str) -> None:
-        self._model = model
-        self._model_name = model_name
-
-    def reader(self, *, whole: bool = False) -> Reader:
-        return TransformersReader(self._model, self._model_name, whole)
-
-
 class TransformersReader(Reader):
     """Reads with a model of transformers and its `DynamicCache`. Raises InputError: see `CachedModel`."""
 
-    def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
+    def __init__(self, model: PreTrainedModel, name: str, *, whole: bool = False) -> None:
         self._model = model
         self._name = name
         self._length = 0
@@ -314,10 +286,9 @@ def from_transformers(
 
     The light forward pass reads for it where it knows the architecture and agrees with the model.
     """
-    forward = None if forced() else _light(model)
-    if forward is None:
+    llama = None if forced() else _light(model)
+    if llama is None:
         store_fast(model)
-    chosen: Forward = forward or TransformersForward(model, name)
     config = model.config.get_text_config()
     # transformers maps other names for it (n_positions, ...) to this one
     limit = getattr(config, "max_position_embeddings", None)
@@ -328,19 +299,28 @@ def from_transformers(
     return LoadedModel(
         tokens=tokenizer,
         name=name,
-        info=replace(info, forward=chosen.name, device=device_name(model.device)),
-        forward=chosen,
+        info=replace(info, forward=LIGHT if llama else TRANSFORMERS, device=device_name(model.device)),
+        llama=llama,
+        open_reader=partial(LightReader, llama) if llama else partial(TransformersReader, model, name),
         make_model=lambda: model,
         make_tokenizer=lambda: tokenizer,
         context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
         rows=int(config.vocab_size),
         ends=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
-        bytes=memory_of(forward.llama)
-        if forward
-        else sum(each.numel() * each.element_size() for each in model.parameters()),
+        bytes=memory_of(llama) if llama else sum(each.nbytes for each in model.parameters()),
         cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
         device=model.device,
     )
+
+
+def read_by_transformers(loaded: LoadedModel) -> LoadedModel:
+    """The same model with transformers' own forward pass."""
+    model = loaded.model
+    model.to(loaded.device)
+    store_fast(model)
+    info, bytes_taken = replace(loaded.info, forward=TRANSFORMERS), sum(each.nbytes for each in model.parameters())
+    open_reader = partial(TransformersReader, model, loaded.name)
+    return replace(loaded, info=info, llama=None, open_reader=open_reader, bytes=bytes_taken)
 
 
 def read_folder(
@@ -348,7 +328,7 @@ def read_folder(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model and its tokenizer from a folder."""
     options: Any = LOCAL | {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
-    with explain_errors(name), quiet():
+    with explain_errors(name):
         tokenizer = _read_tokenizer(name, folder)
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
@@ -375,15 +355,15 @@ def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool
     return True
 
 
-def _light(model: PreTrainedModel) -> LightForward | None:
+def _light(model: PreTrainedModel) -> Llama | None:
     """The light forward pass for this model, which then shares its matrices; None if there is none that agrees."""
     config = model.config.to_dict()
     if explain_unsupported(config) or model.dtype not in MOST_APART:
         return None
     copies = sum(packed_bytes(each) for each in model.parameters() if each.dim() == 2)
-    forward = LightForward(build(config, _Shared(model), linear if copies < available_bytes() else plain_linear))
-    same = agree(forward.reader(), TransformersForward(model, "").reader(), config["vocab_size"], model.device)
-    return forward if same else None
+    llama = build(config, _Shared(model), linear if copies < available_bytes() else plain_linear)
+    same = agree(LightReader(llama), TransformersReader(model, ""), config["vocab_size"], model.device)
+    return llama if same else None
 
 
 class _Shared(dict[str, Tensor]):

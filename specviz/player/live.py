@@ -60,7 +60,7 @@ def live_file() -> str:
 
 def around_weights() -> tuple[str, str]:
     """What stands in the one file before its weights, and after them. It has the weights' checksums."""
-    models = {name: _model(name, None) for name in IN_ONE_FILE}
+    models = {name: _model(name) for name in IN_ONE_FILE}
     inside = sum(4 * (MODELS / name / WEIGHTS).stat().st_size // 3 + AROUND_PIECES for name in IN_ONE_FILE)
     page = _page(models, WEIGHTS_BEGIN, "'none'", SAYS["file_footer"], MOST_BYTES - inside)
     before, _, after = page.partition(WEIGHTS_BEGIN)
@@ -81,24 +81,18 @@ def live_pieces(before: str, after: str) -> Iterator[str]:
 
 def live_site() -> dict[str, bytes]:
     """The files of a static site by their paths in its folder: a page, its service worker, and all bundled models."""
-    weights = {name: (MODELS / name / WEIGHTS).read_bytes() for name in ON_A_SITE}
-    addresses = {
-        name: f"models/{name}.{sha256(content).hexdigest()[:16]}.safetensors" for name, content in weights.items()
-    }
-    models = {name: _model(name, addresses[name]) for name in ON_A_SITE}
-    page = _page(models, "", "'self'", SAYS["site_footer"])
+    models = {name: _model(name) for name in ON_A_SITE}
+    for name, model in models.items():
+        model["weights"] = f"models/{name}.{model['sha256'][:16]}.safetensors"
+    page, addresses = _page(models, "", "'self'", SAYS["site_footer"]), [model["weights"] for model in models.values()]
+    # A browser fetches the files again only where its service worker has other bytes: here, another digest.
+    digest = sha256("\n".join([page, *addresses]).encode()).hexdigest()[:16]
     return {
         "index.html": page.encode(),
-        "service_worker.js": _service_worker(page, [*addresses.values()]),
-        "files.json": json.dumps(["./", *addresses.values()]).encode(),
-        **{addresses[name]: content for name, content in weights.items()},
+        "service_worker.js": f'const DIGEST="{digest}";\n{program("live/service_worker")}'.encode(),
+        "files.json": json.dumps(["./", *addresses]).encode(),
+        **{model["weights"]: (MODELS / name / WEIGHTS).read_bytes() for name, model in models.items()},
     }
-
-
-def _service_worker(page: str, addresses: list[str]) -> bytes:
-    """With a digest of what it holds: a browser fetches the files again only where this file has other bytes."""
-    digest = sha256("\n".join([page, *addresses]).encode()).hexdigest()[:16]
-    return f'const DIGEST="{digest}";\n{program("live/service_worker")}'.encode()
 
 
 def _page(models: dict[str, Any], stored: str, connect: str, footer: str, most: int = MOST_BYTES) -> str:
@@ -200,17 +194,11 @@ def _stored(name: str) -> Any:
     return json.loads((ASSETS / name).read_text(encoding="utf-8"))
 
 
-def _model(name: str, address: str | None) -> dict[str, Any]:
-    return {
-        "config": _stored(f"models/{name}/config.json"),
-        "weights": address,
-        "sha256": _checksum(MODELS / name / WEIGHTS),
-    }
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+def _model(name: str) -> dict[str, Any]:
+    """A site names the address of its weights; the one file has them inside."""
+    with (MODELS / name / WEIGHTS).open("rb") as weights:
+        digest = file_digest(weights, "sha256").hexdigest()
+    return {"config": _stored(f"models/{name}/config.json"), "weights": None, "sha256": digest}
 
 
 def write_site(folder: Path) -> int:

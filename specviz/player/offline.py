@@ -17,7 +17,7 @@ from specviz.core.texts import fill, join_choices
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, explain_no_result, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
-from specviz.data.lessons.story import Option, Question
+from specviz.data.lessons.story import Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.texts import asset, page_texts
 from specviz.measure.paired import Comparison
@@ -61,7 +61,9 @@ def offline_page(
     _explain_no_lengths(data, guesses)
     parts = {
         "title": escape(_title(trace, SAYS["run_title" if trace.drafter else "run_title_alone"])),
-        "lead": _lead(trace),
+        "lead": SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
+        if trace.drafter
+        else SAYS["lead_alone"],
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
         "texts": _texts(trace, plain_text),
@@ -83,12 +85,6 @@ def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
     """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
     if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
         data["why_not"] = SAYS["one_length"]
-
-
-def _lead(trace: Trace) -> str:
-    if trace.drafter is None:
-        return SAYS["lead_alone"]
-    return SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
@@ -232,15 +228,12 @@ def _questions(questions: Sequence[Question]) -> str:
 def _question(number: int, question: Question) -> str:
     options = "".join(
         f'<label><input type="radio" name="question-{number}" value="{value}"> {escape(option.text.technical)}</label>'
-        f'<p class="meaning" hidden>{escape(_meaning(option))}</p>'
+        f'<p class="meaning" hidden>{escape(SAYS[said].format(meaning=option.meaning.technical))}</p>'
         for value, option in enumerate(question.options)
+        for said in ["right" if option.right else "not_right"]
     )
     legend = f"<legend>{number + 1}. {escape(question.text.technical)}</legend>"
     return f'<fieldset class="asked" data-right="{question.right}">{legend}{options}</fieldset>'
-
-
-def _meaning(option: Option) -> str:
-    return SAYS["right" if option.right else "not_right"].format(meaning=option.meaning.technical)
 
 
 def _played(plan: LessonPlan) -> OfflineLesson:

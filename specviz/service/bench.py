@@ -11,7 +11,7 @@ from time import monotonic
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.languages import set_language
 from specviz.core.texts import Sentences
-from specviz.models.memory import is_out_of_memory
+from specviz.models.devices import is_out_of_memory
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 

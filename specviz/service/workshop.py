@@ -31,12 +31,12 @@ from specviz.measure.compare import Pairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
+from specviz.models.devices import available_bytes
 from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import check_known, download, inspect_model, load_model
-from specviz.models.memory import available_bytes
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
 

@@ -87,7 +87,7 @@ def test_heads_are_listed_with_their_target_and_share_its_output_embedding(targe
         head = load_head(name, target)
         assert make_drafter(name, target).info.weights_hash == weights_hash(head_folder(name))
         output = head.network.output if name == "wren-medusa" else head.network.body.output  # type: ignore[union-attr]
-        assert output is target.forward.llama.output
+        assert output is target.llama.output
 
 
 @pytest.mark.parametrize("name", HEADS)

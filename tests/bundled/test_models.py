@@ -14,13 +14,12 @@ import torch
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import llama_weights, loading
+from specviz.models import llama_weights, loaded_model, loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
-from specviz.models.forward import LightForward
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.tokens import LightTokens, TokenTexts
-from specviz.models.transformers_models import MOST_APART, TransformersForward
+from specviz.models.transformers_models import MOST_APART, TransformersReader
 from tests.conftest import ROOT
 from tests.support.fake_traces import fake_trace
 from tests.support.tiny_models import save, tiny_model
@@ -44,7 +43,7 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
 
 def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = Mock()
-    monkeypatch.setattr(loading, "give_back", given)
+    monkeypatch.setattr(loaded_model, "give_back", given)
     save(tiny_model(seed=1), tmp_path / "wren-nano")
     monkeypatch.chdir(tmp_path)
     assert len(load_model("wren-nano").tokenizer) == 4096
@@ -143,8 +142,8 @@ def test_logits_differ_from_those_of_transformers_by_rounding_alone(
     if kind:
         monkeypatch.setattr(llama_weights, "processor", lambda: kind)
     loaded = loading.read_bundled(name, dtype)
-    assert isinstance(loaded.forward, LightForward)
-    ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, name).reader()
+    assert loaded.llama
+    ours, theirs = loaded.open_reader(), TransformersReader(loaded.model, name)
     for part in TEXT.split([128, 72, 1, 5, 2, 17, 1, 4, 70]):
         one, two = ours.read(part).float(), theirs.read(part).float()
         if dtype == "float32":

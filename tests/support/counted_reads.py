@@ -15,10 +15,8 @@ class CountedReads:
 
     def __init__(self, loaded: LoadedModel, on_pass: Callable[[int], None] = lambda tokens: None) -> None:
         self.on_pass = on_pass  # hears how many tokens each pass reads
-        self._forward = loaded.forward
-        self.name = loaded.forward.name
-        self.reads_trees = loaded.forward.reads_trees
-        self.loaded = replace(loaded, forward=self)
+        self._open_reader = loaded.open_reader
+        self.loaded = replace(loaded, open_reader=self.reader)
         self.lengths: list[int] = []  # tokens in each pass
         self.longest = 0  # tokens in the cache after a pass
         self.again = 0  # tokens that were read, removed, and read at once again
@@ -26,7 +24,7 @@ class CountedReads:
 
     def reader(self, *, whole: bool = False) -> Reader:
         self.text = []
-        return _Reader(self._forward.reader(whole=whole), self)
+        return _Reader(self._open_reader(whole=whole), self)
 
 
 class _Reader(Reader):

@@ -11,7 +11,6 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.core.trace import ModelInfo
-from specviz.models.forward import Forward
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 
@@ -43,10 +42,6 @@ def tiny_model(
 def ending(made: LoadedModel, *token_ids: int) -> LoadedModel:
     """The same model, for which these tokens end a text."""
     return replace(made, ends=frozenset(token_ids))
-
-
-def with_forward(made: LoadedModel, forward: Forward) -> LoadedModel:
-    return replace(made, forward=forward)
 
 
 def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:

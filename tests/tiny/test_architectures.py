@@ -13,7 +13,7 @@ from specviz.models.key_values import FIRST_ROOM, HiddenStates
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import explain_unsupported
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_models import TransformersForward
+from specviz.models.transformers_models import TransformersReader
 from tests.support.architectures import KNOWN, REFUSED, random_model, random_weights, ready
 from tests.support.known import known
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
@@ -65,7 +65,7 @@ TEXT = torch.randint(23, (60,), generator=torch.Generator().manual_seed(5))
 def test_logits_are_those_of_transformers_in_passes_of_every_width(case: str) -> None:
     loaded = ready(random_weights(*KNOWN[case]))
     assert loaded.info.forward == "light"
-    ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, "").reader()
+    ours, theirs = loaded.open_reader(), TransformersReader(loaded.model, "")
     for part in TEXT.split([17, 1, 5, 1, 2, 34]):
         one, other = ours.read(part), theirs.read(part)
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
@@ -107,7 +107,7 @@ def test_a_pass_that_disagrees_is_not_used_and_the_old_one_can_be_forced(monkeyp
 
 def test_the_model_of_transformers_shares_every_matrix() -> None:
     loaded = ready(random_weights("llama", {}))
-    llama = loaded.forward.llama
+    llama = loaded.llama
     joined = {llama.embedding, llama.output.weight, *(layer.queries_keys_values.weight for layer in llama.layers)}
     joined |= {layer.gate_up.weight for layer in llama.layers}
     joined |= {each.weight for layer in llama.layers for each in (layer.attention_out, layer.down)}
@@ -116,7 +116,7 @@ def test_the_model_of_transformers_shares_every_matrix() -> None:
 
 
 def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:
-    llama = ready(random_weights("llama", {})).forward.llama
+    llama = ready(random_weights("llama", {})).llama
     cache, rooms, long = llama.cache(), [], [*range(20)] * 30
     for start in range(0, 600, 20):
         llama.hidden(torch.tensor(long[start : start + 20]), cache)

@@ -39,11 +39,11 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import pass_seconds
-from specviz.models.transformers_models import TransformersForward
+from specviz.models.transformers_models import read_by_transformers
 from specviz.ui.race.results import rows
 from tests.support.counted_reads import CountedReads
 from tests.support.pauses import Clock, with_pauses
-from tests.support.tiny_models import tiny_model, with_forward
+from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -248,7 +248,7 @@ def test_the_shape_of_a_calibration(still: None) -> None:
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
     assert (lookup.draft, lookup.draft_dtype) == (None, None), "prompt lookup has no model to name"
-    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    by_transformers = read_by_transformers(TARGET)
     assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}, "it reads no tree"
     small = tiny_model(seed=1, name="small", context=14)
     assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"

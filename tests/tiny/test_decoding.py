@@ -25,9 +25,9 @@ from specviz.decoding.speculative import DraftLength
 from specviz.measure.proof.draws import greedy_row
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_models import TransformersForward
+from specviz.models.transformers_models import read_by_transformers
 from tests.support.counted_reads import CountedReads
-from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_forward
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, name="target")
@@ -311,7 +311,7 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
 
 
 def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence() -> None:
-    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, TARGET.name))
+    by_transformers = read_by_transformers(TARGET)
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
     for target, draft in ((by_transformers, DRAFT), (TARGET, by_transformers)):
         with pytest.raises(InputError, match=r"^target is read by transformers.* has no trees"):

@@ -8,7 +8,7 @@ import pytest
 from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter, autoregressive_decode, speculative_decode
-from specviz.models import devices, memory
+from specviz.models import devices
 from specviz.models.devices import accelerator, device_name
 from specviz.models.loading import load_model
 
@@ -16,7 +16,7 @@ needs_gpu = pytest.mark.skipif(accelerator() == "cpu", reason="there is no GPU h
 
 
 def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
+    monkeypatch.setattr(devices, "available_bytes", lambda: 10)
     assert devices.memory_problem([("owner/model", 11)])
     monkeypatch.setattr(devices, "choose_device", lambda *_: "cuda")
     assert devices.memory_problem([("owner/model", 11)]) is None

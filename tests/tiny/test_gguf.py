@@ -11,7 +11,6 @@ from gguf import GGUFWriter
 from gguf.quants import dequantize, quantize
 
 from specviz import DecodeSettings, InputError, autoregressive_decode
-from specviz.models.forward import LightForward
 from specviz.models.gguf_file import PACKINGS, read_gguf
 from specviz.models.gguf_tokens import CHAT_ENDS, read_tokens
 from specviz.models.loaded_model import chat_ids
@@ -36,7 +35,7 @@ def test_a_file_of_each_family_has_the_models_own_logits_and_greedy_text(case: s
     model = random_weights(*CASES[case])
     loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model)))
     ids = torch.arange(20)
-    torch.testing.assert_close(loaded.forward.reader().read(ids), model(ids[None]).logits[0], rtol=0, atol=1e-4)
+    torch.testing.assert_close(loaded.open_reader().read(ids), model(ids[None]).logits[0], rtol=0, atol=1e-4)
     assert torch.equal(loaded.model(ids[None]).logits[0], model(ids[None]).logits[0])
     run = autoregressive_decode(loaded, [1, 2, 3], DecodeSettings(max_new_tokens=12))
     assert run.output.token_ids == greedy_of_transformers(loaded, [1, 2, 3], 12)
@@ -53,13 +52,13 @@ def test_a_file_in_each_packing_is_read(kind: str, dtype: str, tmp_path: Path) -
     assert stored.packing.name == kind
     raw = file.read_bytes()[stored.start : stored.start + 256 * stored.row_bytes]
     rows = torch.frombuffer(bytearray(raw), dtype=torch.uint8).view(256, -1)
-    assert isinstance(loaded.forward, LightForward)
+    assert loaded.llama
     numbers = torch.from_numpy(dequantize(rows.numpy(), stored.packing))
     expected = numbers.half() if dtype == "float32" and kind != "F32" else numbers
-    down = plain(loaded.forward.llama.layers[0].down)
+    down = plain(loaded.llama.layers[0].down)
     torch.testing.assert_close(down, expected.to(down.dtype), rtol=0, atol=MOST_LOST)
     ids = torch.arange(12)
-    ours, theirs = loaded.forward.reader().read(ids), loaded.model(ids[None]).logits[0]
+    ours, theirs = loaded.open_reader().read(ids), loaded.model(ids[None]).logits[0]
     assert torch.isfinite(ours).all()
     apart = float(theirs.abs().max()) * {"float32": 1e-5, "bfloat16": 0.05}[dtype]
     torch.testing.assert_close(ours, theirs, rtol=0, atol=apart)

@@ -81,7 +81,7 @@ def test_a_head_of_few_words_guesses_no_other_and_its_file_counts_no_ids_as_para
     trained = random_head(FEW_WORDS, TARGET)
     loaded = loaded_head(trained, TARGET, tmp_path)
     assert loaded.info.parameters == sum(weight.numel() for weight in trained.parameters())
-    assert loaded.network.embedding is TARGET.forward.llama.embedding
+    assert loaded.network.embedding is TARGET.llama.embedding
     settings = DecodeSettings(max_new_tokens=40, temperature=1.0, draft_length=3)
     rounds = speculative_decode(TARGET, HeadDrafter(loaded), [1, 2, 3], settings).rounds
     drafted = {token.id for round in rounds for token in round.drafted}
@@ -147,7 +147,7 @@ def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has() -> None:
 
 
 def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
-    first, whole = EXIT.forward.llama, TARGET.forward.llama
+    first, whole = EXIT.llama, TARGET.llama
     assert first.layers == whole.layers[:1]
     assert first.output is whole.output
     assert first.embedding is whole.embedding

@@ -12,7 +12,7 @@ from transformers import DynamicCache
 from specviz import DecodeSettings, InputError, ModelDrafter, speculative_decode
 from specviz.core.request import RunRequest
 from specviz.measure import compare
-from specviz.models import memory
+from specviz.models import devices
 from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.run import run_steps
@@ -82,10 +82,10 @@ def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypa
     tokens = len(LONG) + SETTINGS.max_new_tokens
     each = 2 * TARGET.cache_bytes_per_token + DRAFT.cache_bytes_per_token  # both decoders read with the target
     needed = int(1.1 * tokens * each)
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed)
+    monkeypatch.setattr(devices, "available_bytes", lambda: needed)
     speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
     passes.clear()
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed - 1)
+    monkeypatch.setattr(devices, "available_bytes", lambda: needed - 1)
     with pytest.raises(InputError) as caught:
         speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
     assert f"for {len(LONG)} tokens and 24 new ones would take " in str(caught.value)

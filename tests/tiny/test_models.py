@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode
-from specviz.models import devices, loading, memory
+from specviz.models import devices, loading
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
@@ -53,13 +53,13 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
 
 def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = tiny_model(seed=1).info.parameters
-    monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
+    monkeypatch.setattr(devices, "available_bytes", lambda: 3 * parameters)
     monkeypatch.setattr(loading, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
     assert load_model(str(folder), "auto").info.dtype == "bfloat16"
     assert "not enough memory" in loading.choose_dtype(str(folder)).reason
     with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder))
-    monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
+    monkeypatch.setattr(devices, "available_bytes", lambda: parameters)
     with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder), "auto")
 

@@ -11,7 +11,7 @@ import pytest
 from specviz import DecodeSettings, InputError
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import RunRequest
-from specviz.models import loading, memory
+from specviz.models import devices, loading
 from specviz.models.draft_menu import offered_names
 from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.models.packaged import fetch_smollm2
@@ -114,8 +114,7 @@ def test_what_does_not_fit_into_memory_is_said_before_anything_is_fetched(
         limited.setenv("SPECVIZ_MODEL_MB", "400")
         with pytest.raises(InputError, match=r"smollm2 take 538 MB, and this server holds at most 400 MB"):
             list(steps(Workshop()))
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
-    monkeypatch.setattr("specviz.models.devices.available_bytes", lambda: 10**8, raising=False)
+    monkeypatch.setattr(devices, "available_bytes", lambda: 10**8)
     with pytest.raises(InputError, match="smollm2"):
         list(steps(Workshop()))
     assert pip.calls == []

@@ -17,7 +17,7 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
-from specviz.models.forward import LightForward, is_packed
+from specviz.models.forward import LightReader
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
 from specviz.models.loading import read_model
@@ -37,10 +37,9 @@ class RowByRow(Linear):
         return torch.cat([super(RowByRow, self).__call__(row) for row in x.split(1)])
 
 
-def light(dtype: torch.dtype = torch.float32) -> LightForward:
-    forward = tiny_model(seed=1, context=1024).forward
-    assert isinstance(forward, LightForward)
-    llama = forward.llama
+def light(dtype: torch.dtype = torch.float32) -> Llama:
+    llama = tiny_model(seed=1, context=1024).llama
+    assert llama
 
     def changed(part: Tensor | Linear | None) -> Any:
         return (
@@ -54,15 +53,15 @@ def light(dtype: torch.dtype = torch.float32) -> LightForward:
     layers = [Layer(*(changed(getattr(layer, each.name)) for each in fields(layer))) for layer in llama.layers]
     parts = {name: changed(getattr(llama, name)) for name in ("embedding", "norm", "output")}
     rotary = Rotary(llama.rotary.frequencies, dtype)
-    return LightForward(replace(llama, layers=layers, rotary=rotary, rows_are_independent=True, **parts))
+    return replace(llama, layers=layers, rotary=rotary, rows_are_independent=True, **parts)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [2, 3, 5, 9, 17, 33])
 def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtype: torch.dtype) -> None:
     """Bit for bit, also where a text passes the end of a block of places or of what one sum of attention holds."""
-    forward = light(dtype)
-    together, alone = forward.reader(), forward.reader()
+    llama = light(dtype)
+    together, alone = LightReader(llama), LightReader(llama)
     for reader in (together, alone):
         reader.read(LONG[:20])
     ends = [20, 40, 90, 250, 270, 500, 540, 690]
@@ -172,7 +171,7 @@ def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytes
     monkeypatch.setenv("SPECVIZ_PACKED", "0")
     packing.is_able.cache_clear()
     as_it_is = read_model(target)
-    assert not is_packed(as_it_is.forward)
+    assert not as_it_is.is_packed
     assert autoregressive_decode(as_it_is, [1, 2, 3], settings).output.token_ids == trace.output.token_ids
 
 
@@ -182,14 +181,14 @@ def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_p
     made = []
     with monkeypatch.context() as full:
         full.setattr(transformers_models, "available_bytes", lambda: 1000)
-        assert not is_packed(read_model(str(folder)).forward), "its packed copy does not fit beside it"
+        assert not read_model(str(folder)).is_packed, "its packed copy does not fit beside it"
     monkeypatch.setattr(packing, "is_able", lambda: True)
     monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)  # on any processor
     monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: Linear(self.numbers, self.bias)(x))
     monkeypatch.setattr(transformers_models, "_light", lambda model: made.append(ref(model)) or light_of(model))
     loaded = read_model(str(folder))
     gc.collect()
-    assert is_packed(loaded.forward)
+    assert loaded.is_packed
     assert [model() for model in made] == [None]
     assert loaded.model is loaded.model  # who asks for transformers' model has it
 

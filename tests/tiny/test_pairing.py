@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM
 
 from specviz import InputError, load_model
-from specviz.models import memory, transformers_models
+from specviz.models import devices, transformers_models
 from specviz.models.loading import inspect_model
 from specviz.models.pairing import check_pair
 from tests.support.architectures import DECODABLE, GPT2, REFUSED, SMALL
@@ -94,9 +94,9 @@ def test_tokenizers_that_differ_are_named_and_sampling_refused(saved: Path, fold
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = change(folder, **SEVENTY_B)
     monkeypatch.setattr(
-        transformers_models, "shapes_in_folder", lambda *_: {}
+        transformers_models, "headers_in_folder", lambda *_: {}
     )  # as of a model in so many files on the Hub
-    monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
+    monkeypatch.setattr(devices, "available_bytes", lambda: 20 * 10**9)
     assert "would take 310.4 GB of memory, but 20.0 GB are free here" in problem_of(name, "wren-nano")
     with pytest.raises(InputError, match="would take 310"):
         load_model(name)
@@ -105,7 +105,7 @@ def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch
 @pytest.mark.parametrize(("dtype", "room", "ok"), [("float32", 5, True), ("float32", 4, False), ("bfloat16", 3, True)])
 def test_memory_is_the_dtypes(saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = 2 * tiny_model(seed=1).info.parameters
-    monkeypatch.setattr(memory, "available_bytes", lambda: room * parameters)  # 4.4 a parameter are needed, or 2.2
+    monkeypatch.setattr(devices, "available_bytes", lambda: room * parameters)  # 4.4 a parameter are needed, or 2.2
     sizes, _ = check_pair(str(saved), str(saved), dtype, dtype, reclaimable=parameters)  # what leaves makes room
     assert sizes == {str(saved): parameters // 2}
     if ok:
@@ -120,16 +120,16 @@ def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: py
     if version == 1:
         none, limit, used = "9223372036854771712", "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"
         inactive = "total_inactive_file"
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
-    assert memory.available_bytes() == 10**9
+    monkeypatch.setattr(devices, "CGROUP", tmp_path)
+    monkeypatch.setattr(devices.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
+    assert devices.available_bytes() == 10**9
     (tmp_path / "memory").mkdir()
     (tmp_path / limit).write_text(f"{none}\n")
     (tmp_path / used).write_text("60000\n")
     (tmp_path / used).with_name("memory.stat").write_text(f"anon 1\n{inactive} 10000\nactive_file 7\n\n")
-    assert memory.available_bytes() == 10**9
+    assert devices.available_bytes() == 10**9
     (tmp_path / limit).write_text("100000\n")
-    assert memory.available_bytes() == 50_000
+    assert devices.available_bytes() == 50_000
 
 
 def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -> None:

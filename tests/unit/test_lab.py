@@ -10,7 +10,7 @@ from specviz.cli.main import main
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.checking import EXERCISES, check_file
 from specviz.lab.exercise import FormulaExercise
-from specviz.lab.sampling import SamplingExercise
+from specviz.lab.sampling import WRONG, SamplingExercise
 from tests.support.lab_solutions import LOOP_START, LOOPS, OTHER_LOOPS, RIGHT, VERIFIES
 
 NAMES = [exercise.name for exercise in EXERCISES]
@@ -64,11 +64,12 @@ def test_the_kind_of_a_mistake_is_named(name: str, kind: str, code: str, write: 
 
 def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
     assert list(lab_words()) == NAMES
-    for exercise in EXERCISES:
-        texts = lab_words()[exercise.name]
-        assert len(exercise.kinds) >= 10
-        assert set(texts.kinds) == set(exercise.kinds)
-        assert len(set(texts.kinds.values())) == len(texts.kinds)
+    mistakes = {each.name: {*each.wrong} for each in FORMULAS}
+    mistakes |= {"judge": {*WRONG}, "speculative_decode": {*LOOPS, "row_late"}}
+    for name, words in lab_words().items():
+        assert len(words.kinds) >= 10
+        assert {*words.kinds} == mistakes[name]
+        assert len({*words.kinds.values()}) == len(words.kinds)
 
 
 @pytest.mark.parametrize(

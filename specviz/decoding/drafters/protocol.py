@@ -24,7 +24,7 @@ from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.tokens import texts_of
+from specviz.models.tokens import TokenTexts
 
 say = Sentences("decoding")
 
@@ -173,6 +173,7 @@ def guesses_of(
     proposals: list[list[int]] | None = None,
 ) -> DraftGuesses:
     """What was guessed along an output, as `guesses` or as `proposals`, with the text of each token."""
-    texts = texts_of(target.tokens, [*output, *(guesses or []), *chain.from_iterable(proposals or [])])
+    text_of = TokenTexts(target.tokens)
+    texts = {each: text_of[each] for each in (*output, *(guesses or []), *chain.from_iterable(proposals or []))}
     exact = target.info.dtype == "float32" and drafter.dtype in ("float32", None)
     return DraftGuesses(drafter, output, guesses, proposals, texts, exact, seconds)
