@@ -10,8 +10,8 @@ from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS, PairGroup, pair_answers
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
-from specviz.measure.endpoints.sentences import conclusion
-from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
+from specviz.measure.endpoints.sentences import conclusion, losses_in_words
+from tests.support.bench_results import FIRST, PROMPTS, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
 from tests.support.known import known
 
 ONE = [("story 1", "story")]
@@ -56,14 +56,19 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
 
 
-def test_one_prompt_has_no_interval_and_only_looks_faster() -> None:
-    result = make_bench({1: 1.5}, prompts=ONE, repeats=3)
-    [load] = BenchFindings(result).measured
-    assert load.speedup
-    assert load.speedup.interval is None
-    assert "looks like it helps" in said(result)
-    assert conclusion(result)[-1] == "Measure next: the same prompts with --concurrency 2,4."
-    assert BenchFindings(result).words == {}
+@pytest.mark.parametrize("speedup", [1.5, 0.6])
+@pytest.mark.parametrize("load", [1, 4])
+def test_a_load_without_an_interval_has_no_word_for_any_of_its_ratios(speedup: float, load: int) -> None:
+    """Found: "looks like it helps" was said of one prompt, and a line of losses of two blocks."""
+    result = make_bench({load: speedup}, prompts=ONE if load == 1 else PROMPTS, repeats=2)
+    found = BenchFindings(result)
+    for name in ("speedup", "first", "throughput"):
+        gain = known(getattr(found.measured[0], name))
+        assert (gain.interval, gain.judged.word) == (None, "too close to call")
+    assert "too close to call" in said(result)
+    assert "looks like" not in said(result)
+    assert losses_in_words(found) == []
+    assert conclusion(result)[-1].startswith("Measure next: 4 times as many prompts")
 
 
 def cut_answers(**of_ours: object) -> BenchResult:
@@ -456,7 +461,7 @@ def test_a_load_without_an_interval_is_no_load_at_which_it_helps() -> None:
     few = replace(result, answers=[each for each in result.answers if each.concurrency == 1 or each.repeat < 2])
     assert "It helps at each measured concurrency" in said(result)
     assert "It helps at each measured concurrency" not in said(few)
-    assert "By concurrency: helps at 1." in said(few)
+    assert "By concurrency: helps at 1 and too close to call at 4." in said(few)
 
 
 @pytest.mark.parametrize("tokens", [44, 64])

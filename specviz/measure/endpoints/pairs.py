@@ -34,15 +34,16 @@ class Gain:
     value: float
     interval: Interval | None  # None: too few
     ratios: tuple[float, ...]  # of each
-    trusted: bool = True  # else nothing is said of it
+    trusted: bool = True  # else no word is said of it
 
     @classmethod
     def from_ratios(cls, ratios: Iterable[float | None], *, trusted: bool = True) -> Self | None:
+        """Of a sample: what has no interval says nothing of other prompts, so it has no word either."""
         every = tuple(ratio for ratio in ratios if ratio)
         if not every:
             return None
         interval = interval_of_ratios(every) if len(every) >= FEWEST_RATIOS else None
-        return cls(geometric_mean(every), interval, every, trusted)
+        return cls(geometric_mean(every), interval, every, trusted and interval is not None)
 
     @property
     def judged(self) -> Judgement:
