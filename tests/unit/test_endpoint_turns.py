@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from threading import Barrier
 from typing import Any
 
@@ -92,6 +93,8 @@ def test_the_seed_draws_who_is_first_and_each_is_first_as_often(concurrency: int
     for seed in range(8):
         assert first(seed).count("with") == len(first(seed)) / 2
         assert first(seed) == first(seed)
+        if concurrency > 1:  # a server with two moments after each other counts nearly the same twice
+            assert sum(before != after for before, after in pairwise(first(seed))) <= 2
     assert len({tuple(first(seed)) for seed in range(8)}) > 2
 
 
