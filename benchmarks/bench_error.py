@@ -124,8 +124,21 @@ def main() -> None:
         place = {"truth": truth, "concurrency": load, "machines": machines, "moment": moment}
         rows.append({**place, "false": false, "words": dict(words)})
         print(rows[-1], flush=True)
-    about = {"benches": options.benches, "spread": SPREAD, "prompts": PROMPTS, "tokens": TOKENS}
-    options.out.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    options.out.write_text(json.dumps(summed(rows), indent=1) + "\n")
+
+
+def summed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """With the shares that a bench is judged by. Long moments of one of two machines are left out: see above."""
+    told = [row for row in rows if row["machines"] == 1 or row["moment"] < MOMENTS[-1]]
+    equal, faster = ([row for row in told if row["truth"] == truth] for truth in TRUTHS)
+    return {
+        "spread": SPREAD,
+        "prompts": PROMPTS,
+        "tokens": TOKENS,
+        "false": sum(row["false"] for row in equal) / sum(sum(row["words"].values()) for row in equal),
+        "found": sum(row["words"].get(HELPS, 0) for row in faster) / sum(sum(row["words"].values()) for row in faster),
+        "rows": rows,
+    }
 
 
 if __name__ == "__main__":
