@@ -109,6 +109,8 @@ def counts_in_answer(pieces: Sequence[JsonObject]) -> SystemCounts | None:
         if counts := llama_cpp.counts_in_stream([Fields("", piece) for piece in pieces]):
             return counts
     for piece in reversed(pieces):
+        if not any(word in str(piece).lower() for word in WORDS):
+            continue
         found = list(walk(piece))
         for system in (*ROWS, sglang.ROW, others.USAGE):
             with suppress(InputError):

@@ -20,15 +20,15 @@ ASKED = Asked("Once", (), 4, 0.0, 0)
 TEXT = event({"choices": [{"text": "Once"}]})
 
 
-def ask(server: FakeServer, whole: float = 20.0, **more: Any) -> StreamedAnswer:
-    async def answer() -> StreamedAnswer:
-        async with open_client(1) as http:
-            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY, whole, **more)
-            endpoint.model = endpoint.model or "wren"
-            return await endpoint.answer_to(ASKED)
+async def asked(server: FakeServer, whole: float = 20.0) -> StreamedAnswer:
+    async with open_client(1) as http:
+        address = parse_address(server.url, "--with")
+        return await Endpoint(address, http, "completions", KEY, whole, model="wren").answer_to(ASKED)
 
+
+def ask(server: FakeServer, whole: float = 20.0) -> StreamedAnswer:
     with running(server):
-        return run_async(answer())
+        return run_async(asked(server, whole))
 
 
 def endless(part: bytes) -> Iterator[bytes]:
@@ -44,6 +44,12 @@ def dripping() -> Iterator[bytes]:
         time.sleep(0.01)
 
 
+def ending(tokens: int, *parts: bytes) -> Reply:
+    """A stream of these parts, after which the server says that it wrote so many tokens."""
+    return Reply([*parts, event({"choices": [], "usage": {"completion_tokens": tokens}}), b"data: [DONE]\n"])
+
+
+# fmt: off
 WRONG: dict[str, tuple[Reply, str]] = {
     "an endless stream": (Reply(endless(TEXT)), "is longer than 0.4 MB, and was ended"),
     "an endless line": (Reply(endless(b"x" * 65_536)), "a part of its stream is longer than 256 kB"),
@@ -58,26 +64,11 @@ WRONG: dict[str, tuple[Reply, str]] = {
     "the end in the middle": (Reply([TEXT], cut=True), "it ended the connection in the middle"),
     "no end": (Reply([TEXT]), "its stream ended before its answer did"),
     "no text": (Reply([b"data: [DONE]\n"]), "its answer has no text"),
-    "too many tokens": (
-        Reply([TEXT, event({"choices": [], "usage": {"completion_tokens": 900}}), b"data: [DONE]\n"]),
-        "it says that it wrote 900 tokens, and at most 4 were asked for",
-    ),
-    "too few tokens": (
-        Reply([TEXT, TEXT, event({"choices": [], "usage": {"completion_tokens": 1}}), b"data: [DONE]\n"]),
-        "it sent 2 tokens, and says that it wrote 1",
-    ),
-    "negative tokens": (
-        Reply([TEXT, event({"choices": [], "usage": {"completion_tokens": -5}}), b"data: [DONE]\n"]),
-        "a part that is no answer of a completion",
-    ),
-    "no stream": (
-        Reply([b'{"choices": [{"text": "Once"}]}'], headers=JSON),
-        "it does not stream: it sent a whole answer",
-    ),
-    "a web page": (
-        Reply([b"<h1>Hi</h1>"], headers={"Content-Type": "text/html"}),
-        "it sent “text/html” in the place of",
-    ),
+    "too many tokens": (ending(900, TEXT), "it says that it wrote 900 tokens, and at most 4 were asked for"),
+    "too few tokens": (ending(1, TEXT, TEXT), "it sent 2 tokens, and says that it wrote 1"),
+    "negative tokens": (ending(-5, TEXT), "a part that is no answer of a completion"),
+    "no stream": (Reply([b'{"choices": [{"text": "Once"}]}'], headers=JSON), "does not stream: it sent a whole answer"),
+    "a web page": (Reply([b"<h1>Hi</h1>"], headers={"Content-Type": "text/html"}), "it sent “text/html” in the place"),
     "a redirect": (
         Reply(status=307, headers={"Location": "https://elsewhere.example/v1?key=1"}),
         "it sends us to “https://elsewhere.example/v1”, which is not followed",
@@ -88,6 +79,7 @@ WRONG: dict[str, tuple[Reply, str]] = {
     "an endless failure": (Reply(endless(b"no " * 1000), 500), "500 Internal Server Error: “no no no"),
     "a key in its words": (said(f"wrong key {KEY}", 401), "401 Unauthorized: “wrong key …”"),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -120,29 +112,16 @@ def test_an_answer_that_drips_is_ended() -> None:
         ask(FakeServer(answer=lambda _: Reply(dripping())), whole=0.3)
 
 
-def test_nothing_listens() -> None:
+def test_nothing_listens_or_the_server_has_no_tls() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    async def answer() -> None:
-        async with open_client(1) as http:
-            await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").answer_to(ASKED)
-
-    with pytest.raises(BadAnswer, match=f"nothing answers at 127.0.0.1:{port}"):
-        run_async(answer())
-
-
-def test_a_server_without_tls() -> None:
-    server = FakeServer()
-
-    async def answer() -> None:
-        async with open_client(1) as http:
-            address = parse_address(server.url.replace("http:", "https:"), "--with")
-            await Endpoint(address, http, "completions").answer_to(ASKED)
-
-    with running(server), pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
-        run_async(answer())
+        unheard = FakeServer(url=f"http://127.0.0.1:{free.getsockname()[1]}")
+    with pytest.raises(BadAnswer, match=f"nothing answers at {unheard.url[7:]}"):
+        run_async(asked(unheard))
+    with running(server := FakeServer()):
+        server.url = server.url.replace("http:", "https:")
+        with pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
+            run_async(asked(server))
 
 
 def test_an_answer_has_its_text_tokens_and_times() -> None:
@@ -172,16 +151,16 @@ def test_the_end_is_known_in_each_way_of_writing_it(done: bytes) -> None:
     assert ask(FakeServer(answer=lambda _: Reply([TEXT, done]))).ended
 
 
-async def _met(server: FakeServer, model: str | None = None) -> Endpoint:
-    async with open_client(1) as http:
-        endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY)
-        await endpoint.meet(model, ASKED)
-        return endpoint
+def meet(server: FakeServer, model: str | None = None, **given: Any) -> Endpoint:
+    async def met() -> Endpoint:
+        async with open_client(1) as http:
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY, **given)
+            await endpoint.meet(model, ASKED)
+            await endpoint.answer_to(ASKED)
+            return endpoint
 
-
-def meet(server: FakeServer, model: str | None = None) -> Endpoint:
     with running(server):
-        return run_async(_met(server, model))
+        return run_async(met())
 
 
 def test_a_server_says_who_it_is() -> None:
@@ -196,20 +175,18 @@ def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
     assert "ignore_eos" not in server.asked[-1]
 
 
-def test_of_several_models_one_must_be_named() -> None:
-    with pytest.raises(InputError, match="it has the models a and b: name one with --model"):
-        meet(FakeServer(models=("a", "b")))
+@pytest.mark.parametrize(
+    ("models", "model", "sentence"),
+    [
+        (("a", "b"), None, "it has the models a and b: name one with --model"),
+        (("wren",), "x", r"127.0.0.1:\d+/v1: it has no model 'x', but wren\."),
+        ((), "x", r"/v1: it answered 404 Not Found: “The model `x` does not exist"),  # it has no list
+    ],
+)
+def test_a_model_must_be_one_that_it_has(models: tuple[str, ...], model: str | None, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        meet(FakeServer(models=models), model)
     assert meet(FakeServer(models=("a", "b")), "b").model == "b"
-
-
-def test_a_model_that_it_does_not_have() -> None:
-    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1: it has no model 'x', but wren\."):
-        meet(FakeServer(), "x")
-
-
-def test_a_server_without_a_list_says_itself_that_it_has_no_such_model() -> None:
-    with pytest.raises(InputError, match=r"/v1: it answered 404 Not Found: “The model `x` does not exist"):
-        meet(FakeServer(models=()), "x")
 
 
 def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
@@ -254,14 +231,8 @@ def test_an_address_as_people_write_it(text: str, base: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "localhost:8000",
-        "ftp://host",
-        "http://",
-        "http://host:99999",
-        "http://me:pass@host",
-        "http://h/?key=1",
-        "http://[::1",
+        *("", "localhost:8000", "ftp://host", "http://", "http://host:99999"),
+        *("http://me:pass@host", "http://h/?key=1", "http://[::1"),
     ],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
@@ -291,8 +262,7 @@ def test_a_chat_may_write_its_text_as_a_list_of_parts() -> None:
 @pytest.mark.parametrize("field", ["stream_options", "seed", "max_tokens", "ignore_eos"])
 def test_a_field_that_a_server_refuses_by_name_is_left_out(field: str) -> None:
     server = FakeServer(refuses=(field,), writes=8)
-    with running(server):
-        meet(server)
+    meet(server)
     assert field not in server.asked[-1]
     assert server.asked[-1].keys() >= {"model", "prompt", "temperature"}
     assert ("max_completion_tokens" in server.asked[-1]) == (field == "max_tokens")
@@ -318,8 +288,7 @@ def test_models_may_be_a_bare_list_and_one_may_stand_for_all(wrapped: bool) -> N
             return super().reply(path, body | {"model": "*"} if body else body)
 
     server = Listing(models=("*",))
-    with running(server):
-        assert meet(server, "anything").model == "anything"
+    assert meet(server, "anything").model == "anything"
 
 
 @pytest.mark.parametrize(("total", "slots"), [(4, 4), (0, None), (True, None), ("4", None)])
@@ -335,20 +304,12 @@ def test_a_server_says_how_many_requests_it_answers_at_once(total: object, slots
 
 
 def test_both_servers_have_the_same_choice_of_their_prefix_cache() -> None:
-    def asked(owner: str, cache: Literal["cold", "warm"]) -> list[object]:
+    def salts(owner: str, cache: Literal["cold", "warm"]) -> list[object]:
         server = FakeServer(owner=owner)
-
-        async def run() -> None:
-            async with open_client(1) as http:
-                endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", cache=cache)
-                await endpoint.meet(None, ASKED)
-                await endpoint.answer_to(ASKED)
-
-        with running(server):
-            run_async(run())
+        meet(server, cache=cache)
         return [body.get("cache_salt" if owner == "vllm" else "cache_prompt") for body in server.asked]
 
-    assert len(set(asked("vllm", "cold"))) == 2, "a new salt for each request"
-    assert asked("vllm", "warm") == [None] * 2
-    assert asked("llamacpp", "cold") == [False] * 2
-    assert asked("llamacpp", "warm") == [True] * 2
+    assert len(set(salts("vllm", "cold"))) == 2, "a new salt for each request"
+    assert salts("vllm", "warm") == [None] * 2
+    assert salts("llamacpp", "cold") == [False] * 2
+    assert salts("llamacpp", "warm") == [True] * 2

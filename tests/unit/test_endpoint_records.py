@@ -83,7 +83,6 @@ def test_what_was_accepted_is_what_the_server_says(stream: str) -> None:
     told = (last.get("metrics") or {}).get("speculative_decoding")
     timings = last.get("timings") or {}
     if told:
-        assert found is not None
         assert (found.drafted, found.accepted) == (told["num_draft_tokens"], told["num_accepted_draft_tokens"])
         assert found.rounds == told["num_spec_steps"]
         steps = told.get("per_step_accepted") or []
@@ -91,7 +90,6 @@ def test_what_was_accepted_is_what_the_server_says(stream: str) -> None:
             sum(step >= place for step in steps) for place in range(1, len(told["acceptance_histogram"]))
         ]
     elif "draft_n" in timings:
-        assert found is not None
         assert (found.drafted, found.accepted) == (timings["draft_n"], timings["draft_n_accepted"])
         grown = [(piece.get("timings") or {}).get("draft_n", 0) for piece in raw_pieces(stream)]
         assert found.rounds == len({count for count in grown if count})

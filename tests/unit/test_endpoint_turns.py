@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from threading import Barrier
 from typing import Any
 
@@ -92,6 +93,8 @@ def test_the_seed_draws_who_is_first_and_each_is_first_as_often(concurrency: int
     for seed in range(8):
         assert first(seed).count("with") == len(first(seed)) / 2
         assert first(seed) == first(seed)
+        if concurrency > 1:  # a server with two moments after each other counts nearly the same twice
+            assert sum(before != after for before, after in pairwise(first(seed))) <= 2
     assert len({tuple(first(seed)) for seed in range(8)}) > 2
 
 
@@ -134,30 +137,6 @@ def test_a_bench_holds_every_answer_and_what_the_servers_counted() -> None:
 def test_tokens_for_somebody_else_are_seen() -> None:
     found = measure(FakeServer(strangers=50), FakeServer(), settings())
     assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
-
-
-def test_two_addresses_of_one_server_are_seen() -> None:
-    one = FakeServer(drafts=3)
-    found = begun(settings())
-    with running(one):
-        two = FakeServer(url=one.url)
-        two.reply = one.reply  # type: ignore[method-assign]
-        found = measure_at(one.url, found)
-    assert all(span.written == 8 for span in found.spans)
-    assert any(span.others for span in found.spans if not span.asked)
-
-
-def measure_at(url: str, found: BenchResult) -> BenchResult:
-    async def run() -> None:
-        async with open_client(1) as http:
-            asked = {side: Endpoint(parse_address(url, side), http, "completions", model="wren") for side in SIDES}
-            questions = [Asked(each.name, (), 8, 0.0, 0) for each in PROMPTS]
-            await BenchInTurns(found, asked, questions, plan(len(PROMPTS), found.settings, SIDES)).measure(
-                lambda *_: None
-            )
-
-    run_async(run())
-    return found
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -209,8 +188,7 @@ def failing(*turns: int) -> Callable[[dict[str, Any]], Reply]:
 
 def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
     found = measure(FakeServer(answer=failing(4)), FakeServer(), settings())
-    assert not any(answer.problem for answer in found.answers)
-    assert len(found.answers) == 6
+    assert [answer.problem for answer in found.answers] == [""] * 6
     assert found.notes == [
         "with: 1 request failed and was repeated at the end: it answered 503 Service Unavailable: “no memory”."
     ]

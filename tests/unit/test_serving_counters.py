@@ -34,9 +34,10 @@ from specviz.systems import (
 )
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-REFUSED: list[dict[str, Any]] = yaml.safe_load((FIXTURES / "refused.yaml").read_text("utf-8"))
-DERIVED: dict[str, Any] = yaml.safe_load((FIXTURES / "derived_counters.yaml").read_text("utf-8"))
-CASES: dict[str, Any] = yaml.safe_load((FIXTURES / "counters.yaml").read_text("utf-8"))
+REFUSED, DERIVED, CASES = (
+    yaml.safe_load((FIXTURES / f"{name}.yaml").read_text("utf-8"))
+    for name in ("refused", "derived_counters", "counters")
+)
 TEXTS: dict[str, str] = {name: case.get("text") or json.dumps(case["answer"]) for name, case in CASES.items()}
 METRICS, LOG, TREE = (TEXTS[name] for name in ("vLLM's metrics", "vLLM's log", "a tree of unknown depth"))
 TREE_LOG = TEXTS["a tree in the log"]
@@ -145,12 +146,7 @@ def refused_text(case: dict[str, Any]) -> str:
     """The text itself, or an answer of that system with other values."""
     if "text" in case:
         return str(case["text"])
-    parts = {
-        "vllm": "speculative_decoding",
-        "steps": "speculative_decoding",
-        "sglang": "meta_info",
-        "llama.cpp": "timings",
-    }
+    parts = dict.fromkeys(("vllm", "steps"), "speculative_decoding") | {"sglang": "meta_info", "llama.cpp": "timings"}
     changed = ANSWER_OF[case["of"]] | case["with"]
     beside = {"usage": {"completion_tokens": case["written"]}} if "written" in case else {}
     return json.dumps({parts[case["of"]]: changed, **beside} if case["of"] in parts else changed)
@@ -159,10 +155,7 @@ def refused_text(case: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        *(
-            (refused_text(case), case["says"])
-            for case in yaml.safe_load((FIXTURES / "refused.yaml").read_text("utf-8"))
-        ),
+        *((refused_text(case), case["says"]) for case in REFUSED),
         ("", say_count("nothing_found")),
         ("vllm:num_requests_running 3", say_count("nothing_found")),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),

@@ -78,9 +78,8 @@ class BenchFindings:
 
     @cached_property
     def words(self) -> dict[int, VerdictWord]:
-        """The word at each concurrency that has an interval."""
-        gains = {load.concurrency: load.speedup for load in self.loads}
-        return {load: gain.judged.word for load, gain in gains.items() if gain and gain.interval}
+        """The word at each concurrency that has a speedup."""
+        return {load.concurrency: load.speedup.judged.word for load in self.loads if load.speedup}
 
     @cached_property
     def sameness(self) -> Sameness | None:

@@ -34,15 +34,16 @@ class Gain:
     value: float
     interval: Interval | None  # None: too few
     ratios: tuple[float, ...]  # of each
-    trusted: bool = True  # else nothing is said of it
+    trusted: bool = True  # else no word is said of it
 
     @classmethod
     def from_ratios(cls, ratios: Iterable[float | None], *, trusted: bool = True) -> Self | None:
+        """Of a sample: what has no interval says nothing of other prompts, so it has no word either."""
         every = tuple(ratio for ratio in ratios if ratio)
         if not every:
             return None
         interval = interval_of_ratios(every) if len(every) >= FEWEST_RATIOS else None
-        return cls(geometric_mean(every), interval, every, trusted)
+        return cls(geometric_mean(every), interval, every, trusted and interval is not None)
 
     @property
     def judged(self) -> Judgement:
@@ -251,37 +252,28 @@ class Sameness:
 def find_sameness(result: BenchResult) -> Sameness | None:
     """None above temperature 0 (the texts are two draws each), where no texts are given, and for one server alone."""
     both, _ = answered_by_both(result.answers)
-    pairs = [(its["with"], its["without"]) for its in both if _known(*its.values())]
-    if not pairs or not result.settings.greedy:
+    found = Counter(match for its in both if (match := _compare(its["with"], its["without"])))
+    if not found or not result.settings.greedy:
         return None
-    found = Counter(_compare(*pair) for pair in pairs)
     unsteady = [side for side in SIDES if _is_unsteady(result, side)]
-    return Sameness(len(pairs), found["same"], found["different"], found["broken"], unsteady)
+    return Sameness(found.total(), found["same"], found["different"], found["broken"], unsteady)
 
 
 def _is_unsteady(result: BenchResult, side: Side) -> bool:
     """Whether one of its texts to a prompt, at any concurrency, differs from its first."""
     first: dict[int, Answer] = {}
-    own = [answer for answer in result.done() if answer.side == side]
-    again = [(first.setdefault(answer.prompt, answer), answer) for answer in own]
-    return any(_known(*pair) and _compare(*pair) == "different" for pair in again)
+    own = (answer for answer in result.done() if answer.side == side)
+    return any(_compare(first.setdefault(answer.prompt, answer), answer) == "different" for answer in own)
 
 
-def _have_ids(one: Answer, other: Answer) -> bool:
-    return bool(one.token_ids and other.token_ids)
-
-
-def _known(one: Answer, other: Answer) -> bool:
-    return _have_ids(one, other) or bool(one.text or other.text)
-
-
-def _compare(one: Answer, other: Answer) -> TextMatch:
-    if _have_ids(one, other):
+def _compare(one: Answer, other: Answer) -> TextMatch | None:
+    """By ids where both have them. None: neither has a text."""
+    if one.token_ids and other.token_ids:
         until = min(len(one.token_ids), len(other.token_ids))
         equal, begin = one.token_ids == other.token_ids, one.token_ids[:until] == other.token_ids[:until]
         return "same" if equal else "shorter" if begin else "different"
     if one.text == other.text:
-        return "same"
+        return "same" if one.text else None
     if BROKEN in one.text + other.text:
         texts = [[char for char in each.text if char.isascii()] for each in (one, other)]
         return "broken" if texts[0] == texts[1] else "different"

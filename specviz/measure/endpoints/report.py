@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
@@ -15,8 +15,7 @@ from specviz.measure.endpoints.pairs import PairGroup, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
-WrittenVerdict = Literal["helps", "neutral", "hurts", "cannot be told"]
-WORDS: dict[str, WrittenVerdict] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}
+WORDS = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
 SHOWN = (

@@ -76,7 +76,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         yield none
         return
     yield say("speed", each="; ".join(map(_speed_at, found.measured)))
-    if not found.words:
+    if any(load.speedup and not load.speedup.interval for load in found.measured):
         yield say("too_few", fewest=FEWEST_RATIOS)
     yield limit_in_words(found)
     yield from (said for said, _ in _throughput_and_first(found))
@@ -111,15 +111,15 @@ def _rate(rate: float | None) -> str:
 
 
 def limit_in_words(found: BenchFindings) -> str:
-    """From which measured load it no longer pays; empty where no concurrency has an interval."""
-    words, loads = found.words, [load.concurrency for load in found.measured]
+    """From which measured load it no longer pays; empty for one load."""
+    words, loads = found.words, [*found.words]
     at = {word: [load for load, its in words.items() if its == word] for word in (HELPS, HURTS, EVEN, UNTOLD)}
     helps, hurts = at[HELPS], at[HURTS]
-    if not words or len(loads) == 1:
+    if len(loads) < 2:
         return ""
     if helps == loads:
         return say("pays_everywhere", most=loads[-1])
-    if helps and hurts and [*helps, *hurts] == list(words):
+    if helps and hurts and [*helps, *hurts] == loads:
         return say("pays_up_to", up_to=helps[-1], from_=hurts[0])
     each = [
         say("word_at", word=LOOKS[word].said, numbers=join_choices(numbers, "and"))
@@ -166,7 +166,7 @@ def _accepted(found: BenchFindings) -> str:
 
 def measure_next(found: BenchFindings) -> str:
     """What to measure next, one line or none."""
-    loads = [load.concurrency for load in found.measured]
+    loads = [*found.words]
     if found.result.without is None:
         return say_next("first_pair")
     if any(load.doubts for load in found.measured) or broken_setup(found.result):

@@ -1,9 +1,10 @@
 """The order of a bench: which prompts are asked of which server when, and what is left after a stop.
 
-A block is asked of one server and then of the other, so both meet the same moments of their machines. The seed draws
-who is first in one of two neighbours; in the other it is the other server. Alone, a block is one prompt. With c
-requests under way there are at least `BLOCKS`, each of at least 2 c requests of all kinds: they share its
-moment, so the blocks are the sample. Before each the servers rest.
+A block is asked of one server and then of the other, so both meet the same moments of their machines. Alone, a block is
+one prompt. The seed draws who is first for one of two neighbours; for the other it is the other server. With c requests
+under way there are at least `BLOCKS`, each of at least 2 c requests of all kinds: they share its moment, so the blocks
+are the sample. One half of them, in a row that begins where the seed says, has one server first. Where the order turns,
+a server has two moments after each other, which are alike: so it turns twice at most. Before each the servers rest.
 """
 
 import asyncio
@@ -51,10 +52,12 @@ def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[A
     numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
     for concurrency in settings.concurrency:
         chunks = _chunks(prompts, _times(prompts, settings.repeats, concurrency), concurrency, draw)
+        half, shift = len(chunks) // 2, draw.randrange(len(chunks))
         first = [draw.randrange(2) for _ in chunks]  # of two neighbours
         for number, jobs in enumerate(chunks):
-            place, turn = jobs[0] if concurrency == 1 else (number, 0)
-            swapped = (first[place // 2] + place + turn) % 2
+            prompt, turn = jobs[0]
+            alone = (first[prompt // 2] + prompt + turn) % 2
+            swapped = alone if concurrency == 1 else (number + shift) % len(chunks) < half
             found.append(AskedBlock(next(numbers), concurrency, jobs, tuple(sides[::-1] if swapped else sides)))
     return found
 
