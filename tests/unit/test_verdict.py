@@ -129,14 +129,9 @@ def test_a_run_without_a_verdict_says_why(trace: Trace, why: str) -> None:
     assert why in known(explain_no_verdict(trace))
 
 
-def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id() -> None:
+def test_a_run_with_a_verdict_has_no_excuse() -> None:
     assert verdict_of_run(GOOD)
     assert explain_no_verdict(GOOD) is None
-    assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
-    assert "0.8" in compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
-    shorter = replace(known(GOOD.autoregressive), token_ids=[1] * 9)
-    for plain, said in ((None, "There is only one of the two runs"), (shorter, "The same for 9 tokens")):
-        assert compare_texts(replace(GOOD, autoregressive=plain)).startswith(said)
 
 
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:
