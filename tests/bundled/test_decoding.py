@@ -4,6 +4,7 @@ import pytest
 
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
+from specviz.core.steps import result_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
@@ -12,7 +13,8 @@ from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import Dtype, LoadedModel
+from tests.support.known import known
 
 STORY = WORKLOADS[0].prompts[0].text
 HEADS = ("wren-eagle", "wren-medusa", "lookup-wren-eagle")
@@ -30,6 +32,13 @@ def test_bfloat16_runs_write_valid_traces_that_name_their_drafter(name: str, tem
     assert said == ("bfloat16", "float32" if name in HEADS else "bfloat16", name)
     assert len(trace.output.token_ids) == 16
     assert count(trace.rounds).accepted > 0
+
+
+@pytest.mark.parametrize(("target", "draft"), [("float32", "bfloat16"), ("bfloat16", "float32")])
+def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: Dtype) -> None:
+    """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
+    drafter = ModelDrafter(load_model("wren-nano", draft))
+    assert not known(result_of(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9]))).exact
 
 
 def test_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:
