@@ -178,21 +178,6 @@ def in_turns(trace: Trace = IN_TURNS, plain_step: float = STEP, slow: tuple[floa
     return replace(trace, rounds=rounds, autoregressive=plain)
 
 
-@pytest.mark.parametrize(("plain_step", "label"), [(STEP, "helps"), (0.6 * STEP, "helps"), (0.37 * STEP, "hurts")])
-def test_a_run_in_turns_is_judged_by_its_interval(plain_step: float, label: str) -> None:
-    verdict = known(verdict_of_run(in_turns(plain_step=plain_step, slow=(1.1,))))
-    low, high = known(verdict.interval)
-    assert 1 < high / low / ONE_RUN**2 < 1.1
-    assert (verdict.label, verdict.certain, verdict.trusted) == (label, True, True)
-
-
-@pytest.mark.parametrize(("plain_step", "said"), [(0.4118, "1.00×"), (0.43, "1.04×")])
-def test_one_run_that_another_could_contradict_cannot_be_told(plain_step: float, said: str) -> None:
-    """A run that is timed again differs by a few per cent: only repeats can show that both are as fast."""
-    verdict = known(verdict_of_run(in_turns(plain_step=plain_step * STEP, slow=(1.02, 0.98))))
-    assert (verdict.label, verdict.certain, verdict.headline) == ("neutral", False, f"Too close to call, {said}")
-
-
 UNEXPLAINED = "The costs of a typical round do not explain the measured speed."
 SPEEDUPS = [0.6, 0.8, 0.93, 0.98, 1.0, 1.02, 1.07, 1.25, 1.9]
 Judged = tuple[Verdict, Terms]
