@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -87,98 +86,47 @@ def test_a_prompt_may_come_from_a_file_and_one_that_looks_like_a_list_gets_a_not
     assert (trace.drafter.kind, trace.drafter.parameters) == ("prompt-lookup", None)
 
 
-COMPARE_KEYS = {
-    "target", "draft", "draft_length", "draft_sampling", "verification", "tree", "prompt_format", "temperature", "seed",
-    "seeds",
-    "target_dtype", "draft_dtype", "threads",
-    "prompt_tokens", "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high",
-    "predicted_speedup", "predicted_low", "predicted_high", "calibrated", "identical", "quality", "verdict",
-    "all_seeds",
-}  # fmt: skip
-PLAIN_KEYS = {"seconds", "seconds_all", "new_tokens_all", "prefill_seconds", "token_ids", "text"}
-SPECULATIVE_KEYS = PLAIN_KEYS | {
-    "rounds", "drafted", "accepted", "rejected", "discarded", "acceptance_rate", "per_judgement_rate",
-    "tokens_per_target_call", "draft_seconds", "verify_seconds", "overhead_seconds",
-}  # fmt: skip
+KEYS = """target draft draft_length draft_sampling verification tree prompt_format temperature seed seeds target_dtype
+draft_dtype threads prompt_tokens new_tokens autoregressive speculative speedup speedup_low speedup_high
+predicted_speedup predicted_low predicted_high calibrated identical quality verdict all_seeds"""
+OF_A_DECODER = "seconds seconds_all new_tokens_all prefill_seconds token_ids text"
+OF_ROUNDS = """rounds drafted accepted rejected discarded acceptance_rate per_judgement_rate tokens_per_target_call
+draft_seconds verify_seconds overhead_seconds"""
 
 
-def checked_shape(text: str, repeats: int) -> dict[str, Any]:
-    """`compare --json`, with the keys of the contract and figures that agree with each other."""
-    result: dict[str, Any] = json.loads(text)
+def test_compare_has_the_contracts_shape_and_its_figures_agree(ok: Callable[..., str], tmp_path: Path) -> None:
+    """That of a sampled run: tests/tiny/test_compare.py."""
+    file = tmp_path / "compare.json"
+    shown = ok("compare", *SHORT, *PROMPT, "--repeats", "3", "--json", file)
+    result = json.loads(file.read_text())
     plain, ours = result["autoregressive"], result["speculative"]
-    assert set(result) >= COMPARE_KEYS
-    assert set(plain) == PLAIN_KEYS
-    assert set(ours) == SPECULATIVE_KEYS
+    assert set(result) >= set(KEYS.split())
+    assert set(plain) == set(OF_A_DECODER.split())
+    assert set(ours) == set(plain) | set(OF_ROUNDS.split())
     assert set(result["verdict"]) == {"label", "reason"}
     assert result["verdict"]["label"] in {"helps", "neutral", "hurts"}
     for decoder in (plain, ours):
-        assert len(decoder["seconds_all"]) == repeats
+        assert len(decoder["seconds_all"]) == 3
         assert decoder["seconds"] == median(decoder["seconds_all"]) > 0
         assert decoder["prefill_seconds"] > 0
-    assert result["new_tokens"] == len(ours["token_ids"])
     assert ours["drafted"] == ours["accepted"] + ours["rejected"] + ours["discarded"]
-    assert result["new_tokens"] == pytest.approx(ours["tokens_per_target_call"] * ours["rounds"])
+    assert len(ours["token_ids"]) == pytest.approx(ours["tokens_per_target_call"] * ours["rounds"]) == 8
     parts = ours["draft_seconds"] + ours["verify_seconds"] + ours["overhead_seconds"]
     assert any(parts == pytest.approx(seconds) for seconds in ours["seconds_all"])
-    rates = [
-        [tokens / seconds for tokens, seconds in zip(run["new_tokens_all"], run["seconds_all"], strict=True)]
-        for run in (ours, plain)
-    ]
-    assert result["speedup"] == pytest.approx(geometric_mean(both / alone for both, alone in zip(*rates, strict=True)))
+    seconds = zip(plain["seconds_all"], ours["seconds_all"], strict=True)
+    assert result["speedup"] == pytest.approx(geometric_mean(alone / both for alone, both in seconds))
     assert result["speedup_low"] < result["speedup"] < result["speedup_high"]
-    return result
-
-
-def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path) -> None:
-    file = tmp_path / "compare.json"
-    shown = ok("compare", *SHORT, *PROMPT, "--repeats", "3", "--json", file)
-    result = checked_shape(file.read_text(), repeats=3)
-    named = [result[key] for key in ("target", "draft", "draft_length", "temperature", "seed", "threads")]
-    assert named == ["wren-base", "wren-nano", 4, 0.0, 0, 1]
+    named = [result[key] for key in ("target", "draft", "draft_length", "temperature", "seed", "seeds", "threads")]
+    assert named == ["wren-base", "wren-nano", 4, 0.0, 0, [0], 1]
     assert (result["target_dtype"], result["draft_dtype"]) == ("float32", "float32")
-    assert (result["prompt_tokens"], result["new_tokens"]) == (5, 8)
-    assert result["identical"] is True
-    assert result["autoregressive"]["token_ids"] == result["speculative"]["token_ids"]
-    assert result["autoregressive"]["text"] == result["speculative"]["text"]
-    assert result["quality"]["kind"] == "greedy"
-    assert {value for name, value in result["quality"].items() if name != "kind"} == {None}
+    assert (result["prompt_tokens"], result["new_tokens"], result["identical"]) == (5, 8, True)
+    assert (plain["token_ids"], plain["text"]) == (ours["token_ids"], ours["text"])
+    assert result["quality"].pop("kind") == "greedy"
+    assert {*result["quality"].values()} == {None}
     assert result["predicted_speedup"] > 0
-    assert result["seeds"] == [0]
-    assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]
+    assert result["all_seeds"]["drafted"] == ours["drafted"]
     said = ("target alone", "speculative", ") measured, ", ") modelled; texts identical", result["verdict"]["reason"])
     assert [words for words in said if words not in shown] == []
-
-
-def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> None:
-    sampled = ["--temperature", "1", "--repeats", "2", "--json", "-"]
-    result = checked_shape(ok("compare", *LOOKUP, "--max-new-tokens", "8", *PROMPT, *sampled), repeats=2)
-    assert (result["draft"], result["draft_dtype"], result["identical"]) == ("prompt-lookup", None, None)
-    assert (result["seed"], result["seeds"]) == (0, [0, 1])
-    assert result["all_seeds"]["rounds"] > result["speculative"]["rounds"]
-    assert set(result["quality"]) == {"kind", "speculative", "autoregressive"}
-    for text in ("speculative", "autoregressive"):
-        mean = result["quality"][text]
-        assert mean["low"] < mean["mean"] < mean["high"]
-        assert mean["mean"] < 0
-
-
-SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
-
-
-def test_sweep_measures_all_once(ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "sweep.csv"
-    rows = json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"]
-    measured = [(row["preset"], row["draft_length"]) for row in rows]
-    assert measured == [("story-1", 1), ("story-1", 3), ("copy-1", 1), ("copy-1", 3)]
-    lines = file.read_text().splitlines()
-    assert len(lines) == 1 + len(rows)
-    assert lines[0].split(",") == list(rows[0])
-
-    monkeypatch.setattr(measure, "PairedRuns", None)  # measuring anything would now fail
-    assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
-    assert json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"] == rows
-    monkeypatch.undo()
-    assert file.read_text().splitlines() == lines
 
 
 def test_sweep_varies_drafts_temperatures_schedules_and_your_own_prompts(run: Cli, tmp_path: Path) -> None:
@@ -205,16 +153,6 @@ def prompts_file(folder: Path) -> Path:
     file = folder / "prompts.txt"
     file.write_text("Once upon a time\nThe little dog\nOne day, Tom\n")
     return file
-
-
-def test_compare_measures_a_file_of_prompts_and_concludes_in_words(ok: Callable[..., str], tmp_path: Path) -> None:
-    rows = tmp_path / "rows.csv"
-    shown = ok(*MANY, prompts_file(tmp_path), "--draft-lengths", "1,3", "--csv", rows)
-    assert [line.split()[:2] for line in shown.splitlines()[1:7]] == [
-        [f"line-{prompt}", length] for prompt in (1, 2, 3) for length in ("1", "3")
-    ]
-    assert "all 6 outputs are the target's own, token for token." in shown
-    assert len(rows.read_text().splitlines()) == 7
 
 
 def test_after_ctrl_c_the_same_command_goes_on(
@@ -249,15 +187,6 @@ def test_a_conversation_that_cannot_be_written_is_refused_before_anything_is_mea
     said = "specviz: Prompt line-2: wren-base has no chat template: its prompts must be texts, not messages."
     assert without_progress(err).splitlines() == [said]
     assert not rows.exists() or len(rows.read_text().splitlines()) <= 1
-
-
-def test_first_lines_of_two_files_are_told_apart_in_one_table(ok: Callable[..., str], tmp_path: Path) -> None:
-    for name in ("one.txt", "other.txt"):
-        (tmp_path / name).write_text(f"Once upon a time, {name}")
-        given = tmp_path / name, "--draft-lengths", "2", "--csv", tmp_path / "rows.csv"
-        shown = ok(*MANY, *given).splitlines()[1:3]
-    assert [re.sub("[0-9a-f]{8}", "HASH", " ".join(line.split()[:2])) for line in shown] == ["line-1 (HASH)"] * 2
-    assert len({line.split()[1] for line in shown}) == 2
 
 
 def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
@@ -382,29 +311,6 @@ def test_as_a_process_from_any_folder_also_on_a_terminal_without_the_glyphs(tmp_
     assert b"?" in out
     assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
     assert read_trace(tmp_path / "run.json").prompt.text == "Once upon a time"
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Processes started now obey Ctrl-C, even where the tests run in the background of a shell, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_path: Path) -> None:
-    prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
-    prompts.write_text("\n".join(f"Once upon a time {number}" for number in range(150)))
-    command = ["compare", *LOOKUP, "--prompts-file", str(prompts), "--draft-length", "2", "--csv", str(rows)]
-    with process(*command, cwd=tmp_path) as running:
-        assert any(b": 3 of 150" in line for line in running.stderr), "two rows are saved by then"
-        running.send_signal(signal.SIGINT)
-        said = running.stderr.read().decode()
-    assert running.returncode == 130
-    found = re.search(r"has (\d+) of 150 rows; the same command measures the rest", said)
-    assert 2 <= int(found[1]) <= len(rows.read_text().splitlines()) - 1
-    assert "Traceback" not in said
 
 
 def test_a_reader_that_ends_early_causes_no_error_message() -> None:

@@ -92,31 +92,11 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
 
 
-def test_the_text_goes_on_from_the_ids_sent_and_a_skip_adds_one(play: Any, target: LoadedModel) -> None:
-    first = play(guess="sandbox")
-    second = play(text_ids=first.text_ids, guess="and it was")
-    assert second.text.startswith(first.text)
-    assert second.text_ids[: len(first.text_ids)] == first.text_ids
-    skipped = play("skip", guess="sandbox")
-    assert (skipped.round.drafted, skipped.rivals, skipped.scored) == ([], {}, False)
-    assert skipped.round.emitted_ids == own_words(target, PROMPT, 1)
-    parse_trace(dump_trace(skipped.trace))
-    again = play(text_ids=first.text_ids, guess="and it was")
-    assert again.text_ids == second.text_ids, "what was played between the two does not matter"
-
-
-def test_a_draft_holds_sixteen_tokens_and_a_text_that_ends_says_so(play: Any, target: LoadedModel) -> None:
+def test_a_draft_holds_sixteen_tokens(play: Any) -> None:
     turn = play(guess="castle and they were all very happy and they went home and had a big cake for Tim")
     assert len(turn.round.drafted) == MAX_DRAFT_LENGTH
     assert turn.cut == 2
     assert len(turn.rivals[MODEL].drafted) == MAX_DRAFT_LENGTH
-    prompt = 'Tom said, "I love you." They had a nice dinner. From that day on, Tom was always kind. The end'
-    turn = play(prompt=prompt, guess=".")
-    assert turn.round.emitted.kind == "bonus"
-    assert turn.round.emitted.id in target.end_ids
-    assert turn.ended
-    assert turn.text == f"{prompt}."
-    parse_trace(dump_trace(turn.trace))
 
 
 def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel) -> None:

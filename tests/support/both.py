@@ -15,11 +15,12 @@ from specviz.core.trace import (
     Output,
     Prompt,
     Round,
+    Status,
     Trace,
 )
 from tests.support.fake_traces import run_of
-from tests.support.tree_rounds import FATES
 
+FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "n": "not taken", "d": "discarded"}
 FOLDER = Path(__file__).parents[1] / "fixtures/both"
 
 

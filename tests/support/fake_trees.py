@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Output, ResidualCandidate, Round, Status, Trace
+from specviz.core.trace import DraftedToken, EmittedToken, Output, ResidualCandidate, Round, Status, Trace
 from tests.support.fake_traces import HOSTILE, STORY, World, _argmax, _candidates, _normalised, _words, fake_trace
 
 SCRIPT = _words(STORY)
+TOKENS = 32
 
 
 @dataclass
@@ -25,47 +26,37 @@ class Node:
 
 
 def fake_tree_trace(
-    shape: str = "2,2",
-    *,
-    setting: str | None = None,
-    tokens: int = 32,
-    greedy: bool = False,
-    sharpness: float = 3.0,
-    hostile: bool = False,
-    kind: str = "model",
-    record: bool = True,
-    seed: int = 1,
+    shape: str = "2,2", *, greedy: bool = False, sharpness: float = 3.0, hostile: bool = False
 ) -> Trace:
-    """A whole run whose drafts are trees of this shape, children a depth; `setting` is what the settings call it."""
+    """A whole run whose drafts are trees of this shape: children a depth."""
     widths = [int(width) for width in shape.split(",")]
-    world = World(HOSTILE if hostile else SCRIPT, sharpness, random.Random(seed))
+    world = World(HOSTILE if hostile else SCRIPT, sharpness, random.Random(1))
     rounds: list[Round] = []
     written: list[int] = []
-    while len(written) < tokens:
-        room = tokens - len(written) - 1
-        rounds.append(_round(world, len(rounds), len(written) + 9, widths[:room], greedy=greedy, record=record))
+    while len(written) < TOKENS:
+        room = TOKENS - len(written) - 1
+        rounds.append(_round(world, len(rounds), len(written) + 9, widths[:room], greedy=greedy))
         written += rounds[-1].emitted_ids
-    chain = fake_trace(tokens=tokens, hostile=hostile)
+    chain = fake_trace(tokens=TOKENS, hostile=hostile)
     assert chain.autoregressive
     text = "".join(world.vocabulary[i] for i in written)
     temperature = 0.0 if greedy else 1.0
     return replace(
         chain,
         schema=2,
-        drafter=DrafterInfo(kind, "wren-nano", 700_000, "float32", "11"),
-        settings=DecodeSettings(tokens, len(widths), temperature, seed=seed, tree=setting or shape),
+        settings=DecodeSettings(TOKENS, len(widths), temperature, seed=1, tree=shape),
         rounds=rounds,
         autoregressive=replace(
-            chain.autoregressive, token_ids=written, seconds_per_token=chain.autoregressive.seconds_per_token[:tokens]
+            chain.autoregressive, token_ids=written, seconds_per_token=chain.autoregressive.seconds_per_token[:TOKENS]
         ),
         output=Output(written, text, "length"),
     )
 
 
-def _round(world: World, index: int, place: int, widths: Sequence[int], *, greedy: bool, record: bool) -> Round:
+def _round(world: World, index: int, place: int, widths: Sequence[int], *, greedy: bool) -> Round:
     nodes = _grown(world, place, widths, greedy)
     emitted = _judged(world, place, nodes, greedy)
-    drafted = [_drafted(world, place, node, record) for node in nodes]
+    drafted = [_drafted(world, place, node) for node in nodes]
     noise = world.rng.uniform(0.9, 1.15)
     verify = 3.8e-3 * (1 + 0.09 * len(nodes)) * noise
     return Round(index, 0.36e-3 * len(widths) * noise, verify, 0.15e-3 * noise, drafted, emitted)
@@ -126,16 +117,9 @@ def _tried(
     return rest, None
 
 
-def _drafted(world: World, place: int, node: Node, record: bool) -> DraftedToken:
-    made = DraftedToken(node.token, world.vocabulary[node.token], node.status, parent=node.parent)
-    if not record:
-        return made
+def _drafted(world: World, place: int, node: Node) -> DraftedToken:
     p, _ = world.distributions(place + node.depth)
-    return replace(
-        made,
-        target_prob=p[node.token],
-        draft_prob=node.q[node.token],
-        accept_prob=node.chance,
-        u=node.u,
-        candidates=_candidates(world, p, node.q, node.token),
-    )
+    numbers = (p[node.token], node.q[node.token], node.chance, node.u)
+    candidates = _candidates(world, p, node.q, node.token)
+    text = world.vocabulary[node.token]
+    return DraftedToken(node.token, text, node.status, *numbers, candidates, parent=node.parent)

@@ -32,7 +32,7 @@ from specviz.measure.compare import (
     shown_pair,
     top2_gap,
 )
-from specviz.measure.paired import CALIBRATION, Comparison, GreedyQuality, LogProbability, prefill_seconds
+from specviz.measure.paired import CALIBRATION, GreedyQuality, LogProbability, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
@@ -44,6 +44,7 @@ from specviz.ui.race.results import rows
 from tests.support.counted_reads import CountedReads
 from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import tiny_model
+from tests.unit.test_race import lap
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -94,7 +95,9 @@ def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
     result = comparison_json(comparison)
     assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
     assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
-    assert result["speculative"]["rounds"] == len(comparison.speculative.rounds)
+    assert result["speculative"]["rounds"] == len(comparison.speculative.rounds) < result["all_seeds"]["rounds"]
+    assert (result["identical"], result["quality"].keys()) == (None, {"kind", "speculative", "autoregressive"})
+    assert result["quality"]["speculative"].keys() == {"mean", "low", "high"}
     assert comparison.terms.alpha == comparison.counts.per_judgement_rate
 
 
@@ -103,31 +106,21 @@ COSTS = Calibration(**NAMES, threads=1, step_seconds=0.01, cost_ratio=0.1, verif
 
 
 def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formula_of_its_parts() -> None:
-    """Made-up times on a real run: 6 s and 10 s plain, 4 s and 5 s speculative."""
-    measured: dict[str, Any] = {
-        "speculative": run_both(TARGET, DRAFTER, PROMPT, GREEDY),
-        "plain": autoregressive_decode(TARGET, PROMPT, GREEDY),
-        "speculative_seconds": [4.0, 5.0, 4.0],
-        "plain_seconds": [6.0, 10.0, 9.0],
-        "speculative_prefill": [0.1] * 3,
-        "plain_prefill": [0.1] * 3,
-        "plain_tokens": [],
-        "quality": GreedyQuality(None, None),
-    }
-    trace = measured["speculative"]
+    found = lap(costs=COSTS.costs)  # three of four judged guesses are accepted
+    figures, as_json = lap_figures(found), comparison_json(found)
+    assert figures["speedup"] == as_json["speedup"] == found.speedup
+    interval = (figures["speedup_low"], figures["speedup_high"])
+    assert interval == (as_json["speedup_low"], as_json["speedup_high"]) == found.verdict.interval
+    assert rows([found])[0]["speedup"].startswith(f"{as_json['speedup']:.2f}×")
+    tokens = 1 + 0.75 + 0.75**2 + 0.75**3
+    assert found.predicted.speedup == pytest.approx(tokens / (3 * 0.1 + 1.375 + 0.2)), "v(4) is between v(1) and v(5)"
+
+
+def test_both_runs_are_one_trace() -> None:
+    trace = run_both(TARGET, DRAFTER, PROMPT, GREEDY)
     assert trace.autoregressive.token_ids == trace.output.token_ids
     assert trace.rounds[0].drafted[0].candidates
     assert parse_trace(dump_trace(trace)) == trace
-    comparison, lap = Comparison(name="", costs=COSTS.costs, **measured), Comparison(name="own-1", **measured)
-    figures, as_json = lap_figures(lap), comparison_json(comparison)
-    assert figures["speedup"] == as_json["speedup"] == lap.speedup == comparison.speedup
-    assert (figures["speedup_low"], figures["speedup_high"]) == comparison.verdict.interval
-    assert rows([lap])[0]["speedup"].startswith(f"{as_json['speedup']:.2f}×")
-    counts = comparison.counts
-    alpha = counts.accepted / (counts.accepted + counts.rejected)
-    assert 0 < alpha < 1
-    tokens = 1 + alpha + alpha**2 + alpha**3 + alpha**4
-    assert comparison.predicted.speedup == pytest.approx(tokens / (4 * 0.1 + 1.5 + 0.2))
 
 
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:

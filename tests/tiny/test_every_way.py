@@ -4,14 +4,17 @@ The greedy text is compared with the one that transformers' `generate` writes, i
 """
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 import pytest
 import torch
 
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, autoregressive_decode, speculative_decode
 from specviz.core.metrics import count
+from specviz.core.replay import ends_of, replay
+from specviz.core.steps import result_of
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import Drafter, TranslatedDrafter, fit_drafter, make_drafter
 from specviz.models import cached_model
@@ -19,6 +22,7 @@ from specviz.models.cached_model import CHUNK
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
 from tests.support.grids import grid
 from tests.support.joint import OddAndNew
+from tests.support.known import known
 from tests.support.tiny_heads import FEW_WORDS
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 from tests.support.tokenizers import KINDS, PAIRS, TEXTS
@@ -180,6 +184,27 @@ def test_an_end_of_text_ends_the_run_wherever_it_stands(drafter: str, shape: str
         assert trace.output.token_ids == written[: written.index(end) + 1]
         assert trace.output.stopped_by == "eos"
         assert parse_trace(dump_trace(trace)) == trace
+
+
+@pytest.mark.parametrize("drafter", DRAFTERS[:-1])  # a model behind lookup has no entry
+def test_what_it_guesses_along_a_text_gives_the_run_at_every_draft_length(drafter: str) -> None:
+    """Also where an end of text comes early, late or in a block, and for every cap; 7 is no token."""
+    way = pair_of(drafter)[1]
+    for (end, cap), prompt in product(((7, 24), (1, 1), (3, 2), (1, 17), (5, 17)), PROMPTS[:3]):
+        target, settings = ending(TARGET, end), DecodeSettings(max_new_tokens=cap)
+        output = autoregressive_decode(target, prompt, settings).output.token_ids
+        guesses = known(result_of(way.guess_along(target, prompt, output)))
+        assert (guesses.drafter, guesses.exact) == (way.info, True)
+        for length in (1, 2, 5, 16):
+            real = speculative_decode(target, way, prompt, replace(settings, draft_length=length))
+            rounds = replay(guesses, length, cap, ends_of(real))
+            for one, other in zip(rounds, real.rounds, strict=True):
+                assert [guess.status for guess in one.drafted] == [token.status for token in other.drafted]
+                assert (one.emitted.kind, one.emitted.id) == (other.emitted.kind, other.emitted.id)
+            assert count(rounds) == count(real.rounds)
+            drafted = (chain.from_iterable(each.drafted for each in run) for run in (rounds, real.rounds))
+            for guess, token in zip(*drafted, strict=True):
+                assert guess.id == token.id or (guess.id is None and guess.status == "discarded")
 
 
 @pytest.mark.parametrize("shape", ["γ=3", "4,2,1", "dynamic:12"])

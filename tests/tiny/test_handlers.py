@@ -298,7 +298,7 @@ def test_a_persons_words_are_the_answer_that_the_models_own_template_begins(talk
     assert turn.rivals[MODEL].emitted_ids == own[: len(turn.rivals[MODEL].emitted_ids)], "in the same chat"
     after = played(talker, "skip", text_ids=turn.text_ids)
     assert after.text == f"{turn.text} w{own[3]}"
-    assert after.trace.prompt.text == turn.text
+    assert (after.trace.prompt.text, after.round.drafted, after.rivals, after.scored) == (turn.text, [], {}, False)
     for each in (turn, after):
         assert parse_trace(dump_trace(each.trace)).settings.prompt_format == "chat"
 

@@ -180,31 +180,20 @@ def test_the_template_writes_up_to_the_answer_and_a_model_without_one_or_that_re
             chat_ids(with_template(template), TALK)
 
 
-def test_a_conversation_is_measured_as_its_template_writes_it() -> None:
-    target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
-    prompt = SweepPrompt("own", "talk", "user: w4", messages=TALK)
-    settings = DecodeSettings(max_new_tokens=8)
-    [cell] = SweepPlan((prompt,), (SweepPair("talker", "draft"),), (2,), settings=settings).cells()
-    [row] = result_of(measure((target, draft), [cell]))
-    plain = autoregressive_decode(target, [1, 4, 2, 5, 1, 6, 2], cell.settings)
-    assert (row.identical, row.preset) == (True, "talk")
-    assert row.repetition == repetition(plain.output.token_ids)
-
-
 def test_a_text_that_is_read_as_a_chat_is_run_and_measured_as_the_messages_that_it_is() -> None:
     """A text of messages, and one without a role; a run's prompt stays the text, and its ids are the template's."""
     target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
-    settings = DecodeSettings(max_new_tokens=8, prompt_format="chat")
+    raw, settings = DecodeSettings(max_new_tokens=8), DecodeSettings(max_new_tokens=8, prompt_format="chat")
     text = write_messages(TALK)
     run = autoregressive_decode(target, text, settings)
     assert (run.prompt.text, run.prompt.token_ids) == (text, [1, 4, 2, 5, 1, 6, 2])
     assert autoregressive_decode(target, "w4", settings).prompt.token_ids == [1, 4, 2]
-    assert autoregressive_decode(target, "w4", DecodeSettings(max_new_tokens=8)).prompt.token_ids == [4]
-    [cell] = SweepPlan(
-        (SweepPrompt("own", "talk", text),), (SweepPair("talker", "draft"),), (2,), settings=settings
-    ).cells()
-    [row] = result_of(measure((target, draft), [cell]))
-    assert (row.identical, row.prompt_format, row.repetition) == (True, "chat", repetition(run.output.token_ids))
+    assert autoregressive_decode(target, "w4", raw).prompt.token_ids == [4]
+    said = repetition(run.output.token_ids)
+    for talk, how in ((SweepPrompt("own", "talk", text), settings), (SweepPrompt("own", "talk", "x", None, TALK), raw)):
+        [cell] = SweepPlan((talk,), (SweepPair("talker", "draft"),), (2,), settings=how).cells()
+        [row] = result_of(measure((target, draft), [cell]))
+        assert (row.identical, row.prompt_format, row.repetition) == (True, how.prompt_format, said)
     for prompt, model, says in (
         ("[user]\n", target, "The prompt is empty"),
         ("w4", with_template(None), "talker has no chat template"),

@@ -37,6 +37,7 @@ from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared import leftovers
 from specviz.ui.shared.guard import guard_the_doors
 from tests.support.doors import FILES, ROOT
+from tests.support.endpoint_server import run_async
 from tests.support.patched import PATCHED, put_back
 
 
@@ -220,6 +221,13 @@ def message(field: str, *clicks: WidgetState, fragment: str = "") -> ClientState
     return ClientState(widget_states=states, fragment_id=fragment)
 
 
+def session_with(fragment: str) -> AppSession:
+    nothing: Any = Mock()
+    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
+    session._fragment_storage.register(fragment, lambda: None)
+    return session
+
+
 class EndedForTheNextError(Exception):
     """Where Streamlit ends a script, because something else came."""
 
@@ -230,9 +238,7 @@ async def _begun(messages: list[ClientState], order: list[int], ended: int | Non
     def end() -> None:
         raise EndedForTheNextError
 
-    nothing: Any = Mock()
-    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
-    session._fragment_storage.register("part", lambda: None)
+    session = session_with("part")
     scripts: list[Any] = []
     for each in messages:
         session.request_rerun(each)
@@ -276,16 +282,11 @@ TOLD: dict[str, tuple[list[ClientState], list[int], int | None, list[list[object
 @pytest.mark.parametrize("name", TOLD)
 def test_a_click_is_not_lost_and_nothing_older_comes_back(taken: list[list[object]], name: str) -> None:
     *told, expected = TOLD[name]
-    with ThreadPoolExecutor(1) as thread:  # a browser's loop may hold this one
-        thread.submit(asyncio.run, _begun(*told)).result()
+    run_async(_begun(*told))
     assert taken == expected
 
 
 # ---- sessions
-
-
-def timer_of(fragment: str) -> ForwardMsg:
-    return ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=fragment))
 
 
 async def _asked_after_its_end(of_fragment: str, stopped: bool) -> tuple[list[str], bool]:
@@ -293,22 +294,23 @@ async def _asked_after_its_end(of_fragment: str, stopped: bool) -> tuple[list[st
 
     Returns the timers that reach the browser, and whether the session still has the next script at the end.
     """
-    nothing: Any = Mock()
-    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
-    session._fragment_storage.register("poll", lambda: None)
+
+    def draws(script: Any, timer: str) -> None:
+        sent = ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=timer))
+        script.on_event.send(script, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=sent)
+
+    session = session_with("poll")
     session.request_rerun(ClientState())
     first: Any = session._scriptrunner
     requests = first._requests
-    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("before"))
+    draws(first, "before")
     requests.on_scriptrunner_ready()
     requests.request_stop() if stopped else requests.on_scriptrunner_ready()
     session.request_rerun(ClientState(fragment_id=of_fragment))
     next_script: Any = session._scriptrunner
-    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("too late"))
+    draws(first, "too late")
     first.on_event.send(first, event=ScriptRunnerEvent.SHUTDOWN, client_state=ClientState())
-    next_script.on_event.send(
-        next_script, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("of the next")
-    )
+    draws(next_script, "of the next")
     await asyncio.sleep(0)
     session._script_event_loop.close()
     came = [message.auto_rerun.fragment_id for message in session.flush_browser_queue()]
@@ -329,8 +331,7 @@ def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_and_not_where
     """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(asyncio.run, _asked_after_its_end(fragment, stopped)).result() == (came, True)
+    assert run_async(_asked_after_its_end(fragment, stopped)) == (came, True)
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,13 @@ def server() -> Server:
     return Server()
 
 
-def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: object) -> SharedRound:
-    counts = Counts(rounds=1, drafted=3, accepted=1, rejected=1, discarded=1, emitted=2)
-    one = SharedRound(text, number, place, "", "Lily ran", "Lily", True, "Lily was", counts, counts, "She")
-    return replace(one, **more)  # type: ignore[arg-type]
+def counts(emitted: int) -> Counts:
+    return Counts(rounds=1, drafted=3, accepted=emitted - 1, emitted=emitted)
+
+
+def a_round(text: int = 0, number: int = 1, place: int = 0, *, word: str = "Lily", mine: int = 2) -> SharedRound:
+    said = (f"{word} ran", word, word == "Lily", "Lily. She")
+    return SharedRound(text, number, place, "x" * place, *said, counts(mine), counts(2), "Lily")
 
 
 def test_a_code_is_read_as_people_type_it() -> None:
@@ -102,7 +105,7 @@ def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -
 
 def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(server: Server) -> None:
     classes, student = server.classes, server.student
-    classes.send_rounds(student, PLAN, [a_shared_round()])
+    classes.send_rounds(student, PLAN, [a_round()])
     classes.leave(student)
     assert server.seen().students == ()
     assert classes.membership(student) is None
@@ -112,7 +115,7 @@ def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(ser
     assert classes.look(server.teacher) is classes.changes(server.teacher) is classes.membership(second) is None
     assert (classes._rooms, classes._of_student) == ({}, {})
     for gone in (student, second):  # nothing of it has any effect
-        classes.send_rounds(gone, PLAN, [a_shared_round()])
+        classes.send_rounds(gone, PLAN, [a_round()])
         classes.send_answers(gone, {0: 0})
         classes.rename(gone, "Ada")
         classes.leave(gone)
@@ -149,9 +152,9 @@ def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
 def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
     for other in (GamePlan(seed=6), GamePlan(seed=5, set="prose"), GamePlan(seed=5, mode="pick")):
-        classes.send_rounds(student, other, [a_shared_round()])
+        classes.send_rounds(student, other, [a_round()])
     assert server.seen().students[0].rounds == {}
-    first, second = a_shared_round(), a_shared_round(number=2, place=8)
+    first, second = a_round(), a_round(number=2, place=8)
     classes.send_rounds(student, PLAN, [first, replace(first, word="Tom")])
     before = classes.changes(teacher)
     classes.send_rounds(student, PLAN, [replace(first, word="Tom")])
@@ -165,7 +168,7 @@ def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> No
     assert seen_student.answers == {0: 1, 3: 0}
     # what one student can send is bounded
     places = product(range(-1, PROMPTS + 2), range(-1, ROUNDS + 9))
-    classes.send_rounds(student, PLAN, [a_shared_round(text, number, 100 * number) for text, number in places])
+    classes.send_rounds(student, PLAN, [a_round(text, number, 100 * number) for text, number in places])
     classes.send_answers(student, {number: option for number in range(-3, 99) for option in range(9)})
     classes.send_answers(student, {number: 0 for number in range(-3, 99)})
     (seen_student,) = server.seen().students
@@ -215,7 +218,7 @@ def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(server: Ser
     classes = server.classes
     classes.leave(server.student)
     before = server.seen().changes
-    rounds = [a_shared_round(text, number, 10 * number) for text in range(PROMPTS) for number in range(1, ROUNDS + 1)]
+    rounds = [a_round(text, number, 10 * number) for text in range(PROMPTS) for number in range(1, ROUNDS + 1)]
 
     def attend(number: int) -> None:
         secret = classes.join(server.code, f"s{number}")
@@ -238,15 +241,6 @@ HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202
 OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
-def counts(emitted: int) -> Counts:
-    return Counts(rounds=1, drafted=3, accepted=emitted - 1, emitted=emitted)
-
-
-def a_round(number: int = 1, place: int = 0, *, word: str = "Lily", mine: int = 2) -> SharedRound:
-    said = (f"{word} ran", word, word == "Lily", "Lily. She")
-    return SharedRound(0, number, place, "x" * place, *said, counts(mine), counts(2), "Lily")
-
-
 def a_class(*rounds: list[SharedRound], name: str = "s{}") -> ClassNow:
     """Each student with these rounds, who has answered with the rest of its number divided by three."""
     students = [
@@ -258,7 +252,7 @@ def a_class(*rounds: list[SharedRound], name: str = "s{}") -> ClassNow:
 
 def of_kind(kind: int) -> list[SharedRound]:
     word = ("Lily", "Tom", "Anna")[kind]
-    return [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
+    return [a_round(0, r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
 
 
 # Every third is better than wren-nano, every third worse, the rest even.
@@ -278,7 +272,10 @@ def test_classes_are_counted_once_each_at_their_places() -> None:
     assert [(each.word, each.fits) for each in guesses] == [("Lily", True), ("Anna", False), ("Tom", False)]
     assert {each.students for each in guesses} == {10}
     assert board.questions[0] == (10, 10, 10)
-    same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
+    same, other = (
+        a_round(0, 2, place=9),
+        replace(a_round(0, 2, place=9), before="y" * 9),
+    )  # a text that rounding changed
     board = board_of(a_class([same], [other], [replace(same, number=3)]))
     assert sorted(place.students for place in board.places) == [1, 2]
 

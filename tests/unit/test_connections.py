@@ -1,7 +1,6 @@
 """What uvicorn's connections do otherwise than by themselves: each test fails when an upgrade has changed it."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -16,6 +15,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.server import ServerState
 
 from specviz.ui.shared import below_streamlit as below
+from tests.support.endpoint_server import run_async
 from tests.support.patched import put_back
 
 
@@ -49,11 +49,12 @@ def test_what_no_page_sends_ends_its_connection_without_a_traceback_before_strea
     socket.client_state = WebSocketState.CONNECTED
     if name != "a browser that is gone":
         socket.application_state = WebSocketState.CONNECTED
-    with ThreadPoolExecutor(1) as thread:
-        came = thread.submit(asyncio.run, socket.receive_bytes())
-    error = came.exception()
-    assert (came.result() == message["bytes"]) if seen else isinstance(error, WebSocketDisconnect)
-    assert seen or error.code == below.AGAINST_THE_RULES
+    if seen:
+        assert run_async(socket.receive_bytes()) == message["bytes"]
+        return
+    with pytest.raises(WebSocketDisconnect) as ended:
+        run_async(socket.receive_bytes())
+    assert ended.value.code == below.AGAINST_THE_RULES
 
 
 PATIENCE = 30.0  # seconds
@@ -81,9 +82,7 @@ def test_a_connection_whose_request_is_never_whole_ends(name: str) -> None:
     """Before: it stayed open for as long as its sender wanted. An empty part: the answer is there."""
     parts, since = REQUESTS[name]
     below.end_half_sent_requests(PATIENCE)
-    with ThreadPoolExecutor(1) as thread:  # where a test before has used a browser, an event loop runs in this one
-        waits = thread.submit(asyncio.run, waits_after(parts)).result()
-    assert waits == ([] if since is None else [since])
+    assert run_async(waits_after(parts)) == ([] if since is None else [since])
 
 
 class Loop:

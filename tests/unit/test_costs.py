@@ -6,10 +6,12 @@ from math import comb
 import pytest
 from pydantic import TypeAdapter
 
-from benchmarks import quiet_costs as program
 from specviz.core.errors import DisturbedError
-from specviz.core.metrics import Costs, interval_of_median
-from specviz.core.trace import Machine
+from specviz.core.metrics import Costs, interval_of_median, speedup_at
+from specviz.core.replay import DraftGuesses, dump_draft_guesses, parse_draft_guesses, replay, replay_lengths
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.theory import realistic_speedup
+from specviz.core.trace import DrafterInfo, Machine
 from specviz.core.verdict import KnownCosts
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, known_costs
@@ -135,13 +137,6 @@ def test_another_target_format_or_draft_has_no_quiet_costs() -> None:
     assert QuietCosts(1, [replace(AMD, drafts={})]).find_for_run(TRACE) is None
 
 
-def test_the_bundled_drafts_whose_guesses_cost_one_step_each() -> None:
-    names = program.drafts_of("wren-base")
-    assert {"wren-nano", "wren-small", "wren-eagle", "lookup", "early-exit:2"} <= set(names)
-    assert "wren-medusa" not in names, "all its guesses share one pass"
-    assert "wren-base" not in names
-
-
 RUN = replace(TRACE, recorded_on=AMD.machine)
 
 
@@ -161,3 +156,33 @@ def test_costs_of_the_same_kind_of_processor_come_first_then_a_calibration_then_
     assert spoken(CALIBRATED)
     monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, []))
     assert known_costs(in_turns(), replace(CALIBRATED, cost_ratio=0.88)) is None, "the run doubts it"
+
+
+NANO = DrafterInfo("model", "wren-nano")
+
+
+def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
+    return DraftGuesses(NANO, output, guesses, None, {}, True)
+
+
+def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
+    rounds = replay(foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15]), 2, 6)
+    costs = Costs(step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 3: 1.4}, overhead=0.05)
+    assert speedup_at(rounds, costs) == pytest.approx(6 / (2 * (0.2 + 1.4 + 0.05)))
+    assert speedup_at([], costs) is None
+    all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
+    assert speedup_at(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
+    replays = replay_lengths(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
+    assert list(replays) == list(range(1, MAX_DRAFT_LENGTH + 1))
+    assert list(map(len, replays.values())) == sorted(map(len, replays.values()), reverse=True), "a model's guesses"
+
+
+def test_draft_guesses_survive_their_file_and_broken_ones_are_refused() -> None:
+    lookup = DraftGuesses(DrafterInfo("prompt-lookup", "lookup"), [1, 2], None, [[], [5]], {5: "five"}, True)
+    for draft_guesses in (foreseen([1, 2], [1, 3]), lookup):
+        assert parse_draft_guesses(dump_draft_guesses(draft_guesses)) == draft_guesses
+    for broken in (foreseen([1, 2], [1]), DraftGuesses(NANO, [1], None, None, {}, True)):
+        with pytest.raises(ValueError, match="each place"):
+            parse_draft_guesses(dump_draft_guesses(broken))
+    with pytest.raises(ValueError, match="DraftGuesses"):
+        parse_draft_guesses("{}")

@@ -44,18 +44,9 @@ def a_trace(rounds: list[Round] = ROUNDS, plain: Autoregressive | None = PLAIN) 
     return run_of(rounds, plain, settings=settings, prefill_seconds=slow)
 
 
-def test_by_position_and_by_place_judgements_are_counted() -> None:
-    assert metrics.count_by_position(ROUNDS, 4) == [
-        metrics.PositionCounts(1, judged=3, accepted=3),
-        metrics.PositionCounts(2, judged=2, accepted=1),  # accepted, rejected; the end of text's was discarded
-        metrics.PositionCounts(3, judged=1, accepted=1),
-        metrics.PositionCounts(4, judged=0, accepted=0),
-    ]
+def test_counts_are_made_of_fates_and_rates_of_counts() -> None:
+    """What is counted by position, speedups and costs: the tables of `test_both.py`."""
     assert [position.rate for position in metrics.count_by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
-    assert len(metrics.count_by_position(ROUNDS, 1)) == 1
-    assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is metrics.first_difference([], []) is None
-    for other, place in (([1, 5, 3], 1), ([1, 2], 2), ([1, 2, 3, 4], 3), ([], 0)):
-        assert metrics.first_difference([1, 2, 3], other) == place
     counts = metrics.count(ROUNDS)
     assert counts == metrics.Counts(rounds=4, drafted=8, accepted=5, rejected=1, discarded=2, emitted=8)
     assert (counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call) == (5 / 8, 5 / 6, 2)
@@ -68,29 +59,8 @@ def test_by_position_and_by_place_judgements_are_counted() -> None:
     assert (all_rejected.acceptance_rate, all_rejected.per_judgement_rate) == (0, 0)
 
 
-def test_a_run_without_a_round_a_plain_run_or_times_has_no_speedup() -> None:
-    states = metrics.running(a_trace())
-    assert [state.speculative_seconds for state in states] == [14.0, 34.0, 42.5, 58.0]
-    assert [state.autoregressive_seconds for state in states] == [32.0, 48.0, 68.0, 76.0]
-    for trace in (a_trace(plain=None), a_trace(rounds=[]), a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])):
-        assert metrics.speedup(trace) is None
-
-
-def test_costs_in_target_steps_and_the_plain_runs_clock() -> None:
-    costs = known(metrics.costs(a_trace()))
-    assert costs.step_seconds == 8.0
-    # draft seconds a token: 1, 2 and 1.5 (the round without a draft is left out), median 1.5
-    assert costs.cost_ratio == pytest.approx(1.5 / 8)
-    # 4 tokens at once: 10 and 12, median 11; 1 and 3 at once were timed once, and say nothing beside it
-    assert costs.verification == pytest.approx({4: 11 / 8})
-    # overheads 0.5, 1, 1.5, 2: median 1.25
-    assert costs.overhead == pytest.approx(1.25 / 8)
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 3) == [0, 1, 3, 7]
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 2) == [0, 1, 3]
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 6.0], [1, 2, 3]), 5) == [0, 1, 3, 9, 11, 13]
-
-
-def test_costs_that_were_not_measured_are_none() -> None:
+def test_costs_and_speedups_that_were_not_measured_are_none() -> None:
+    assert metrics.speedup(a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])) is None
     no_steps, too_short = Autoregressive([], []), Autoregressive([0.0] * 8, WRITTEN)
     for plain in (None, no_steps, too_short):
         assert metrics.costs(a_trace(plain=plain)) is None
@@ -131,6 +101,8 @@ def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
     assert written["id"].tolist() == trace.output.token_ids
     assert "".join(written["text"]) == trace.output.text
+    last = frame.groupby("round").tail(1).query("status in ['correction', 'bonus', 'own']")["position"]
+    assert last.tolist() == [round.accepted + 1 for round in trace.rounds if round.emitted.kind != "none"]
     frame = trace.rounds_frame()
     assert frame["round"].tolist() == list(range(counts.rounds))
     assert frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list() == [
@@ -148,19 +120,6 @@ def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
         numbers = [math.nan if value is None else value for value in values]
         assert found[:5] == (round.index, place + 1, token.status, token.id, token.text)
         assert list(found[5:]) == pytest.approx(numbers, abs=0, rel=0, nan_ok=True)
-
-
-def test_corrections_and_bonuses_have_their_positions_and_decisions_can_be_checked() -> None:
-    frame = fake_trace().to_frame().set_index(["round", "status"])["position"]
-    corrections, trace = frame.xs("correction", level="status"), fake_trace()
-    assert len(corrections) > 0
-    assert corrections.equals(frame.xs("rejected", level="status"))
-    bonuses = trace.to_frame().query("status == 'bonus'").set_index("round")["position"]
-    assert len(bonuses) > 0
-    assert bonuses.to_dict() == {index: len(trace.rounds[index].drafted) + 1 for index in bonuses.index}
-    judged = trace.to_frame().dropna(subset=["u"])
-    assert len(judged) > 0
-    assert ((judged["u"] < judged["accept_prob"]) == (judged["status"] == "accepted")).all()
 
 
 def test_in_a_tree_each_token_names_its_parent() -> None:

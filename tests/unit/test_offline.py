@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import pytest
 
 import specviz
-from specviz.cli.main import main
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
 from specviz.data.lessons.story import quiz
@@ -159,6 +158,9 @@ def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> 
     assert key.read_text(encoding="utf-8") == key_html(own)
     assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
     assert "--out" in run("lesson", "sheet", own.name)[2]
+    status, said, _ = run("export", "lesson", own.name, "--scorm", "-o", page)
+    assert (status, "a SCORM 1.2 package" in said) == (0, True)
+    assert page.read_bytes() == scorm_package(own)
 
 
 def unpacked(package: bytes) -> dict[str, bytes]:
@@ -205,10 +207,3 @@ def test_the_manifest_names_one_page_with_every_moment_and_question(plan: Lesson
     assert page.count('class="meaning"') == sum(len(question.options) for question in quiz())
     assert page.count("data-moment=") == len(plan.moments)
     assert '<fieldset class="asked"' not in lesson_page(plan), "a lesson for a file has no questions"
-
-
-def test_the_command_writes_a_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "lesson.zip"
-    assert main(["export", "lesson", "ten-minutes", "--scorm", "-o", str(out)]) == 0
-    assert "a SCORM 1.2 package" in capsys.readouterr().out
-    assert set(unpacked(out.read_bytes())) == {"imsmanifest.xml", "index.html"}

@@ -13,8 +13,6 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import Params, explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.data.prompts.workloads import DEFAULT_PRESET, OWN_TEXT, find_preset
-from specviz.models.catalogue import known_names
-from specviz.ui.same_quality.proof import ProofLink
 from tests.support.known import known
 from tests.support.strategies import assert_one_sentence
 
@@ -36,11 +34,6 @@ def opened(params: Params) -> tuple[RunLink, list[str]]:
 def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
     linked, problems = opened({"run": run})
     assert (linked.run, len(problems)) == (None, 1)
-
-
-def test_a_link_of_before_with_another_number_format_opens_and_says_so() -> None:
-    linked, problems = opened({"dtype": "fast", "gamma": "7"})
-    assert (linked.request().settings.draft_length, problems) == (7, ["dtype=fast is not exact: using exact."])
 
 
 def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
@@ -105,12 +98,3 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
     read, problems = opened(link)
     assert problems == []
     assert read.request().settings == request.settings
-
-
-def test_a_proof_link_brings_everything_back() -> None:
-    wanted, problems = ProofLink.read({}, context=known_names())
-    assert (wanted.request(), wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
-    link = wanted.parameters() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
-    again, problems = ProofLink.read(link, context=known_names())
-    assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
-    assert again.gamma == 7

@@ -154,20 +154,12 @@ def taken(content: bytes) -> list[tuple[str, str, str]]:
     return [(prompt.workload, prompt.name, prompt.text) for prompt in read_prompts(content).prompts]
 
 
-def test_lines_are_prompts_and_json_may_name_them() -> None:
+def test_lines_are_prompts_whatever_ends_them() -> None:
+    """What else a file of prompts may be: `test_public_reports.py`."""
     expected = [("own", "line-1", "Once upon a time"), ("own", "line-3", "  def f(x):")]
     for ending in (b"\n", b"\r\n", b"\r"):
         for mark in (b"", b"\xef\xbb\xbf"):
             assert taken(mark + ending.join([b"Once upon a time", b" \t", b"  def f(x):", b"", b""])) == expected
-    lines = [
-        {"prompt": "two\nlines \u2028 of {text}", "name": "mine", "workload": "mail"},
-        {"prompt": "another"},
-    ]
-    content = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
-    assert taken(content) == [("mail", "mine", "two\nlines \u2028 of {text}"), ("own", "line-2", "another")]
-    assert taken(b'{"name": "Lily", "age":\nfoo') == [
-        ("own", "line-1", '{"name": "Lily", "age":'), ("own", "line-2", "foo"),
-    ]  # fmt: skip
 
 
 def conversation(*messages: object, **more: object) -> bytes:

@@ -8,15 +8,34 @@ import pytest
 from specviz import InputError
 from specviz.cli.output import round_lines
 from specviz.core import metrics
+from specviz.core.settings import DecodeSettings
 from specviz.core.terms import terms_of
-from specviz.core.trace import DraftedToken, EmittedToken, Round, dump_trace, parse_trace
+from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
+from tests.support.both import FATES
 from tests.support.drawn import drawn_traces
-from tests.support.fake_traces import fake_trace
+from tests.support.fake_traces import fake_trace, run_of
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.known import known
 from tests.support.plain_json import with_value
-from tests.support.tree_rounds import tree_round, tree_trace
+
+
+def tree_round(nodes: str, kind: str, index: int = 0, draft: float = 0.0, verify: float = 1.0) -> Round:
+    """`nodes` like "r-1 a-1 n0": a fate and a parent each. Token ids count up from 20 times the index."""
+    drafted = [
+        DraftedToken(20 * index + place, f"t{place}", FATES[node[0]], parent=int(node[1:]))
+        for place, node in enumerate(nodes.split())
+    ]
+    emitted = EmittedToken("none") if kind == "none" else EmittedToken(kind, 20 * index + 19, "own")  # type: ignore[arg-type]
+    return Round(index, draft, verify, 0.0, drafted, emitted)
+
+
+def tree_trace(rounds: list[Round]) -> Trace:
+    """The run that these rounds make, greedy; the target alone takes a second a token."""
+    written = [token_id for round in rounds for token_id in round.emitted_ids]
+    settings = DecodeSettings(max_new_tokens=max(1, len(written)), draft_length=2, tree="2,2")
+    return run_of(rounds, Autoregressive([1.0] * len(written), written), settings=settings)
+
 
 #            place 1        place 2 after node 1
 CORRECTED = "r-1 a-1 n0 n0 r1 r1"

@@ -8,43 +8,24 @@ from unittest.mock import Mock
 import pytest
 
 from specviz.core.judge import judge
-from specviz.core.metrics import Costs, count
-from specviz.core.metrics import speedup as speedup_of
+from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
-from specviz.player.data import compared, run_name
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
 from specviz.ui.watch.tried import TriedRun, shown_row, tried_csv, tried_row, tries
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS, ShownRun, WatchState
-from tests.support.fake_traces import draft_guesses_of, fake_run, fake_trace
+from tests.support.fake_traces import fake_run, fake_trace
 from tests.support.known import known
 from tests.unit.test_result import BUSY
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
 REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
-
-
-def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
-    before = compared(RUN, draft_guesses_of(RUN), None)
-    counts = count(RUN.rounds)
-    shown = [before[name] for name in ("name", "differs", "draft_length", "pinned")]
-    assert shown == ["wren-nano, 4", "", 4, False]
-    assert len(before["acceptance"]) == len(before["speedup"]) == len(RUN.rounds)
-    assert before["acceptance"][-1] == pytest.approx(counts.acceptance_rate, abs=1e-4)
-    assert before["speedup"][-1] == pytest.approx(speedup_of(RUN), abs=1e-4)
-    assert before["lengths"][3] == (before["acceptance"][-1], pytest.approx(before["speedup"][-1], abs=0.005))
-    assert before["trusted"]
-    assert compared(RUN, None, None)["lengths"] == [], "without the draft's guesses nothing can be replayed"
-    in_turns = replace(known(RUN.autoregressive), alternating=True)
-    busy = replace(RUN, rounds=[replace(RUN.rounds[0], verify_seconds=1.0), *RUN.rounds[1:]], autoregressive=in_turns)
-    assert not compared(busy, None, None)["trusted"]
-    assert run_name(replace(RUN, drafter=None, rounds=[])) == "no draft, 4"
 
 
 @pytest.fixture(autouse=True)
