@@ -145,7 +145,7 @@ def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path)
     assert result["predicted_speedup"] > 0
     assert result["seeds"] == [0]
     assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]
-    said = ("target alone", "speculative", ") measured, ", ") modelled; texts identical", result["verdict"]["reason"])
+    said = ("target alone", "speculative", ") measured, ", ") modelled", "Identical: both", result["verdict"]["reason"])
     assert [words for words in said if words not in shown] == []
 
 
