@@ -28,10 +28,10 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.drafters import canonical, typed_name
 from specviz.core.errors import InputError, NoNodeLeft
 from specviz.core.ray_address import check_ray, parse_ray_address
-from specviz.core.rounding import judge_difference
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
 from specviz.core.texts import join_choices
 from specviz.core.trace import Trace
+from specviz.core.verdict import compare_texts
 from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.paired import Comparison, prefill_seconds
 from specviz.measure.race import lap_figures
@@ -305,17 +305,9 @@ def print_comparison(comparison: Comparison) -> None:
     said = f"speedup {verdict.shown} measured"
     if predicted := comparison.predicted:
         said += f", {predicted.shown} modelled"
-    target = comparison.speculative.target
-    if found.kind == "sampling":
-        same = "the texts are two draws from one distribution"
-    elif comparison.identical:
-        same = "texts identical"
-    elif found.top2_gap is None:
-        same = f"texts the same for {found.first_difference} tokens, then only one of them goes on"
-    else:
-        why = judge_difference(found.lead, target.dtype, target.name).sentence
-        same = f"texts differ from token {(found.first_difference or 0) + 1}: {why}"
-    print_line(f"{said}; {same}")
+    both = replace(comparison.speculative, autoregressive=comparison.plain.autoregressive)
+    print_line(said)
+    print_line(compare_texts(both, found.lead if found.kind == "greedy" else None))
     print_line(f"{verdict.headline}: {verdict.reason}")
 
 

@@ -167,7 +167,8 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None, *, trusted: 
     return _explained(judge(geometric_mean(ratios), interval), explained, terms)
 
 
-def compare_texts(trace: Trace) -> str:
+def compare_texts(trace: Trace, lead: float | None = None) -> str:
+    """Whether both decoders wrote the same; `lead` as in `judge_difference`, where it is not only in the trace."""
     plain = trace.autoregressive
     if plain is None or trace.drafter is None:
         return say("only_one")
@@ -179,7 +180,9 @@ def compare_texts(trace: Trace) -> str:
         return say_result("identical", count=len(written))
     if at == min(len(written), len(plain.token_ids)):
         return say_result("one_longer", count=at)
-    return say("differ", place=at + 1, why=_explain_difference(trace, at, plain.token_ids[at]))
+    lead = _recorded_lead(trace, at, plain.token_ids[at]) if lead is None else lead
+    why = judge_difference(lead, trace.target.dtype, short_name(trace.target.name)).sentence
+    return say("differ", place=at + 1, why=why)
 
 
 def _explained(judged: Judgement, explained: Interval | None, terms: Terms | None) -> Verdict:
@@ -226,11 +229,11 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
     return explained is not None or judge(modelled, None, modelled=True).label == "neutral"
 
 
-def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
-    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place.
+def _recorded_lead(trace: Trace, at: int, plain_id: int) -> float | None:
+    """How far the written token's logit is above the plain run's, from the probabilities recorded at this place.
 
-    The lead is how far the written token's logit is above the plain run's; at least, if only more probable ones were
-    recorded. Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
+    At least so far, if only more probable ones were recorded; None without any. Greedy runs record the softmax at
+    temperature 1, so a difference of logits is one of log probabilities.
     """
     recorded = (
         candidates
@@ -241,11 +244,11 @@ def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
         )
     )
     known = {c.id: c.p for c in next(islice(recorded, at, None), [])}
-    written, lead = known.get(trace.output.token_ids[at]), None
-    if len(known) > 1 and written:
-        other = known.get(plain_id, min(known.values()))
-        lead = math.log(written / other) if other > 0 else math.inf
-    return judge_difference(lead, trace.target.dtype, short_name(trace.target.name)).sentence
+    written = known.get(trace.output.token_ids[at])
+    if len(known) < 2 or not written:
+        return None
+    other = known.get(plain_id, min(known.values()))
+    return math.log(written / other) if other > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)

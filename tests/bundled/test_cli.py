@@ -125,7 +125,7 @@ def test_compare_has_the_contracts_shape_and_its_figures_agree(ok: Callable[...,
     assert {*result["quality"].values()} == {None}
     assert result["predicted_speedup"] > 0
     assert result["all_seeds"]["drafted"] == ours["drafted"]
-    said = ("target alone", "speculative", ") measured, ", ") modelled; texts identical", result["verdict"]["reason"])
+    said = ("target alone", "speculative", ") measured, ", ") modelled", "Identical: both", result["verdict"]["reason"])
     assert [words for words in said if words not in shown] == []
 
 
