@@ -8,14 +8,18 @@ from statistics import median
 from typing import Any
 
 from specviz.core.csv_cells import csv_text, safe_cell
-from specviz.core.judge import EVEN, HELPS, HURTS
+from specviz.core.judge import EVEN, HELPS, HURTS, VerdictWord
 from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import PairGroup, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
-WORDS = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
+WORDS: dict[VerdictWord | None, str] = {
+    HELPS: "helps",
+    EVEN: "neutral",
+    HURTS: "hurts",
+}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
 SHOWN = (
@@ -46,7 +50,7 @@ def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(found.words.get(load.concurrency, "") if trusted else "", "cannot be told"),
+        "verdict": WORDS.get(found.words.get(load.concurrency) if trusted else None, "cannot be told"),
         "trusted": trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
