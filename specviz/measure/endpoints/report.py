@@ -1,5 +1,7 @@
 """A bench for scripts and spreadsheets: `results`, one for each load, and rows, one for each prompt and load. Pure."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -7,19 +9,15 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from specviz.core.csv_cells import csv_text, safe_cell
-from specviz.core.judge import EVEN, HELPS, HURTS, VerdictWord
+from specviz.core.csv_cells import safe_cell
+from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import PairGroup, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
-WORDS: dict[VerdictWord | None, str] = {
-    HELPS: "helps",
-    EVEN: "neutral",
-    HURTS: "hurts",
-}  # any other word: "cannot be told"
+WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
 SHOWN = (
@@ -50,7 +48,7 @@ def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(found.words.get(load.concurrency) if trusted else None, "cannot be told"),
+        "verdict": WORDS.get(found.words.get(load.concurrency, "") if trusted else "", "cannot be told"),
         "trusted": trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
@@ -146,8 +144,10 @@ def table(found: BenchFindings) -> list[dict[str, Cell]]:
 
 def dump_csv(found: BenchFindings) -> str:
     """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
-    rows = bench_rows(found)
-    return csv_text([rows[0], *(map(_write, row.values()) for row in rows)] if rows else [], "\r\n")
+    rows, written = bench_rows(found), io.StringIO()
+    table = csv.writer(written, lineterminator="\r\n")
+    table.writerows([list(rows[0]), *(map(_write, row.values()) for row in rows)] if rows else [])
+    return written.getvalue()
 
 
 def _write(cell: Cell) -> Cell:
