@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from specviz import __version__
-from specviz.cli import bench, lab, lessons, sweep, traces
+from specviz.cli import bench, lessons, sweep, traces
 from specviz.cli.options import PROGRAM
 from specviz.cli.output import safe
 from specviz.core.errors import InputError, UnmetError
@@ -32,7 +32,7 @@ app = typer.Typer(
 for commands in (traces, sweep, bench, lessons):
     app.add_typer(commands.group)
 app.add_typer(lessons.lesson_group, name="lesson", help="Check a lesson plan, a YAML file, or write its sheet and key.")
-app.add_typer(lab.group, name="lab", help="Write the rules of speculative decoding yourself, and check them.")
+app.add_typer(lessons.lab_group, name="lab", help="Write the rules of speculative decoding yourself, and check them.")
 
 
 def show_version(wanted: bool) -> None:

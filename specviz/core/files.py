@@ -70,7 +70,6 @@ _INSTALLED = (PACKAGE / "assets").is_dir()
 # Bundled models and recorded runs; beside them what runs in a browser, what people read, and stored figures.
 ASSETS = (PACKAGE if _INSTALLED else PACKAGE.parent) / "assets"
 BROWSER, TEXTS, MEASURED = ASSETS / "browser", ASSETS / "texts", ASSETS / "measured"
-TABLES = TEXTS / "tables"  # settings, ways to draft, rules and pairs: one row for each, with its words
 # What benchmarks measured, where a page shows it.
 RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" / "results"
 # The loop that decodes several texts at once, as a page shows it; the app does not run it.

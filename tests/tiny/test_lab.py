@@ -21,7 +21,7 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
         DRAFT: tiny_model(seed=1, name=DRAFT, context=128, sharpness=1.0),
     }
     monkeypatch.setattr("specviz.lab.with_models.load_model", models.__getitem__)
-    monkeypatch.setattr("specviz.cli.lab.DRAWS", 500)
+    monkeypatch.setattr("specviz.cli.lessons.DRAWS", 500)
 
 
 def decode(tmp_path: Path, code: str) -> int:
