@@ -245,6 +245,12 @@ def compare_one(options: CompareOptions, settings: DecodeSettings) -> None:
         print_comparison(comparison)
 
 
+AS_IN_A_RACE = (
+    "target", "draft_length", "temperature", "seed", "target_dtype", "draft_dtype", "threads", "prompt_tokens",
+    "speedup", "speedup_low", "speedup_high", "identical",
+)  # fmt: skip
+
+
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """The result of `compare --json`.
 
@@ -256,8 +262,9 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     verdict = comparison.verdict
     predicted = comparison.predicted
     predicted_low, predicted_high = (predicted and predicted.interval) or (None, None)
+    figures = lap_figures(comparison)
     return {
-        **lap_figures(comparison),
+        **{name: figures[name] for name in AS_IN_A_RACE},
         "draft": typed_name(drafter.asked_as) if drafter else None,
         **{name: getattr(settings, name) for name, row in SETTINGS.items() if row.words},  # those that are in `manner`
         "seeds": comparison.seeds,
