@@ -52,7 +52,8 @@ def show_story(state: LearnState) -> None:
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
     if file := CODE.get(step.name):
-        with st.expander(SAYS[f"code_{step.name}"], icon=":material/code:"):
+        label = SAYS[f"code_{step.name}"]
+        with st.expander(label, icon=":material/code:"):
             st.caption("/".join(file.parts[-3:]))
             st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
 
