@@ -146,7 +146,7 @@ def test_the_command_line_says_it_before_it_does_anything(
 
 def test_nothing_else_reads_a_setting_and_every_name_in_the_code_is_one() -> None:
     code = {file: file.read_text(encoding="utf-8") for file in PRODUCT if file.name != "operator_settings.py"}
-    assert len(code) > 300
+    assert len(code) > 100
     reads = re.compile(r"environ[^\n]{0,9}\W(SPECVIZ_|[A-Z]+_VARIABLE)")
     assert [file for file, text in code.items() if reads.search(text)] == []
     assert OPERATOR_SETTINGS.keys() - WRONG.keys() == {"SPECVIZ_GGUF"}, "that folder may come later"
