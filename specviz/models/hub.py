@@ -129,8 +129,9 @@ def _make_room_for_small(name: str, sizes: list[int]) -> None:
     total = sum(sizes)
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         size, most = show_size(total), show_size(MOST_SMALL_BYTES)
-        many = {"count": len(sizes), "size": size, "most": MOST_SMALL_FILES, "most_size": most}
-        raise InputError(say("too_many_files", name=name, **many))
+        count = len(sizes)
+        said = say("too_many_files", name=name, count=count, size=size, most=MOST_SMALL_FILES, most_size=most)
+        raise InputError(said)
     downloads.make_room(name, total)
 
 
