@@ -93,7 +93,7 @@ def a_same_quality_page() -> Session:
     proving = SameQualityState(
         outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=ProofTask("greedy", request)
     )
-    proving.slot._view = JobView(1, state="failed", message=NAME)
+    proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 
 
