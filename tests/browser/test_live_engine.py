@@ -32,9 +32,9 @@ def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: 
     page.wait_for_selector(LIVE)
 
 
-def test_an_engine_that_somebody_ended_is_noticed(offline_page: Page, one_file: Path) -> None:
+def test_an_engine_that_somebody_ended_is_noticed(new_context: NewContext, one_file: Path) -> None:
     """A browser short of memory ends a thread and tells the page nothing."""
-    page = offline_page
+    page = new_context(once=True, offline=True, reduced_motion="reduce").new_page()
     page.clock.install()
     open_file(page, one_file)
     page.workers[0].evaluate("() => void setTimeout(() => close())")

@@ -16,7 +16,8 @@ from tests.support.from_disk import open_from_disk
 from tests.support.visitor import violations_now
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
-pytestmark = pytest.mark.visitor(reduced_motion="reduce", offline=True, permissions=CLIPBOARD)
+READER = {"reduced_motion": "reduce", "offline": True, "permissions": CLIPBOARD}
+pytestmark = pytest.mark.visitor(**READER)
 DRAWN = {"svg", "title", "defs", "pattern", "rect", "text", "g", "path"}
 WEBM = b"\x1aE\xdf\xa3"
 NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"
@@ -125,6 +126,7 @@ def test_a_run_is_read_and_copied_as_text(context: BrowserContext, tmp_path: Pat
     assert heard == []
 
 
+@pytest.mark.visitor(once=True, **READER)
 def test_a_run_is_copied_where_there_is_no_clipboard(context: BrowserContext, tmp_path: Path) -> None:
     context.add_init_script(NO_CLIPBOARD)
     page, _ = opened(context, tmp_path)
@@ -137,6 +139,7 @@ def test_a_run_is_copied_where_there_is_no_clipboard(context: BrowserContext, tm
     expect(page.locator(".account [role=status]")).to_have_text("Copied")
 
 
+@pytest.mark.visitor(once=True, **READER)
 def test_a_browser_that_records_no_film_is_a_sentence(context: BrowserContext, tmp_path: Path) -> None:
     context.add_init_script("delete window.MediaRecorder")
     page, _ = opened(context, tmp_path)
