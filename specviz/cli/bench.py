@@ -4,7 +4,8 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from specviz.core.files import content_of, write_whole
 from specviz.measure.endpoints.address import Address, parse_address
 from specviz.measure.endpoints.result import (
     MAX_PROMPTS,
+    MAX_RATE,
     MAX_TOKENS,
     MOST_MEGABYTES,
     BenchPrompt,
@@ -37,6 +39,7 @@ from specviz.measure.sweep.plan import SweepPrompt
 
 if TYPE_CHECKING:
     from specviz.measure.endpoints.client import Asked, Endpoint
+    from specviz.measure.endpoints.pairs import Within
 
 SAVE_SECONDS = 2.0  # a file of many answers is not written after each
 TEMPERATURES = 100
@@ -48,13 +51,17 @@ group = new_group()
 
 @dataclass(frozen=True, kw_only=True)
 class BenchOptions(WorkloadOptions, ResultOptions):
-    with_: Annotated[str | None, Option("--with", metavar="URL", help="the server with speculative decoding")] = None
+    with_: Annotated[
+        list[str] | None,
+        Option("--with", metavar="URL", help="the server with speculative decoding; can be given several times"),
+    ] = None
     without: Annotated[
         str | None, Option(metavar="URL", help="the same model without it; one server alone has no ratio")
     ] = None
     drafts: Annotated[
-        str, Option(metavar="TEXT", help="how the first one drafts, for the record: servers do not say")
-    ] = ""
+        list[str] | None,
+        Option(metavar="TEXT", help="how it drafts, for the record: servers do not say; one for each --with"),
+    ] = None
     aa: Annotated[
         str | None, Option(metavar="URL", help="a server against itself: how small a difference can be told")
     ] = None
@@ -84,7 +91,13 @@ class BenchOptions(WorkloadOptions, ResultOptions):
     max_new_tokens: Annotated[int, Option(metavar="N", help="tokens of each answer")] = 64
     temperature: Annotated[float, Option(metavar="X", help="0 is greedy")] = 0.0
     seed: Annotated[int, Option(metavar="N", help="that the servers are given")] = 0
-    concurrency: Annotated[str, Option(metavar="C,C,...", help="requests under way at once")] = "1"
+    concurrency: Annotated[str | None, Option(metavar="C,C,...", help="requests under way at once (default: 1)")] = None
+    rate: Annotated[
+        str | None, Option(metavar="X,X,...", help="in place of it: requests a second, at drawn moments")
+    ] = None
+    goodput: Annotated[
+        str | None, Option(metavar="ttft:500ms,tpot:50ms", help="say the share of requests within these limits")
+    ] = None
     repeats: Annotated[int, Option(metavar="R", help="of each prompt; prompts are the sample")] = 1
 
 
@@ -102,33 +115,89 @@ def bench(options: BenchOptions) -> None:
     if options.csv and not options.csv.parent.is_dir():
         raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
     if options.aa:
-        options = replace(options, with_=options.aa, without=options.aa)
+        options = replace(options, with_=[options.aa], without=options.aa)
     if options.files and options.with_:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
+    within = _within(options.goodput)
     if options.show:
-        result = read_result(content_of(options.show, MOST_MEGABYTES * 10**6))
+        results = [read_result(content_of(options.show, MOST_MEGABYTES * 10**6))]
     elif options.files:
         from specviz.measure.endpoints.importers import import_files
 
-        result = import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))
+        results = [import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))]
     elif options.with_:
-        result = measure(options)
+        benches = _benches(options, options.with_)
+        results = [measure(each) for each in benches]
     else:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
-    show(result, options)
+    for result, each in zip(results, benches if len(results) > 1 else [options], strict=True):
+        show(result, each, within)
+    if len(results) > 1:
+        _show_several(results)
     from specviz.measure.endpoints.report import lowest
     from specviz.measure.endpoints.sentences import broken_setup
 
-    if broken := broken_setup(result):
+    if broken := next(filter(None, map(broken_setup, results)), ""):
         raise InputError(broken)
     least = options.fail_below
-    if least is not None and ((low := lowest(result)) is None or low < least):
+    if least is not None and any((low := lowest(result)) is None or low < least for result in results):
         raise UnmetError(f"The speedup is not certain to be at least {least:g}×.")
+
+
+def _benches(options: BenchOptions, servers: Sequence[str]) -> list[BenchOptions]:
+    """The options of each server's own bench. Of several, each has files of its own, with its number in their names."""
+    drafts = options.drafts or []
+    if len(drafts) > len(servers):
+        raise InputError("There are more --drafts than --with.")
+    if len(servers) > 1 and options.json == "-":
+        raise InputError("--json - holds one bench: with several --with name a file.")
+    if len(servers) > 1 and not options.without:
+        raise InputError("Several --with are compared with the same --without: give it too.")
+
+    def numbered(path: Path, number: int) -> Path:
+        return path.with_name(f"{path.stem}-{number}{path.suffix}") if len(servers) > 1 else path
+
+    return [
+        replace(
+            options,
+            with_=[server],
+            drafts=drafts[number - 1 : number],
+            json=options.json and (options.json if options.json == "-" else str(numbered(Path(options.json), number))),
+            csv=options.csv and numbered(options.csv, number),
+            plots=options.plots and numbered(options.plots, number),
+        )
+        for number, server in enumerate(servers, 1)
+    ]
+
+
+def _show_several(results: Sequence[BenchResult]) -> None:
+    """A row for each server and load, and which is best at each load, if the intervals tell it."""
+    from specviz.measure.endpoints.several import best_in_words, compare_servers
+
+    rows = compare_servers(results)
+    print_line()
+    print_table(list(rows[0]), (list(row.values()) for row in rows))
+    for sentence in best_in_words(results):
+        print_line(sentence)
+
+
+def _within(text: str | None) -> "Within | None":
+    """Of `--goodput`: InputError where it is not one limit for a time, or one for each of the two."""
+    from specviz.measure.endpoints.pairs import Within
+
+    if text is None:
+        return None
+    found = re.findall(r"(?:^|,)(ttft|tpot):(\d{1,6}(?:\.\d{1,3})?)(ms|s)(?=,|$)", text)
+    limits = {name: float(number) / (1000 if unit == "ms" else 1) for name, number, unit in found}
+    if not limits or len(limits) != text.count(",") + 1:
+        raise InputError(f"--goodput takes limits such as ttft:500ms,tpot:50ms, not {text[:60]!r}.")
+    return Within(limits.get("ttft"), limits.get("tpot"))
 
 
 def measure(options: BenchOptions) -> BenchResult:
     """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
-    addresses: dict[Side, Address] = {"with": parse_address(options.with_ or "", "--with")}
+    (server,) = options.with_ or [""]
+    addresses: dict[Side, Address] = {"with": parse_address(server, "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
     settings, prompts = _settings(options), _prompts(options)
@@ -158,7 +227,7 @@ async def _measure(
 
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
-    async with open_client(max(settings.concurrency)) as http:
+    async with open_client(max(block.concurrency or len(block.jobs) for block in blocks)) as http:
         endpoints = {
             side: Endpoint(
                 address, http, settings.api, keys[side],
@@ -196,7 +265,12 @@ def _settings(options: BenchOptions) -> BenchSettings:
             raise InputError(f"--{option} must be from 1 to {most:,}, not {value}.")
     if not 0 <= options.temperature <= TEMPERATURES:
         raise InputError(f"--temperature must be from 0 to {TEMPERATURES}, not {options.temperature:g}.")
-    concurrency = listed("--concurrency", "whole numbers", options.concurrency, int)
+    if options.rate and options.concurrency:
+        raise InputError("--concurrency and --rate are two kinds of load: give one of them.")
+    rates = listed("--rate", "numbers", options.rate, float) if options.rate else ()
+    if not all(0.01 <= each <= MAX_RATE for each in rates) or len(rates) > 20:
+        raise InputError(f"--rate takes at most 20 numbers from 0.01 to {MAX_RATE}, not {options.rate!r}.")
+    concurrency = () if rates else listed("--concurrency", "whole numbers", options.concurrency or "1", int)
     if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
         raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
     return BenchSettings(
@@ -208,6 +282,7 @@ def _settings(options: BenchOptions) -> BenchSettings:
         options.api,
         _extra_body(options.extra_body),
         options.prefix_cache,
+        sorted(rates),
     )
 
 
@@ -261,7 +336,7 @@ def _new_result(
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
         settings,
-        replace(endpoints["with"].server, drafts=options.drafts[:LONGEST_DRAFTS]),
+        replace(endpoints["with"].server, drafts="".join(options.drafts or [])[:LONGEST_DRAFTS]),
         without.server if without else None,
         [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
         against_itself=bool(options.aa),
@@ -305,7 +380,7 @@ def _explain_resume(path: str | None) -> str:
     return f"what was measured is in {path}; the same command measures the rest."
 
 
-def show(result: BenchResult, options: BenchOptions) -> None:
+def show(result: BenchResult, options: BenchOptions, within: "Within | None") -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
     from specviz.measure.endpoints.findings import BenchFindings
     from specviz.measure.endpoints.report import dump_csv, dump_report, table
@@ -314,11 +389,11 @@ def show(result: BenchResult, options: BenchOptions) -> None:
     found = BenchFindings(result)
     if options.csv:
         write_file(options.csv, dump_csv(found))
-    if write_json(options.json, dump_report(result)):
+    if write_json(options.json, dump_report(result, within)):
         if rows := table(found):
             print_table(list(rows[0]), (list(row.values()) for row in rows))
         print_line()
-        for sentence in conclusion(result):
+        for sentence in conclusion(result, within):
             print_line(sentence)
     if options.plots:
         from specviz.cli.plots import write_bench_plots

@@ -51,12 +51,13 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
     from specviz.measure.endpoints.sentences import name_server
 
     found, drawn = BenchFindings(result), {}
+    kind = "rate" if result.settings.rates else "concurrency"
     if found.measured:
-        drawn["speedup-by-concurrency"] = figures.load_figure(found.measured)
+        drawn[f"speedup-by-{kind}"] = figures.load_figure(found)
         drawn["speedup-by-prompt"] = figures.prompts_figure(found.measured[0], result.prompts)
     if found.loads:
         drawn["times"] = figures.times_figure(found, found.loads[0])
-        drawn["throughput-by-concurrency"] = figures.throughput_figure(found.loads, list(found.loads[0].sides))
+        drawn[f"throughput-by-{kind}"] = figures.throughput_figure(found)
     if found.acceptance and (accepted := figures.acceptance_figure(found.acceptance)):
         drawn["acceptance-by-position"] = accepted
     for name, figure in drawn.items():

@@ -12,7 +12,7 @@ from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Gain
 from specviz.measure.endpoints.report import percentiles
-from specviz.measure.endpoints.result import BenchPrompt, Side
+from specviz.measure.endpoints.result import BenchPrompt
 from specviz.measure.endpoints.sentences import NAMES
 
 SAYS = page_texts("when_it_helps")
@@ -22,17 +22,23 @@ MOST_NAME = 28  # characters
 LEAST = 0.01  # ms: a logarithm has no 0
 
 
-def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
-    """Speedup against concurrency: a line, on it the mark of what each interval supports."""
-    numbers = [str(load.concurrency) for load in loads]
+def load_figure(found: BenchFindings) -> plot.Figure:
+    """Speedup against load: a line, on it the mark of what each interval supports."""
+    loads = found.measured
+    numbers = [f"{load.load:g}" for load in loads]
     gains = [load.speedup for load in loads if load.speedup]
     line = plot.scatter(
         "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
         hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    x = plot.axis(SAYS["axis_load"], type="category", categoryorder="array", categoryarray=numbers)
+    x = _load_axis(found, numbers)
     marks, level = _marks(numbers, gains, across=False), plot.level(1, "1×", beside=True)
     return plot.figure([line, *marks], HEIGHT, x=x, y=_speedups(gains), showlegend=True, **level)
+
+
+def _load_axis(found: BenchFindings, numbers: Sequence[str]) -> plot.FigurePart:
+    title = SAYS["axis_rate" if found.result.settings.rates else "axis_load"]
+    return plot.axis(title, type="category", categoryorder="array", categoryarray=numbers)
 
 
 def _speedups(gains: Sequence[Gain]) -> plot.FigurePart:
@@ -98,16 +104,15 @@ def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str
     return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
 
 
-def throughput_figure(loads: Sequence[LoadFindings], sides: Sequence[Side]) -> plot.Figure:
-    """Tokens a second of all users together, against concurrency; a line for each server."""
-    lines = []
-    for number, side in enumerate(sides):
-        known = [(str(load.concurrency), rate) for load in loads if (rate := load.sides[side].throughput)]
+def throughput_figure(found: BenchFindings) -> plot.Figure:
+    """Tokens a second of all users together, against load; a line for each server."""
+    lines, loads = [], found.loads
+    for number, side in enumerate(loads[0].sides):
+        known = [(f"{load.load:g}", rate) for load in loads if (rate := load.sides[side].throughput)]
         hover = f"{SAYS['hover_rate_of_all']}<extra>{NAMES[side]}</extra>"
         x, y = [x for x, _ in known], [y for _, y in known]
         lines.append(plot.scatter(NAMES[side], x, y, hover, **plot.look(number, 9)))
-    numbers = [str(load.concurrency) for load in loads]
-    x_axis = plot.axis(SAYS["axis_load"], type="category", categoryorder="array", categoryarray=numbers)
+    x_axis = _load_axis(found, [f"{load.load:g}" for load in loads])
     y_axis = plot.axis(SAYS["axis_rate_of_all"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
@@ -116,7 +121,7 @@ def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
     """Of each kind of time and each server: what half, 90 % and 99 % of the times are not above."""
     lines, kinds = [], list[str]()
     for number, side in enumerate(load.sides):
-        answers = [answer for answer in found.result.done() if answer.concurrency == load.concurrency]
+        answers = [answer for answer in found.result.done() if answer.load == load.load]
         its = percentiles([answer for answer in answers if answer.side == side])
         kinds = list(its)
         seconds = [each for shares in its.values() for each in (*shares.values(), None)]  # no line to the next kind

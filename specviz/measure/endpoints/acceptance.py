@@ -49,7 +49,7 @@ class AcceptanceFound:
     source: Source
     whole: Tally
     by_workload: dict[str, Tally]
-    by_concurrency: dict[int, Tally]
+    by_load: dict[float, Tally]
 
 
 def find_acceptance(result: BenchResult) -> AcceptanceFound | None:
@@ -57,26 +57,26 @@ def find_acceptance(result: BenchResult) -> AcceptanceFound | None:
     own = [answer for answer in result.done() if answer.side == "with"]
     spans = [span for span in result.spans if span.side == "with" and span.asked]
     source: Source = "answers" if any(answer.accepted for answer in own) else "counters"
-    found = [(result.prompts[each.prompt].workload, each.concurrency, _tally_answer(each)) for each in own]
+    found = [(result.prompts[each.prompt].workload, each.load, _tally_answer(each)) for each in own]
     if source == "counters":  # what the server counted, for others too: its counts of speculation are of the same
         answering = Counter(answer.block for answer in own if answer.tokens)
         found = [
-            (span.workload, span.concurrency, _tally(span.accepted, span.counted, answering[span.block]))
+            (span.workload, span.load, _tally(span.accepted, span.counted, answering[span.block]))
             for span in spans
             if span.accepted
         ]
     if not found:
         return None
-    by_workload, by_concurrency = defaultdict[str, list[Tally]](list), defaultdict[int, list[Tally]](list)
-    for workload, concurrency, tally in found:
-        by_concurrency[concurrency].append(tally)
+    by_workload, by_load = defaultdict[str, list[Tally]](list), defaultdict[float, list[Tally]](list)
+    for workload, load, tally in found:
+        by_load[load].append(tally)
         if workload:
             by_workload[workload].append(tally)
     return AcceptanceFound(
         source,
         _add(tally for _, _, tally in found),
         {name: _add(its) for name, its in by_workload.items()},
-        {load: _add(its) for load, its in by_concurrency.items()},
+        {load: _add(its) for load, its in by_load.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""What a bench of two servers found at each concurrency, and why it may be doubted. Pure.
+"""What a bench of two servers found at each load, and why it may be doubted. Pure.
 
 Each ratio is measured. Its interval is over prompts where one request is under way, else over blocks: the requests of a
 block share its moment. What is not trusted has no verdict.
@@ -40,7 +40,7 @@ Doubt = Literal["impossible", "drift", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class SideFigures:
-    """One server at one concurrency."""
+    """One server at one load."""
 
     tokens_per_second: float | None  # of one user: of the time per output token, the geometric mean over the sample
     throughput: float | None  # tokens a second of all users together, over the time in which its blocks ran
@@ -48,9 +48,9 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True)
 class LoadFindings:
-    """What was measured at one concurrency."""
+    """What was measured at one load."""
 
-    concurrency: int
+    load: float  # requests under way, or requests a second
     prompts: list[PairGroup]
     doubts: list[Doubt]  # why its times are not trusted
     speedup: Gain | None  # of the time per output token
@@ -69,7 +69,7 @@ class BenchFindings:
 
     @cached_property
     def loads(self) -> list[LoadFindings]:
-        return [_load(self, load) for load in sorted({answer.concurrency for answer in self.result.answers})]
+        return [_load(self, load) for load in sorted({answer.load for answer in self.result.answers})]
 
     @property
     def measured(self) -> list[LoadFindings]:
@@ -77,9 +77,9 @@ class BenchFindings:
         return [load for load in self.loads if load.speedup]
 
     @cached_property
-    def words(self) -> dict[int, VerdictWord]:
-        """The word at each concurrency that has a speedup."""
-        return {load.concurrency: load.speedup.judged.word for load in self.loads if load.speedup}
+    def words(self) -> dict[float, VerdictWord]:
+        """The word at each load that has a speedup."""
+        return {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
 
     @cached_property
     def sameness(self) -> Sameness | None:
@@ -89,9 +89,16 @@ class BenchFindings:
     def acceptance(self) -> AcceptanceFound | None:
         return find_acceptance(self.result)
 
-    def tally(self, concurrency: int) -> Tally:
+    def answers(self, load: LoadFindings, side: Side) -> list[Answer]:
+        """Those that failed too."""
+        return [answer for answer in self.result.answers if answer.load == load.load and answer.side == side]
+
+    def asks_one_by_one(self, load: float) -> bool:
+        return load == 1 and not self.result.settings.rates
+
+    def tally(self, load: float) -> Tally:
         """What was accepted there; nothing where that is not known."""
-        return self.acceptance.by_concurrency.get(concurrency, Tally()) if self.acceptance else Tally()
+        return self.acceptance.by_load.get(load, Tally()) if self.acceptance else Tally()
 
     def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
         """The speedup on each kind of text, in the order of the prompts."""
@@ -101,27 +108,28 @@ class BenchFindings:
         trusted = not load.doubts
         return {kind: gain for kind, its in ratios.items() if (gain := Gain.from_ratios(its, trusted=trusted))}
 
-    def doubted(self, doubt: Doubt) -> list[int]:
-        """The concurrencies whose times are not trusted for this reason."""
-        return [load.concurrency for load in self.loads if doubt in load.doubts]
+    def doubted(self, doubt: Doubt) -> list[float]:
+        """The loads whose times are not trusted for this reason."""
+        return [load.load for load in self.loads if doubt in load.doubts]
 
 
-def _load(found: BenchFindings, concurrency: int) -> LoadFindings:
+def _load(found: BenchFindings, load: float) -> LoadFindings:
     result = found.result
-    answers = [answer for answer in result.answers if answer.concurrency == concurrency]
-    pairs = [pair for pair in found.paired.pairs if pair.answers["with"].concurrency == concurrency]
+    answers = [answer for answer in result.answers if answer.load == load]
+    pairs = [pair for pair in found.paired.pairs if pair.answers["with"].load == load]
+    alone = found.asks_one_by_one(load)
     prompts = group_pairs(pairs, lambda answer: answer.prompt)
     moments = group_pairs(pairs, lambda answer: answer.block)
-    sample = prompts if concurrency == 1 else moments
+    sample = prompts if alone else moments
     blocks = serve_blocks(answers) if result.blocks_timed else []
-    trusted = not (doubts := _doubts(found, concurrency, prompts, moments))
+    trusted = not (doubts := _doubts(found, load, prompts, moments))
     speedup = Gain.from_ratios((group.ratio for group in sample), trusted=trusted)
     rates = [its["with"].rate / its["without"].rate for its in blocks if len(its) == 2]
     return LoadFindings(
-        concurrency,
+        load,
         prompts,
         doubts,
-        _widened(speedup, moments) if concurrency == 1 else speedup,
+        _widened(speedup, moments) if alone else speedup,
         Gain.from_ratios((group.first_ratio for group in sample), trusted=trusted),
         Gain.from_ratios(rates, trusted=trusted),
         {side: _side(side, answers, sample, blocks, "hidden" not in doubts) for side in SIDES if result.server(side)},
@@ -145,11 +153,11 @@ def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
 
 
 def _doubts(
-    found: BenchFindings, concurrency: int, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
+    found: BenchFindings, load: float, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
 ) -> list[Doubt]:
-    compared = found.result.settings.repeats > 1 or concurrency > 1
+    compared = found.result.settings.repeats > 1 or not found.asks_one_by_one(load)
     checks: dict[Doubt, bool] = {
-        "impossible": _is_impossible(found, concurrency, prompts, moments),
+        "impossible": _is_impossible(found, load, prompts, moments),
         "drift": not found.result.imported and any(_drifts(side, moments, compared) for side in SIDES),
         "hidden": _hides_tokens([pair for group in moments for pair in group.pairs]),
     }
@@ -157,18 +165,19 @@ def _doubts(
 
 
 def _is_impossible(
-    found: BenchFindings, concurrency: int, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
+    found: BenchFindings, load: float, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
 ) -> bool:
     """Whether a speedup is above the tokens of a round: a round takes at least one plain step."""
     if found.acceptance is None or not moments:
         return False
-    if concurrency == 1 and found.acceptance.source == "answers":
+    alone = found.asks_one_by_one(load)
+    if alone and found.acceptance.source == "answers":
         for group in prompts:
             tokens = tally_answers(pair.answers["with"] for pair in group.pairs).tokens_per_call
             if tokens and group.ratio > NOISE * NEUTRAL * tokens:
                 return True
-    tally = found.tally(concurrency)
-    speedup = geometric_mean([group.ratio for group in (prompts if concurrency == 1 else moments)])
+    tally = found.tally(load)
+    speedup = geometric_mean([group.ratio for group in (prompts if alone else moments)])
     return bool(tally.drafted and tally.tokens_per_call) and speedup > NEUTRAL * (tally.tokens_per_call or 1)
 
 

@@ -103,8 +103,32 @@ def time_whole(answers: Iterable[Answer]) -> list[Timed]:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """What an answer must keep: seconds until its first token, seconds of each later one. None: any."""
+
+    ttft: float | None
+    tpot: float | None
+
+    @property
+    def said(self) -> str:
+        known = (("ttft", self.ttft), ("tpot", self.tpot))
+        return join_choices([f"{name} {1000 * limit:g} ms" for name, limit in known if limit is not None], "and")
+
+    def share(self, answers: Sequence[Answer]) -> float:
+        """Of the answers; one that failed is not within. An answer too short to be timed has no time of a token."""
+        return sum(map(self._holds, answers)) / len(answers) if answers else 0.0
+
+    def _holds(self, answer: Answer) -> bool:
+        first, timed = answer.first, timed_until(answer, answer.tokens or 0)
+        if answer.problem or first is None:
+            return False
+        in_time = self.ttft is None or first <= self.ttft
+        return in_time and (self.tpot is None or not timed.usable or timed.token_seconds <= self.tpot)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPair:
-    """The answers to one prompt, the same repeat at the same concurrency, up to as many tokens."""
+    """The answers to one prompt, the same repeat at the same load, up to as many tokens."""
 
     answers: Both
     timed: dict[Side, Timed]
@@ -124,11 +148,11 @@ class Paired:
 
 
 def answered_by_both(answers: Iterable[Answer]) -> tuple[list[Both], int]:
-    """The answers of both servers to each prompt, repeat and concurrency; how many have no partner."""
-    found: dict[tuple[int, int, int], Both] = defaultdict(dict)
+    """The answers of both servers to each prompt, repeat and load; how many have no partner."""
+    found: dict[tuple[float, int, int], Both] = defaultdict(dict)
     for answer in answers:
         if not answer.problem:
-            found[answer.concurrency, answer.prompt, answer.repeat][answer.side] = answer
+            found[answer.load, answer.prompt, answer.repeat][answer.side] = answer
     both = [its for _, its in sorted(found.items(), key=lambda item: item[0]) if len(its) == 2]
     return both, len(found) - len(both)
 
@@ -260,7 +284,7 @@ def find_sameness(result: BenchResult) -> Sameness | None:
 
 
 def _is_unsteady(result: BenchResult, side: Side) -> bool:
-    """Whether one of its texts to a prompt, at any concurrency, differs from its first."""
+    """Whether one of its texts to a prompt, at any load, differs from its first."""
     first: dict[int, Answer] = {}
     own = (answer for answer in result.done() if answer.side == side)
     return any(_compare(first.setdefault(answer.prompt, answer), answer) == "different" for answer in own)

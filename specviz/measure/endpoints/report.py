@@ -13,7 +13,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.measure.endpoints.acceptance import tally_answers
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import PairGroup, find_sameness, time_whole
+from specviz.measure.endpoints.pairs import PairGroup, Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
@@ -21,34 +21,34 @@ WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
 SHOWN = (
-    *("prompt", "workload", "concurrency", "pairs", "speedup", "speedup_low", "speedup_high"),
+    *("prompt", "workload", "concurrency", "rate", "pairs", "speedup", "speedup_low", "speedup_high"),
     *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
 )
 
 
-def dump_report(result: BenchResult) -> str:
-    more = {"results": results(result), "conclusion": conclusion(result)}
+def dump_report(result: BenchResult, within: Within | None = None) -> str:
+    more = {"results": results(result, within), "conclusion": conclusion(result, within)}
     return json.dumps(json.loads(dump_result(result)) | more, allow_nan=False)
 
 
-def results(result: BenchResult) -> list[dict[str, Any]]:
+def results(result: BenchResult, within: Within | None = None) -> list[dict[str, Any]]:
     found = BenchFindings(result)
-    return [_describe_load(found, load) for load in found.loads]
+    return [_describe_load(found, load, within) for load in found.loads]
 
 
-def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
-    result, gain, tally = found.result, load.speedup, found.tally(load.concurrency)
+def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | None) -> dict[str, Any]:
+    result, gain, tally = found.result, load.speedup, found.tally(load.load)
     low, high = (gain.interval if gain else None) or (None, None)
     trusted = not load.doubts and not broken_setup(result)
-    answers = [answer for answer in result.answers if answer.concurrency == load.concurrency]
+    every = {side: found.answers(load, side) for side in load.sides}
+    answers = [answer for its in every.values() for answer in its]
     same = find_sameness(replace(result, answers=answers))
-    sides = {side: [answer for answer in answers if answer.side == side and not answer.problem] for side in load.sides}
     return {
-        "concurrency": load.concurrency,
+        "rate" if result.settings.rates else "concurrency": load.load,
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(found.words.get(load.concurrency, "") if trusted else "", "cannot be told"),
+        "verdict": WORDS.get(found.words.get(load.load, "") if trusted else "", "cannot be told"),
         "trusted": trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
@@ -57,8 +57,10 @@ def _describe_load(found: BenchFindings, load: LoadFindings) -> dict[str, Any]:
         "acceptance_rate": tally.rate,
         "tokens_per_target_call": tally.tokens_per_call if tally.drafted else None,
         "by_position": list(tally.survival),
-        "percentiles": {side: percentiles(its) for side, its in sides.items()},
-        "goodput": None,
+        "percentiles": {
+            side: percentiles([answer for answer in its if not answer.problem]) for side, its in every.items()
+        },
+        "goodput": {side: within.share(its) for side, its in every.items()} if within else None,
     }
 
 
@@ -90,11 +92,11 @@ def lowest(result: BenchResult) -> float | None:
 
 
 def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
-    """A row for each prompt and concurrency. Ratios are without over with; None: not measured. Seconds: medians."""
-    groups: dict[tuple[int, int], list[Answer]] = {}
+    """A row for each prompt and load. Ratios are without over with; None: not measured. Seconds: medians."""
+    groups: dict[tuple[float, int], list[Answer]] = {}
     for answer in found.result.answers:
-        groups.setdefault((answer.concurrency, answer.prompt), []).append(answer)
-    paired = {(load.concurrency, group.number): group for load in found.loads for group in load.prompts}
+        groups.setdefault((answer.load, answer.prompt), []).append(answer)
+    paired = {(load.load, group.number): group for load in found.loads for group in load.prompts}
     return [_row(found.result, groups[place], paired.get(place)) for place in sorted(groups)]
 
 
@@ -108,7 +110,8 @@ def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None
     return {
         "prompt": prompt.name,
         "workload": prompt.workload,
-        "concurrency": answers[0].concurrency,
+        "concurrency": answers[0].concurrency or None,
+        "rate": answers[0].rate,
         "pairs": len(found.pairs) if found else 0,
         "speedup": gain.value if gain else None,
         "speedup_low": low,  # over the repeats
@@ -133,11 +136,11 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 
 def table(found: BenchFindings) -> list[dict[str, Cell]]:
-    """The columns worth a look that say something, one row a prompt and concurrency. Names in it are not escaped."""
+    """The columns worth a look that say something, one row a prompt and load. Names in it are not escaped."""
     rows, hidden = bench_rows(found), found.doubted("hidden")
     for row in rows:
         for side in SIDES:
-            seconds = None if row["concurrency"] in hidden else row[f"token_seconds_{side}"]
+            seconds = None if (row["rate"] or row["concurrency"]) in hidden else row[f"token_seconds_{side}"]
             row[f"tokens_per_second_{side}"] = 1 / seconds if isinstance(seconds, float) else None
     return [{name: row[name] for name in SHOWN if any(each[name] for each in rows)} for row in rows]
 

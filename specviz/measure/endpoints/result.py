@@ -21,6 +21,7 @@ SCHEMA: Literal[1] = 1
 MAX_PROMPTS = 200
 MAX_TOKENS = 4_096  # of one answer
 MAX_ANSWERS = 20_000
+MAX_RATE = 100  # requests a second
 MAX_POSITIONS = 64
 MOST_MEGABYTES = 32
 # An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
@@ -33,6 +34,8 @@ BenchName = Annotated[str, Field(max_length=300)]
 AnswerText = Annotated[str, Field(max_length=100_000)]
 Sentence = Annotated[str, Field(max_length=500)]
 BenchCount = Annotated[int, Field(ge=0, le=10**12)]
+Concurrency = Annotated[int, Field(ge=0, le=1_024)]  # 0: requests come at a rate
+Rate = Annotated[float, Field(gt=0, le=MAX_RATE, allow_inf_nan=False)]  # requests a second
 BenchSeconds = Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)]
 PerPosition = Annotated[list[BenchCount], MostItems(MAX_POSITIONS)]
 
@@ -65,6 +68,7 @@ class BenchSettings:
     api: Literal["completions", "chat"]
     extra_body: Annotated[str, Field(max_length=2_000)] = ""  # further fields of each request, as JSON
     prefix_cache: PrefixCache = ""  # whether servers may take a prompt from their cache; empty: as they do
+    rates: Annotated[list[Rate], MostItems(20)] = field(default_factory=list)  # in place of `concurrency`
 
     @property
     def greedy(self) -> bool:
@@ -99,8 +103,8 @@ class Answer:
 
     side: Side
     prompt: Annotated[int, Field(ge=0, lt=MAX_PROMPTS)]  # its place in the prompts
-    repeat: Annotated[int, Field(ge=0, lt=1_000)]
-    concurrency: Annotated[int, Field(ge=1, le=1_024)]
+    repeat: Annotated[int, Field(ge=0, lt=MAX_ANSWERS)]
+    concurrency: Concurrency
     block: Annotated[int, Field(ge=0, le=10**6)]  # answers of one block were asked for together, on one side
     began: BenchSeconds  # after the begin of the measurement
     first: BenchSeconds | None  # from the request to the first part with text
@@ -118,6 +122,11 @@ class Answer:
     part_tokens: Annotated[list[BenchCount], MostItems(MAX_TOKENS)] = field(default_factory=list)  # empty: not given
     accepted: Accepted | None = None  # in the answer itself; None: see `Span`
     problem: Sentence = ""
+    rate: Rate | None = None
+
+    @property
+    def load(self) -> float:
+        return self.rate or self.concurrency
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +134,18 @@ class Span:
     """What a server's /metrics counted during some answers of one side."""
 
     side: Side
-    concurrency: Annotated[int, Field(ge=1, le=1_024)]
+    concurrency: Concurrency
     workload: BenchName  # of the answers' prompts; empty: of several kinds
     written: BenchCount | None  # tokens that the server wrote meanwhile, for us and for others
     ours: BenchCount  # tokens of our answers, those that failed too
     accepted: Accepted | None = None  # None: it counts no speculation
     block: Annotated[int, Field(ge=0, le=10**6)] = 0
     asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
+    rate: Rate | None = None
+
+    @property
+    def load(self) -> float:
+        return self.rate or self.concurrency
 
     @property
     def counted(self) -> int:
@@ -191,6 +205,8 @@ def _contradictions(result: BenchResult) -> Iterator[str]:
             yield f"answers.{number} is of prompt {answer.prompt}, and there are {len(result.prompts)}"
         if result.server(answer.side) is None:
             yield f"answers.{number} is of a server that the file does not name"
+        if bool(answer.rate) != bool(result.settings.rates) or not answer.load:
+            yield f"answers.{number} has not the kind of load that the settings name"
         if answer.first is not None and answer.first > answer.seconds:
             yield f"answers.{number} has its first part after its last"
     counted = [(f"answers.{number}", each.accepted) for number, each in enumerate(result.answers)]

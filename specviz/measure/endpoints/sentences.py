@@ -1,7 +1,7 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD
@@ -10,7 +10,7 @@ from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, Doubt, LoadFindings
-from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Gain
+from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Gain, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
 
 LONGEST_NAME = 60  # characters: a file can name anything
@@ -22,15 +22,27 @@ say, say_next = Sentences("bench"), Sentences("bench-next")
 say_doubt = Sentences("bench-warnings")
 
 
-def conclusion(result: BenchResult) -> list[str]:
+def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     """What is doubtful first, then what was found, then what to measure next. Names and texts in it are not escaped."""
     found = BenchFindings(result)
     if broken := broken_setup(result):
         return [broken]
     if result.against_itself:
         return [*bench_warnings(found), asked_in_words(result), _told(found)]
-    said = [asked_in_words(result), *_speeds(found), *details_in_words(found), measure_next(found)]
+    said = [
+        asked_in_words(result),
+        *_speeds(found),
+        _goodput(found, within),
+        *details_in_words(found),
+        measure_next(found),
+    ]
     return [*bench_warnings(found), *filter(None, said)]
+
+
+def loads_in_words(result: BenchResult, loads: Sequence[float]) -> str:
+    """ "concurrency 1 and 4", "2 and 4 requests a second" """
+    numbers = join_choices([f"{load:g}" for load in loads], "and")
+    return say("at_rates", numbers=numbers) if result.settings.rates else say("at_concurrencies", numbers=numbers)
 
 
 def asked_in_words(result: BenchResult) -> str:
@@ -53,7 +65,7 @@ def name_server(server: Server) -> str:
 
 
 def details_in_words(found: BenchFindings) -> list[str]:
-    """What was found beside the speedups at each concurrency, which a table may have."""
+    """What was found beside the speedups at each load, which a table may have."""
     kinds = _describe_kinds(found, found.measured[0]) if found.measured else ""
     return [*filter(None, (kinds, _same(found), _accepted(found)))]
 
@@ -61,21 +73,23 @@ def details_in_words(found: BenchFindings) -> list[str]:
 def no_speedup_in_words(found: BenchFindings) -> str:
     """Why there is no speedup; empty where there is one."""
     if found.result.without is None:
-        return say("alone", speeds="; ".join(filter(None, map(_alone, found.loads))) or say("unknown"))
+        return say(
+            "alone", speeds="; ".join(filter(None, (_alone(found, load) for load in found.loads))) or say("unknown")
+        )
     return "" if found.measured else say("nothing")
 
 
-def _alone(load: LoadFindings) -> str:
-    its = load.sides["with"]
+def _alone(found: BenchFindings, load: LoadFindings) -> str:
+    its, at = load.sides["with"], loads_in_words(found.result, [load.load])
     rate = _rate(its.tokens_per_second)
-    return say("speed_alone", load=load, rate=rate, all=_rate(its.throughput)) if its.tokens_per_second else ""
+    return say("speed_alone", load=at, rate=rate, all=_rate(its.throughput)) if its.tokens_per_second else ""
 
 
 def _speeds(found: BenchFindings) -> Iterator[str]:
     if none := no_speedup_in_words(found):
         yield none
         return
-    yield say("speed", each="; ".join(map(_speed_at, found.measured)))
+    yield say("speed", each="; ".join(_speed_at(found, load) for load in found.measured))
     if any(load.speedup and not load.speedup.interval for load in found.measured):
         yield say("too_few", fewest=FEWEST_RATIOS)
     yield limit_in_words(found)
@@ -89,7 +103,9 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     """
     for name in ("throughput", "first"):
         gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(say("gain_at", gain=_gain(gain), load=load) for load, gain in gains)
+        each = ", ".join(
+            say("gain_at", gain=_gain(gain), load=loads_in_words(found.result, [load.load])) for load, gain in gains
+        )
         said = say("throughput", each=each) if name == "throughput" else say("first", each=each)
         yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
@@ -99,11 +115,12 @@ def losses_in_words(found: BenchFindings) -> list[str]:
     return [said for said, hurts in _throughput_and_first(found) if hurts]
 
 
-def _speed_at(load: LoadFindings) -> str:
+def _speed_at(found: BenchFindings, load: LoadFindings) -> str:
     assert load.speedup
     ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
     text = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-    return say("speed_at", load=load, said=load.speedup.judged.said, rates=text)
+    at, speedup = loads_in_words(found.result, [load.load]), load.speedup
+    return say("speed_at", load=at, said=speedup.judged.said, speedup=speedup, rates=text)
 
 
 def _rate(rate: float | None) -> str:
@@ -112,27 +129,24 @@ def _rate(rate: float | None) -> str:
 
 def limit_in_words(found: BenchFindings) -> str:
     """From which measured load it no longer pays; empty for one load."""
-    words, loads = found.words, [*found.words]
+    words, loads, result = found.words, [*found.words], found.result
     at = {word: [load for load, its in words.items() if its == word] for word in (HELPS, HURTS, EVEN, UNTOLD)}
     helps, hurts = at[HELPS], at[HURTS]
     if len(loads) < 2:
         return ""
     if helps == loads:
-        return say("pays_everywhere", most=loads[-1])
+        return say("pays_everywhere", most=loads_in_words(result, loads[-1:]))
     if helps and hurts and [*helps, *hurts] == loads:
-        return say("pays_up_to", up_to=helps[-1], from_=hurts[0])
-    each = [
-        say("word_at", word=LOOKS[word].said, numbers=join_choices(numbers, "and"))
-        for word, numbers in at.items()
-        if numbers
-    ]
+        return say("pays_up_to", up_to=loads_in_words(result, helps[-1:]), from_=hurts[0])
+    each = [say("word_at", word=LOOKS[word].said, loads=loads_in_words(result, its)) for word, its in at.items() if its]
     return say("by_load", each=join_choices(each, "and"))
 
 
 def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
     gains = found.gains_by_kind(load)
     each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    return say("by_kind", concurrency=load.concurrency, each=join_choices(each, "and")) if len(gains) > 1 else ""
+    at = loads_in_words(found.result, [load.load])
+    return say("by_kind", load=at, each=join_choices(each, "and")) if len(gains) > 1 else ""
 
 
 def _gain(gain: Gain) -> str:
@@ -164,6 +178,22 @@ def _accepted(found: BenchFindings) -> str:
     return say("accepted", tally=its.whole, source=source, tokens=tokens)
 
 
+def _goodput(found: BenchFindings, within: Within | None) -> str:
+    """The share of requests within the limits, at each load."""
+    if within is None:
+        return ""
+    each = [
+        say("share_at", load=loads_in_words(found.result, [load.load]), shares=_shares(found, load, within))
+        for load in found.loads
+    ]
+    return say("goodput", within=within.said, each="; ".join(each))
+
+
+def _shares(found: BenchFindings, load: LoadFindings, within: Within) -> str:
+    shares = [localize(within.share(found.answers(load, side)), ".0%") for side in load.sides]
+    return say("two_shares", ours=shares[0], plain=shares[1]) if len(shares) > 1 else shares[0]
+
+
 def measure_next(found: BenchFindings) -> str:
     """What to measure next, one line or none."""
     loads = [*found.words]
@@ -174,14 +204,20 @@ def measure_next(found: BenchFindings) -> str:
     if UNTOLD in found.words.values():
         return say_next("more_prompts", times=HALF)
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
-        return say_next("loads", numbers=",".join(str(times * loads[-1]) for times in (2, 4)))
+        option = "--rate" if found.result.settings.rates else "--concurrency"
+        return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
     return ""
 
 
 def _told(found: BenchFindings) -> str:
     """Of a server against itself: whether chance alone made a difference, and the least that these settings tell."""
     each = [
-        say("least_at", least=(gain.interval[1] / gain.interval[0]) ** 0.5, load=load, said=gain.said)
+        say(
+            "least_at",
+            least=(gain.interval[1] / gain.interval[0]) ** 0.5,
+            load=loads_in_words(found.result, [load.load]),
+            said=gain.said,
+        )
         for load in found.measured
         if (gain := load.speedup) and gain.interval
     ]
@@ -213,9 +249,9 @@ def _drafted(result: BenchResult, side: Side) -> int:
 
 def bench_warnings(found: BenchFindings) -> list[str]:
     doubted = [
-        say_doubt(doubt, concurrency=join_choices(numbers, "and"))
+        say_doubt(doubt, loads=loads_in_words(found.result, loads))
         for doubt in get_args(Doubt)
-        if (numbers := found.doubted(doubt))
+        if (loads := found.doubted(doubt))
     ]
     servers = [] if found.result.against_itself else [*_doubt_setup(found), *_doubt_counters(found.result)]
     return [*doubted, *servers, *_doubt_answers(found), *found.result.notes]

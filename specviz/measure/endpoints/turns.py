@@ -1,19 +1,21 @@
 """The order of a bench: which prompts are asked of which server when, and what is left after a stop.
 
-A block is asked of one server and then of the other, so both meet the same moments of their machines. Alone, a block is
-one prompt. The seed draws who is first for one of two neighbours; for the other it is the other server. With c requests
-under way there are at least `BLOCKS`, each of at least 2 c requests of all kinds: they share its moment, so the blocks
-are the sample. One half of them, in a row that begins where the seed says, has one server first. Where the order turns,
-a server has two moments after each other, which are alike: so it turns twice at most. Before each the servers rest.
+A block is asked of one server and then of the other, so both meet the same moments of their machines. Alone, a block
+is one prompt. The seed draws who is first for one of two neighbours; for the other it is the other server. With c
+requests under way there are at least `BLOCKS`, each of at least 2 c requests of all kinds: they share its moment, so
+the blocks are the sample. So they are where requests come at a rate, whatever is under way, at drawn moments (a
+Poisson process) that are the same for both servers. One half of them, in a row that begins where the seed says, has
+one server first. Where the order turns, a server has two moments after each other, which are alike: so it turns twice
+at most. Before each the servers rest.
 """
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
-from math import lcm
+from dataclasses import dataclass, replace
+from itertools import accumulate, count
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Asked, Endpoint
@@ -27,8 +29,9 @@ class ServerGone(InputError):
 
 
 BLOCKS = 6  # of a load, at least: the interval of four is half as wide again
-FILLED = 2  # requests of a block, at least, for each that is under way
-WAVES = 4  # and so many, where there are prompts enough: the last wave has fewer and fewer under way
+FILLED = 2  # requests of a block, at least, for each that is under way; the last wave has fewer and fewer
+SECONDS, FEWEST = 5, 8  # of a block at a rate: how long requests come, at least, and how many
+ROOMY = 2  # times as many, where there are prompts enough
 WARM = 3  # a server may compile something for the first text that it can draft for
 MOST_SILENT = 3  # blocks without any answer, after which a server is given up
 LOOK = 0.05  # seconds between two looks at a server that rests
@@ -39,41 +42,55 @@ Pages = dict[Side, str | None]  # /metrics of each server
 @dataclass(frozen=True, slots=True)
 class AskedBlock:
     number: int
-    concurrency: int
+    concurrency: int  # 0: they come at a rate
     jobs: tuple[tuple[int, int], ...]  # each a prompt's place and its repeat
     order: tuple[Side, ...]
+    rate: float | None = None
+    starts: tuple[float, ...] = ()  # when each request comes, in seconds; empty: as soon as there is room
 
 
 def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[AskedBlock]:
     """All blocks, in the order in which they are measured. InputError: they have more answers than a file may hold."""
-    answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, each) for each in settings.concurrency)
+    loads: list[tuple[int, float | None]] = [*((each, None) for each in settings.concurrency)]
+    loads += [(0, rate) for rate in settings.rates]
+    answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, _fill(*load)) for load in loads)
     if answers > MAX_ANSWERS:
         raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
     numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
-    for concurrency in settings.concurrency:
-        chunks = _chunks(prompts, _times(prompts, settings.repeats, concurrency), concurrency, draw)
+    for concurrency, rate in loads:
+        fill = _fill(concurrency, rate)
+        chunks = _chunks(prompts, _times(prompts, settings.repeats, fill), fill, draw)
         half, shift = len(chunks) // 2, draw.randrange(len(chunks))
         first = [draw.randrange(2) for _ in chunks]  # of two neighbours
         for number, jobs in enumerate(chunks):
             prompt, turn = jobs[0]
             alone = (first[prompt // 2] + prompt + turn) % 2
             swapped = alone if concurrency == 1 else (number + shift) % len(chunks) < half
-            found.append(AskedBlock(next(numbers), concurrency, jobs, tuple(sides[::-1] if swapped else sides)))
+            starts = tuple(accumulate(draw.expovariate(rate) for _ in jobs)) if rate else ()
+            order = tuple(sides[::-1] if swapped else sides)
+            found.append(AskedBlock(next(numbers), concurrency, jobs, order, rate, starts))
     return found
 
 
-def _times(prompts: int, repeats: int, concurrency: int) -> int:
+def _fill(concurrency: int, rate: float | None) -> int:
+    """How many requests a block has, at least."""
+    if rate:
+        return max(FEWEST, math.ceil(SECONDS * rate))
+    return FILLED * concurrency if concurrency > 1 else 1
+
+
+def _times(prompts: int, repeats: int, fill: int) -> int:
     """How often each prompt is asked: more often where the blocks would else not be filled."""
-    return max(repeats, -(-BLOCKS * FILLED * concurrency // prompts) if concurrency > 1 else 1)
+    return max(repeats, -(-BLOCKS * fill // prompts) if fill > 1 else 1)
 
 
-def _chunks(prompts: int, times: int, concurrency: int, draw: random.Random) -> list[tuple[tuple[int, int], ...]]:
+def _chunks(prompts: int, times: int, fill: int, draw: random.Random) -> list[tuple[tuple[int, int], ...]]:
     """The jobs of each block. Neighbours among the prompts are of a kind, so they are not asked one after the other."""
-    if concurrency == 1:
+    if fill == 1:
         return [((prompt, repeat),) for repeat in range(times) for prompt in draw.sample(range(prompts), prompts)]
     jobs = [(prompt, repeat) for repeat in range(times) for prompt in range(prompts)]
-    blocks = max(BLOCKS, len(jobs) // (WAVES * concurrency))
-    turn = lcm(prompts, blocks)  # after which the same prompt would be dealt to the same block again
+    blocks = max(BLOCKS, len(jobs) // (ROOMY * fill))
+    turn = math.lcm(prompts, blocks)  # after which the same prompt would be dealt to the same block again
     return [
         tuple(job for place, job in enumerate(jobs) if (place + place // turn) % blocks == block)
         for block in range(blocks)
@@ -110,10 +127,10 @@ class BenchInTurns:
         At the end, blocks with failed requests are measured once more. Raises ServerGone where a server answers no
         more.
         """
-        todo, warm = left(self.blocks, self.result), 0
+        todo, warm = left(self.blocks, self.result), 0.0
         for done, block in enumerate(todo):
-            if block.concurrency != warm:
-                warm = block.concurrency
+            if (block.rate or block.concurrency) != warm:
+                warm = block.rate or block.concurrency
                 await self._warm_up(block)
             await self._measure(block)
             after_block(done + 1, len(todo))
@@ -124,13 +141,13 @@ class BenchInTurns:
         many = max(block.concurrency, min(WARM, len(self.questions)))
         jobs = [(place * len(self.questions) // many % len(self.questions), 0) for place in range(many)]
         for side in block.order:
-            await self._hear(side, jobs, block.concurrency)
+            await self._hear(side, replace(block, jobs=tuple(jobs), starts=()))
 
     async def _measure(self, block: AskedBlock) -> None:
         answers, spans = list[Answer](), list[Span]()
         for side in block.order:
             before = await self._rest()
-            heard = await self._hear(side, block.jobs, block.concurrency)
+            heard = await self._hear(side, block)
             after = await self._pages()
             found = [self._answer(side, block, job, each) for job, each in zip(block.jobs, heard, strict=True)]
             self._silent[side] = self._silent.get(side, 0) + 1 if all(answer.problem for answer in found) else 0
@@ -151,15 +168,19 @@ class BenchInTurns:
                 how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
                 self._note(f"{side}: {how} repeated at the end: {problems[0]}")
 
-    async def _hear(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Lines]:
-        """What was heard of each job, with at most so many under way."""
-        room, endpoint = asyncio.Semaphore(concurrency), self.endpoints[side]
+    async def _hear(self, side: Side, block: AskedBlock) -> list[Lines]:
+        """What was heard of each job: asked when it comes, or as soon as there is room."""
+        room, endpoint = asyncio.Semaphore(block.concurrency or len(block.jobs)), self.endpoints[side]
 
-        async def one(prompt: int) -> Lines:
+        async def one(prompt: int, start: float) -> Lines:
+            await asyncio.sleep(start)
             async with room:
                 return await endpoint.listen(self.questions[prompt])
 
-        waiting: list[Awaitable[Lines]] = [one(prompt) for prompt, _ in jobs]
+        starts = block.starts or [0.0] * len(block.jobs)
+        waiting: list[Awaitable[Lines]] = [
+            one(prompt, start) for (prompt, _), start in zip(block.jobs, starts, strict=True)
+        ]
         return list(await asyncio.gather(*waiting))
 
     async def _pages(self) -> Pages:
@@ -181,7 +202,7 @@ class BenchInTurns:
         try:
             read = heard.answer()
         except BadAnswer as problem:
-            return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500])
+            return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500], rate=block.rate)
         if (read.tokens or 0) > read.asked:
             self._note(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
         return Answer(
@@ -196,6 +217,7 @@ class BenchInTurns:
             part_seconds=read.part_seconds,
             part_tokens=read.part_tokens,
             accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
+            rate=block.rate,
         )
 
     def _note(self, note: str) -> None:
@@ -220,4 +242,4 @@ class BenchInTurns:
             kind = kinds.copy().pop() if len(kinds) == 1 else ""
             wrote = None if written is None else round(written)
             accepted = Accepted.from_counts(counts)
-            yield Span(side, block.concurrency, kind, wrote, ours, accepted, block.number, side == asked)
+            yield Span(side, block.concurrency, kind, wrote, ours, accepted, block.number, side == asked, block.rate)

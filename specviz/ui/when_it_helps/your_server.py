@@ -17,6 +17,7 @@ from specviz.measure.endpoints.sentences import (
     broken_setup,
     details_in_words,
     limit_in_words,
+    loads_in_words,
     losses_in_words,
     measure_next,
     no_speedup_in_words,
@@ -121,7 +122,9 @@ def _headline(found: BenchFindings) -> None:
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
     look = first.speedup.judged.look
-    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=first)
+    said = SAYS["bench_headline"].format(
+        headline=first.speedup.judged.headline, load=loads_in_words(found.result, [first.load])
+    )
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
     for loss in losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
@@ -129,30 +132,33 @@ def _headline(found: BenchFindings) -> None:
 
 def _charts(found: BenchFindings, name: str) -> None:
     drawn, several = [], len(found.loads) > 1
-    load = _choose_load(found.measured, name) if found.measured else next(iter(found.loads), None)
+    load = _choose_load(found, name) if found.measured else next(iter(found.loads), None)
     if found.measured and several:
-        drawn.append((load_figure(found.measured), "server-speedup", SAYS["server_loads"]))
+        drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(concurrency=load.concurrency)
+        prompts = SAYS["server_prompts"].format(load=loads_in_words(found.result, [load.load]))
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(concurrency=load.concurrency)
+        times = SAYS["server_times"].format(load=loads_in_words(found.result, [load.load]))
         drawn.append((times_figure(found, load), "server-times", times))
     if several:
-        rates = throughput_figure(found.loads, list(found.loads[0].sides))
-        drawn.append((rates, "server-throughput", SAYS["server_throughput"]))
+        drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
     for start in range(0, len(drawn), 2):
         two_charts(*drawn[start : start + 2])
 
 
-def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
+def _choose_load(found: BenchFindings, name: str) -> LoadFindings:
+    loads = found.measured
     if len(loads) == 1:
         return loads[0]
-    known = {load.concurrency: load for load in loads}
-    key = f"when_it_helps_bench_load-{name}-{len(loads)}"
-    chosen = st.segmented_control(SAYS["prompts_at"], list(known), default=loads[0].concurrency, key=key)
+    known = {load.load: load for load in loads}
+    named: Options = {
+        "format_func": lambda load: loads_in_words(found.result, [load]),
+        "key": f"when_it_helps_bench_load-{name}-{len(loads)}",
+    }
+    chosen = st.segmented_control(SAYS["prompts_at"], list(known), default=loads[0].load, **named)
     return known.get(chosen or 0, loads[0])
 
 
@@ -160,20 +166,21 @@ RATES = ("one user, tokens / s", "all users, tokens / s")
 
 
 def _loads_table(found: BenchFindings) -> None:
-    """A row for each concurrency and server."""
+    """A row for each load and server."""
     rows: list[dict[str, Any]] = []
+    kind = "rate" if found.result.settings.rates else "concurrency"
     for load, side in ((each, side) for each in found.loads for side in each.sides):
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
-        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side], **rates}
+        row: dict[str, Any] = {TABLE[kind]: load.load, "server": NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
     columns = numbers("%.1f", *RATES) | numbers(TIMES, "speedup", "95 % from", "to")
     data_table(rows, "server_loads_table", columns=columns)
 
 
 TABLE = {  # the names of the columns by those of the rows
-    "prompt": "prompt", "workload": "kind", "concurrency": "concurrency",
+    "prompt": "prompt", "workload": "kind", "concurrency": "concurrency", "rate": "requests / s",
     "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
     "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
     "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
