@@ -71,7 +71,7 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
         function = OWN_NAMES.get(name)
         given = given_by(function, CODE.values()) if function else given_by("say", trees)
         if name == "bench-warnings":  # the word for a doubt, and for how answers were cut, is the text's name
-            named: dict[str, set[str | None]] = {key: {"concurrency"} for key in get_args(Doubt)}
+            named: dict[str, set[str | None]] = {key: {"loads"} for key in get_args(Doubt)}
             given |= named | {cut: {"pairs"} for cut in get_args(Cut) if cut}
         assert wanted == given, name
     lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from specviz.core.texts import Sentences
 from specviz.measure.endpoints.report import Cell, results
 from specviz.measure.endpoints.result import BenchResult
-from specviz.measure.endpoints.sentences import loads_in_words, say
+from specviz.measure.endpoints.sentences import loads_in_words
 
+say = Sentences("bench")
 COLUMNS = ("speedup", "low", "high", "verdict", "acceptance_rate", "tokens_per_target_call")
 
 
