@@ -82,7 +82,7 @@ def test_a_bench_at_rates_finds_what_one_of_requests_under_way_finds_and_says_wh
 def test_a_file_whose_loads_are_of_two_kinds_is_refused() -> None:
     result = by_rate(make_bench({2: 1.5}))
     mixed = replace(result, answers=[replace(result.answers[0], rate=None), *result.answers[1:]])
-    with pytest.raises(InputError, match="answers.0 has not the kind of load"):
+    with pytest.raises(InputError, match=r"answers\.0 has not the kind of load"):
         read_result(dump_result(mixed).encode())
 
 
@@ -140,7 +140,7 @@ def test_the_fastest_of_several_servers_is_named_only_where_the_intervals_tell_i
     ]
     assert rows[2]["speedup"] == pytest.approx(2.0, rel=0.05)
     few = make_bench({1: 1.2}, prompts=[("one", "story"), ("two", "code")])
-    assert list(best_in_words([fast, few]))[0].startswith("At concurrency 1 the intervals do not tell"), "no interval"
+    assert next(best_in_words([fast, few])).startswith("At concurrency 1 the intervals do not tell"), "no interval"
 
 
 def test_several_servers_have_a_bench_and_a_file_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
