@@ -76,6 +76,7 @@ def test_a_bench_at_rates_finds_what_one_of_requests_under_way_finds_and_says_wh
     rows = bench_rows(BenchFindings(at_rates))
     assert {(row["concurrency"], row["rate"]) for row in rows} == {(None, 2.0), (None, 4.0), (None, 8.0)}
     one_a_second = by_rate(make_bench({1: 1.6}))
+    assert any("1 request a second: helps" in sentence for sentence in conclusion(one_a_second))
     assert BenchFindings(one_a_second).loads[0].speedup != BenchFindings(make_bench({1: 1.6})).loads[0].speedup
 
 

@@ -42,7 +42,9 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
 def loads_in_words(result: BenchResult, loads: Sequence[float]) -> str:
     """ "concurrency 1 and 4", "2 and 4 requests a second" """
     numbers = join_choices([f"{load:g}" for load in loads], "and")
-    return say("at_rates", numbers=numbers) if result.settings.rates else say("at_concurrencies", numbers=numbers)
+    if not result.settings.rates:
+        return say("at_concurrencies", numbers=numbers)
+    return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
 
 
 def asked_in_words(result: BenchResult) -> str:
