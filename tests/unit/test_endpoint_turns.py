@@ -170,6 +170,7 @@ def test_a_bench_that_was_stopped_goes_on_where_it_was() -> None:
     assert len(whole.answers) == 12
     assert len(speculative.asked) == 4 + 3  # and some to warm up
     assert whole.answers[:4] == found.answers
+    assert [note.split(";")[0] for note in whole.notes] == ["Interrupted with 4 of 6 blocks to do"]
     assert min(answer.began for answer in whole.answers[4:]) > max(answer.began for answer in whole.answers[:4])
 
 

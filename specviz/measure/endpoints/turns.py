@@ -15,6 +15,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import accumulate, count
 
 from specviz.core.errors import InputError
@@ -128,6 +129,9 @@ class BenchInTurns:
         more.
         """
         todo, warm = left(self.blocks, self.result), 0.0
+        if self.result.answers and todo:
+            now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
         for done, block in enumerate(todo):
             if (block.rate or block.concurrency) != warm:
                 warm = block.rate or block.concurrency
