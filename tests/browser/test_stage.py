@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
-from tests.support.visitor import PHONE, wait_until_still
+from tests.support.visitor import PHONE, placed, wait_until_still
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
 TREE = "tree=4,2,1&step="  # 20 guesses in 8 rows
