@@ -128,6 +128,9 @@ def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewCon
     folder, address = site
     context = new_context(once=True, reduced_motion="reduce")
     page = context.new_page()
+    page.goto((folder / "index.html").as_uri())
+    expect(told(page)).to_contain_text("A browser loads no models from a disk")
+    expect(page.locator(".stage .chip").first).to_be_visible()
     page.goto(address)
     expect(told(page)).to_have_text(READY)
     expect(control(page, "prompt")).to_have_value(known(first_trace()).prompt.text)  # as in the run on screen
@@ -143,22 +146,3 @@ def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewCon
         expect(told(page)).to_have_text(READY)
     control(page, "draft").select_option("wren-small")
     page.wait_for_selector(LIVE)
-
-
-def test_a_half_loaded_model_or_a_disk_is_a_sentence_and_the_whole_model_works(
-    new_context: NewContext, site: tuple[Path, str]
-) -> None:
-    folder, address = site
-    model = next((folder / "models").glob("wren-nano*"))
-    whole = model.read_bytes()
-    model.write_bytes(whole[: len(whole) // 2])
-    page = new_context(once=True).new_page()
-    page.goto(address)
-    expect(told(page)).to_contain_text("The weights of wren-nano are damaged or not whole")
-    model.write_bytes(whole)
-    page.get_by_role("button", name="Try again").click()
-    expect(told(page)).to_have_text(READY)
-    disk = new_context(once=True).new_page()
-    disk.goto((folder / "index.html").as_uri())
-    expect(told(disk)).to_contain_text("A browser loads no models from a disk")
-    expect(disk.locator(".stage .chip").first).to_be_visible()
