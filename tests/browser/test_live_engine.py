@@ -20,30 +20,16 @@ from tests.support.known import known
 from tests.support.live_page import LIVE, READY, control, open_file, told
 
 
-def expect_started_again(page: Page) -> None:
+def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
     expect(told(page)).to_have_text("The engine of this page stopped.")
-    expect(page.locator(".kept tbody tr")).to_have_count(1)  # nothing is lost
+    expect(page.locator(".kept tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Try again").click()
     expect(told(page)).to_have_text(READY)
-
-
-def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
-    open_file(offline_page, one_file)
-    offline_page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
-    expect_started_again(offline_page)
-    offline_page.get_by_role("button", name="Run again").click()
-    offline_page.wait_for_selector(LIVE)
-
-
-def test_an_engine_that_somebody_ended_is_noticed(new_context: NewContext, one_file: Path) -> None:
-    """A browser short of memory ends a thread and tells the page nothing."""
-    page = new_context(once=True, offline=True, reduced_motion="reduce").new_page()
-    page.clock.install()
-    open_file(page, one_file)
-    page.workers[0].evaluate("() => void setTimeout(() => close())")
-    for _ in range(6):  # the questions that stay without an answer
-        page.clock.run_for(5000)
-    expect_started_again(page)
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(LIVE)
 
 
 def test_the_console_decodes_as_the_controls_do(offline_page: Page, one_file: Path) -> None:
