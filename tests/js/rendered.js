@@ -62,9 +62,11 @@ of("a round in both voices", [...CHAINS, ...TREES].map(([guesses, own]) => [`${g
 of("a round of another drafter", [
   ["three are left to write", "ar", { remaining: 3 }],
   ["one is left", "", { remaining: 1 }],
+  ["two are left", "", { remaining: 2 }],
   ["lookup without a match", "", { remaining: 9 }, LOOKUP],
   ["lookup with one", "r", { remaining: 9 }, LOOKUP],
   ["heads", "aard", {}, { subject: "the heads on the target", several: true, at_once: true }],
+  ["heads, two guesses", "ar", {}, { subject: "the heads on the target", several: true, at_once: true }],
   ["heads, one guess", "r", {}, { subject: "the heads on the target", several: true, at_once: true }],
   ["a head", "ar", {}, { subject: "the head" }],
   ["a person skips", "", { remaining: 1 }, { by_hand: true, nothing: "You skip: nothing is drafted." }],
