@@ -17,9 +17,9 @@ from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from tests.support.app_server import AppServer, serving
 from tests.support.fake_service import FakeService
-from tests.support.visitor import DESK, wait_until_drawn, wait_until_still
+from tests.support.visitor import DESK, PATIENCE, wait_until_drawn, wait_until_still
 
-__all__ = ["AppServer"]
+__all__ = ["PATIENCE", "AppServer"]
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads are several times slower where cores are shared
 
@@ -39,7 +39,6 @@ settings.load_profile("tests")
 
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
-PATIENCE = 120_000  # ms; far more than a page needs to show something, so that a busy machine fails no test
 # So that no worker waits long for another.
 SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 

@@ -1,9 +1,9 @@
 """The chart component in a real Chromium, on the pages that use it."""
 
-from playwright.sync_api import Download, Locator, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import AppServer
-from tests.support.layout import placed
+from tests.support.visitor import placed
 
 KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
 MAP = "Modelled speedup by acceptance and draft length"
@@ -37,7 +37,7 @@ def test_a_chart_says_that_it_is_coming_and_what_it_shows_and_follows_the_theme_
     waterfall.scroll_into_view_if_needed()
     expect(waterfall.locator(".main-svg").first).to_be_visible()
     assert len(asked) == 1, "the charts of a page load Plotly once"
-    light = fill_of(chart)
+    light = chart.locator(".xtitle").evaluate("one => getComputedStyle(one).fill")
     page.emulate_media(color_scheme="dark")
     expect(chart.locator(".xtitle")).not_to_have_css("fill", light)
     [wide] = placed(chart)
@@ -45,11 +45,6 @@ def test_a_chart_says_that_it_is_coming_and_what_it_shows_and_follows_the_theme_
     expect(drawn).not_to_have_attribute("width", f"{wide['width']:g}")
     [narrow] = placed(drawn)
     assert narrow["width"] < 390
-
-
-def fill_of(chart: Locator) -> str:
-    """The colour of the words on the horizontal axis."""
-    return str(chart.locator(".xtitle").evaluate("one => getComputedStyle(one).fill"))
 
 
 def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_loaded(
@@ -74,15 +69,11 @@ def test_a_chart_is_saved_by_keyboard_without_a_network(page: Page, app_server: 
         chart.locator("summary").focus()
         page.keyboard.press("Enter")
         button = chart.get_by_role("button", name=kind)
-        file = saved_by_keyboard(page, button)
+        button.focus()
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        file = download.value
         assert file.suggested_filename.startswith("specviz-modelled-speedup")
         assert file.path().read_bytes().startswith(begins)
         expect(button).to_be_hidden()
     assert [url for url in asked if not url.startswith(("blob:", "data:", app_server.url))] == []
-
-
-def saved_by_keyboard(page: Page, button: Locator) -> Download:
-    button.focus()
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    return download.value

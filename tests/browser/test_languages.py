@@ -3,11 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.conftest import Visit
 from tests.support.grids import grid
-from tests.support.visitor import wait_until_still
 
 # What is seen and what screen readers say, also inside components; not what models wrote, code, or Streamlit's own.
 SAID = """() => {
@@ -29,36 +28,20 @@ SAID = """() => {
     return said.filter((text) => text && text.trim());
 }"""
 ENGLISH = re.compile(r"\b(the|of|and|are|is|with|from|this|that|which|each|was|were|have|by)\b", re.IGNORECASE)
-PLACES = {
-    "first screen": "",
-    "everything": "?view=full",
-    "story": "learn?step=round",
-    "quiz": "learn?part=quiz",
-    "words": "learn?part=words",
-    "race": "race",
-    "game": "be_the_draft",
-}
-
-
+PLACES = ("", "?view=full", "learn?step=round", "learn?part=quiz", "learn?part=words", "race", "be_the_draft")
 TOKENS = re.compile(r"(^|; )[^:;]*(?=: )")  # of a list for screen readers: each with what became of it
-
-
-def english_in(page: Page) -> list[str]:
-    return [text for text in dict.fromkeys(page.evaluate(SAID)) if ENGLISH.search(TOKENS.sub("", text))]
 
 
 @pytest.mark.parametrize("code", grid(["es", "zh-Hans"], ["es"]))
 def test_a_class_reads_no_english_sentence(visit: Visit, code: str) -> None:
-    for place, address in PLACES.items():
-        page = visit(f"{address}{'&' if '?' in address else '?'}lang={code}")
-        wait_until_still(page)
+    for place in PLACES:
+        page = visit(f"{place}{'&' if '?' in place else '?'}lang={code}")
         expect(page.locator("html")).to_have_attribute("lang", code)
-        assert english_in(page) == [], place
+        assert [text for text in page.evaluate(SAID) if ENGLISH.search(TOKENS.sub("", text))] == [], place
 
 
 def test_the_choice_in_the_header_changes_the_page_and_is_in_the_link_and_remembered(visit: Visit) -> None:
     page = visit("learn")
-    wait_until_still(page)
     menu = page.get_by_role("combobox", name="Language")
     menu.click()
     page.get_by_role("option", name="Español").click()

@@ -1,63 +1,59 @@
-"""The Learn page in a real Chromium: the story, q and “Under load” by keyboard, q by finger too."""
+"""The Learn page in a real Chromium: the story, q and “Under load” by keyboard, q by finger; the tour by keyboard."""
 
 import re
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from specviz.data.lessons.story import steps
+from specviz.core.metrics import count
+from specviz.core.replay import replay
+from specviz.data.lessons.story import steps, tour_of
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from tests.conftest import Visit
-from tests.support.grids import grid
-from tests.support.layout import placed
-from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
+from tests.support.known import known
+from tests.support.visitor import PHONE, placed, wait_until_still
 
 STAGE = ".stage .round .chip"
-
-
-pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
+TRACE = known(first_trace())
+TOUR = known(tour_of(TRACE))
 
 
 def expect_title(page: Page, text: str) -> None:
     """One title in the end: while a page is being drawn, what it replaces stands beside it for a moment."""
     expect(page.get_by_role("heading", level=2)).to_have_text([text])
+    wait_until_still(page)  # a key is heard once the page's script has ended
 
 
-def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
+@pytest.mark.visitor(reduced_motion="no-preference")
+def test_the_story_is_walked_by_keyboard_to_its_end_and_back(visit: Visit) -> None:
+    *_, step = steps()
+    page = visit(f"learn?lesson={step.name}", STAGE)
     last = len(steps())
-    page = visit(f"learn?lesson={steps()[-2].name}", STAGE)
-    for number, step in list(enumerate(steps(), start=1))[-2:]:  # tests/pages has all
-        expect_title(page, f"{number}. {step.title.technical}")
-        expect(page.get_by_role("img", name=f"Step {number} of {last}")).to_be_visible()
-        expect(page.locator(f".stage.lesson[data-focus={step.focus}]")).to_be_visible()
-        right = page.locator(f".st-key-step-{step.name}-{step.question.right} button")
-        right.focus()
-        page.keyboard.press("Enter")
-        expect(page.get_by_text("Right.", exact=True)).to_be_visible()
-        wait_until_still(page)  # the key is heard once the page's script has ended
-        page.keyboard.press("PageDown")
+    expect_title(page, f"{last}. {step.title.technical}")
+    expect(page.get_by_role("img", name=f"Step {last} of {last}")).to_be_visible()
+    expect(page.locator(f".stage.lesson[data-focus={step.focus}]")).to_be_visible()
+    page.locator(f".st-key-step-{step.name}-{step.question.right} button").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Right.", exact=True)).to_be_visible()
+    wait_until_still(page)
+    page.keyboard.press("PageDown")
     expect_title(page, "What do you remember?")
     expect(page).to_have_url(re.compile("part=quiz"))
-
-
-def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:
-    page = visit("learn?lesson=3", STAGE)
-    number = page.locator(".stage .sentence")
-    before = number.text_content() or ""
-    page.keyboard.press("ArrowRight")
-    expect(number).not_to_have_text(before)
+    page.goto(re.sub(r"learn.*", "learn?lesson=3", page.url))
     expect_title(page, f"3. {steps()[2].title.technical}")
-    wait_until_still(page)  # the key is heard once the page's script has ended
+    before = page.locator(".stage .sentence").text_content() or ""
+    page.keyboard.press("ArrowRight")  # moves the stage
+    expect(page.locator(".stage .sentence")).not_to_have_text(before)
+    expect_title(page, f"3. {steps()[2].title.technical}")
     page.keyboard.press("PageUp")
     expect_title(page, f"2. {steps()[1].title.technical}")
-    wait_until_still(page)
     page.go_back()
     expect_title(page, f"3. {steps()[2].title.technical}")
 
 
 @pytest.mark.visitor(viewport=PHONE)
-@pytest.mark.parametrize("words", grid(["technical", "plain"], ("technical",)))
-def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: str) -> None:
-    page = visit(f"learn?lesson=lossless&words={words}", ".lossless")
+def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit) -> None:
+    page = visit("learn?lesson=lossless", ".lossless")
     group, sliders = page.locator(".lossless"), page.locator(".lossless input:enabled")
     rate, sums = group.locator("output.both"), group.locator(".figures")
     recorded, whole = rate.text_content() or "", [text.split("=")[1] for text in sums.all_text_contents()]
@@ -76,27 +72,110 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: s
     before = rate.text_content() or ""
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     expect(rate).not_to_have_text(before)
-    expect_no_sideways_scroll(page)
-
-
-def slider(page: Page, name: str) -> Locator:
-    return page.get_by_role("slider", name=re.compile(f"^{name}"))
 
 
 @pytest.mark.visitor(reduced_motion="reduce")
 def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: Visit) -> None:
     page = visit("learn?part=load", ".roofline .roof-line")
-    headline = page.locator(".roofline .headline")
+    headline, mark = page.locator(".roofline .headline"), page.locator(".drawing .mark.matrices.check")
     expect(headline).to_have_text(re.compile(r"^Helps, .*, modelled$"))
-    drawn = page.locator(".drawing .mark.matrices.check").get_attribute("cx")
-    slider(page, "Batch size").focus()
+    drawn = str(mark.get_attribute("cx"))
+    page.get_by_role("slider", name="Batch size").focus()
     page.keyboard.press("End")
     expect(headline).to_have_text(re.compile("^Hurts"))
-    expect(slider(page, "Batch size")).to_have_attribute("aria-valuetext", "512 texts")
-    expect(page.locator(".drawing .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
-    expect(page.locator(".roofline .why")).to_contain_text("its own time")
-    slider(page, "Context length").focus()
+    expect(mark).not_to_have_attribute("cx", drawn)
+    page.get_by_role("slider", name="Context length").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     expect(headline).to_have_text(re.compile("^Helps"))
     expect(page.locator(".roofline .memory")).to_contain_text("several machines")  # the price
+
+
+# ---- the tour of a first visit
+
+
+def card(page: Page) -> Locator:
+    return page.locator(".tour")
+
+
+def expect_step(page: Page, number: int) -> None:
+    """The card of that step: its words, its light, its place in the address, and no playing."""
+    beat = TOUR.beats[number - 1]
+    expect(page.locator(".tour-place")).to_have_text(f"Step {number} of 6")
+    expect(page.get_by_role("status").filter(has_text=beat.says)).to_be_visible()
+    expect(page.locator(".stage")).to_have_attribute("data-focus", " ".join(beat.lights))
+    expect(page.locator(".stage .play")).not_to_have_class(re.compile("playing"))
+    page.wait_for_url(re.compile(f"[?&]tour={number}(&|$)"))
+
+
+def longer_draft() -> str:
+    """What the card says of draft length 8, from the replay that the page has too."""
+    counts = count(replay(known(first_draft_guesses()), 8, TRACE.settings.max_new_tokens))
+    wasted = counts.rejected + counts.discarded
+    return f"{counts.rounds} target passes instead of {len(TRACE.rounds)}, but {wasted} guesses are wasted"
+
+
+def test_the_whole_tour_by_keyboard(visit: Visit) -> None:
+    page = visit("", STAGE)
+    inspector, slider = page.locator(".inspector"), page.get_by_role("slider", name="Draft length")
+    page.get_by_role("button", name="New here?").focus()
+    page.keyboard.press("Enter")
+    expect_step(page, 1)
+    expect(card(page)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    expect(card(page)).to_contain_text("You stepped to the check.")
+    while page.evaluate("document.activeElement?.shadowRoot?.activeElement?.className ?? ''").split(" ")[0] != "chip":
+        page.keyboard.press("Tab")
+    expect_step(page, 2)  # a token with the focus is no guess yet
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect_step(page, 3)
+    expect(card(page)).to_contain_text("You chose “and”: right.")
+    expect(inspector).to_be_hidden()  # it opens when the token is opened
+    page.keyboard.press("Enter")
+    expect_step(page, 4)
+    expect(card(page)).to_contain_text("You opened “and”")
+    expect(inspector).to_contain_text("Why “and” was rejected")
+    page.keyboard.press("Escape")  # closes the token, not the tour
+    expect(inspector).to_be_hidden()
+    page.get_by_role("button", name="Forward one round").focus()
+    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
+        page.keyboard.press("Enter")
+    expect_step(page, 5)
+    expect(card(page)).to_contain_text(f"You found round {TOUR.beats[4].round + 1}: all 4 guesses are accepted.")
+    slider.focus()
+    for length in range(5, 9):
+        expect_step(page, 5)
+        page.keyboard.press("ArrowRight")
+        expect(card(page) if length == 8 else page.locator(".round-number")).to_contain_text(str(length))
+    expect(card(page)).to_contain_text(longer_draft())
+    expect(slider).to_have_value("8")  # the visitor looks at what it changed
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect_step(page, 6)
+    expect(slider).to_have_value("4")
+    page.locator(".stage .play").focus()
+    page.keyboard.press("Space")
+    expect(card(page)).to_contain_text(TOUR.end)
+    for one in TOUR.next:
+        expect(card(page).get_by_role("link", name=one.name, exact=True)).to_have_attribute("href", f"./{one.page}")
+    expect(page.locator(".stage[data-run=first]")).to_be_visible()  # nothing ran
+    expect(page).not_to_have_url(re.compile("tour="))
+
+
+def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> None:
+    page = visit("?tour=2", STAGE)
+    expect_step(page, 2)
+    page.get_by_role("button", name="Skip this step").click()
+    expect_step(page, 3)
+    page.reload()
+    expect_step(page, 3)
+    expect(page.locator(".round-number")).to_have_text("Round 11 of 20")
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect_step(page, 2)
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    expect(page.locator(".stage")).not_to_have_attribute("data-focus", re.compile(""))
+    expect(page.locator(".stage .play")).to_be_focused()
+    page.get_by_role("button", name="Continue the tour: step 2 of 6").click()
+    expect_step(page, 2)

@@ -43,8 +43,6 @@ JOURNEYS = {  # an address, what is done there, and what then comes true
         for page in ("race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft")
     },
 }
-
-
 PROGRAMS = {"firefox": ["firefox-esr"], "webkit": ["WebKitWebDriver", "Xvfb"]}
 
 
@@ -73,7 +71,7 @@ class Visitor:
 
 @contextmanager
 def driver_of(name: str) -> Iterator[Any]:
-    selenium = pytest.importorskip("selenium.webdriver", reason="needs the package selenium")
+    selenium = pytest.importorskip("selenium.webdriver")
     if missing := [program for program in PROGRAMS[name] if not shutil.which(program)]:
         pytest.skip(f"needs {' and '.join(missing)}: CONTRIBUTING.md has the packages")
     with _firefox(selenium) if name == "firefox" else _webkit(selenium) as driver:

@@ -1,21 +1,20 @@
-"""The stage in a real Chromium, on a page of its own without a server, with made-up runs."""
+"""The stage in a real Chromium, on a page without a server, with made-up runs: keys, focus, clipboard, places."""
 
 import re
+from itertools import product
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.support.layout import placed
 from tests.support.stage_page import visit_stage
+from tests.support.visitor import PHONE, placed, wait_until_still
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
-LATE_ASKING = """() => {
-  const set = setTimeout;
-  window.setTimeout = (run, ms) => set(run, `${run}`.includes("ask") ? 2000 : ms);
-}"""
-
-
+TREE = "tree=4,2,1&step="  # 20 guesses in 8 rows
+PROPOSED, JUDGED = 6, 8  # steps of its round 3
+GUESSED, CHECKED = "The draft guesses 4 tokens.", "The target checks all 4 in one pass."
+still = pytest.mark.visitor(reduced_motion="reduce")
 pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 
 
@@ -23,29 +22,35 @@ def round_number(page: Page) -> Locator:
     return page.locator(".stage .round-number")
 
 
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+# ---- the playhead
+
+
 def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported_and_found_again(
     context: BrowserContext,
 ) -> None:
     page = visit_stage(context, PAUSED)
-    sentence = page.locator(".stage .sentence")
+    sentence, token = page.locator(".stage .sentence"), page.locator(".stage .chip.drafted:visible").first
     expect(round_number(page)).to_have_text("Round 4 of 21")
-    page.keyboard.press("ArrowLeft")
-    expect(sentence).to_have_text("The target checks all 4 in one pass.")
-    page.keyboard.press("ArrowLeft")
-    expect(sentence).to_have_text("The draft guesses 4 tokens.")
-    page.keyboard.press("Shift+ArrowRight")
-    page.keyboard.press("Shift+ArrowRight")
+    press(page, "ArrowLeft")
+    expect(sentence).to_have_text(CHECKED)
+    press(page, "ArrowLeft")
+    expect(sentence).to_have_text(GUESSED)
+    press(page, "Shift+ArrowRight", "Shift+ArrowRight")
     expect(round_number(page)).to_have_text("Round 5 of 21")
-    page.keyboard.press("Shift+ArrowLeft")
-    expect(sentence).to_have_text("The draft guesses 4 tokens.")
-    token = page.locator(".stage .chip.drafted:visible").first
+    press(page, "Shift+ArrowLeft")
+    expect(sentence).to_have_text(GUESSED)
     token.focus()  # found: after a click on a token, Shift moved among tokens
-    page.keyboard.press("Shift+ArrowRight")
-    expect(sentence).not_to_have_text("The draft guesses 4 tokens.")
-    page.keyboard.press("Shift+ArrowLeft")
-    expect(sentence).to_have_text("The draft guesses 4 tokens.")
+    press(page, "Shift+ArrowRight")
+    expect(sentence).not_to_have_text(GUESSED)
+    press(page, "Shift+ArrowLeft")
+    expect(sentence).to_have_text(GUESSED)
     token.blur()
-    page.keyboard.press("End")
+    press(page, "End")
     expect(round_number(page)).to_have_text("Round 21 of 21")
     page.get_by_label("First step").click()
     expect(round_number(page)).to_have_text("Round 1 of 21")
@@ -54,125 +59,19 @@ def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported
     page.get_by_label("Step of the run").fill("32")
     expect(round_number(page)).to_have_text("Round 11 of 21")
     expect(page.get_by_text("reported 32")).to_be_visible()
-    # keys typed into a field stay there
-    field = page.get_by_label("something to type in")
+    field = page.get_by_label("something to type in")  # keys typed into a field stay there
     field.click()
     page.keyboard.type("a b")
-    for key in ("Home", "End", "ArrowLeft"):
-        page.keyboard.press(key)
+    press(page, "Home", "End", "ArrowLeft")
     expect(field).to_have_value("a b")
     expect(round_number(page)).to_have_text("Round 11 of 21")
-    # another page, and back
     page.get_by_label("Forward one round").click()
     expect(page.get_by_text("reported 35")).to_be_visible()
-    page.get_by_text("elsewhere").click()
+    page.get_by_text("elsewhere").click()  # another page, and back
     expect(page.locator(".stage")).to_have_count(0)
     page.get_by_text("elsewhere").click()
     expect(round_number(page)).to_have_text("Round 12 of 21")
     expect(page.get_by_label("Play", exact=True)).to_be_visible()
-
-
-def test_the_draft_lengths_keys_are_its_own_and_dragging_without_a_foresight_says_why_nothing_is_replayed(
-    context: BrowserContext,
-) -> None:
-    page = visit_stage(context, PAUSED)
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    expect(page.locator(".draft-length output")).to_have_text("7")
-    expect(page.get_by_text("asked 7", exact=True)).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 4 of 21")  # the playhead's arrow keys are elsewhere
-    page.keyboard.press("End")
-    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()  # once the keys rest
-    slider.evaluate("it => { it.value = 9; it.dispatchEvent(new Event('input')); }")
-    expect(page.locator(".stage .notice")).to_contain_text("another draft length writes another text")
-    expect(page.locator(".draft-length output")).to_have_text("9")
-    expect(page.locator(".stage .badge")).not_to_contain_text("MODELLED")
-
-
-def test_a_draft_length_let_go_is_asked_for_though_the_page_is_drawn_anew_just_then(context: BrowserContext) -> None:
-    """Found on a slow machine: data that came between letting go and asking took the slider back, unasked."""
-    page = visit_stage(context, PAUSED)
-    page.evaluate(LATE_ASKING)
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.focus()
-    page.keyboard.press("End")
-    page.get_by_role("button", name="new run").click()
-    expect(page.locator(".stage")).to_have_attribute("data-run", "run 1")
-    expect(slider).to_have_value("16")
-    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
-
-
-def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(context: BrowserContext) -> None:
-    page = visit_stage(context, f"{PAUSED}&latency=1")
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=running]")
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("asked 4", exact=True)).to_be_visible()
-    expect(slider).to_have_value("4")
-
-
-def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    for drawing in page.locator(".stage .plot > svg").all():
-        expect(drawing).to_have_attribute("translate", "no")  # its words have places of their own length
-    inspector = page.locator(".inspector")
-    expect(inspector.locator("bdi").first).to_have_attribute("translate", "no")
-    expect(inspector.locator(".title")).to_contain_text("was rejected")  # unasked: the most instructive token
-    automatic = inspector.locator(".title").text_content()
-    page.locator(".strip .chip.accepted").first.click()
-    expect(inspector.locator(".title")).to_contain_text("was accepted")
-    expect(inspector).to_contain_text("Accept with probability min(1, p/q) = min(1, ")
-    expect(inspector).to_contain_text(": accepted")
-    page.locator(".strip .chip.discarded").first.click()
-    expect(inspector).to_contain_text("Never judged because")
-    page.locator(".strip .chip.correction").first.click()
-    expect(inspector).to_contain_text("Drawn from the leftover (p − q)₊, normalised")
-    page.locator(".strip .chip.bonus").first.click()
-    expect(inspector).to_contain_text("a token drawn from p itself")
-    inspector.get_by_role("button").click()
-    expect(inspector.locator(".title")).to_have_text(automatic or "")
-
-
-def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    chips = page.locator(".strip .chip")
-    expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
-    chips.first.focus()
-    page.keyboard.press("ArrowRight")
-    expect(chips.nth(1)).to_be_focused()
-    expect(chips.nth(1)).to_have_class(re.compile("selected"))
-    page.keyboard.press("ArrowDown")
-    below, above = placed(page.locator(".strip .chip:focus"), chips.nth(1))
-    assert below["y"] > above["y"]
-    page.keyboard.press("Enter")
-    expect(page.locator(".spoken")).to_contain_text("“")
-    page.keyboard.press("Escape")
-    expect(page.locator(".unpin")).to_have_count(0)
-    expect(round_number(page)).to_have_text("Round 4 of 21")
-
-
-def test_hostile_tokens_are_only_text(context: BrowserContext) -> None:
-    page = visit_stage(context, "hostile&step=999")
-    expect(page.locator(".stage figure svg").first).to_be_attached()
-    expect(page.locator(".strip .chip", has_text="<script>").first).to_be_attached()
-    for chip in page.locator(".strip .chip").all()[-12:]:
-        chip.click()
-    assert page.locator(".stage :is(script, img), .strip b").count() == 0
-
-
-def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> None:
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = visit_stage(context, PAUSED)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
-    copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
-    assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
-    page.keyboard.press("ArrowRight")  # no longer the place that was copied
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
 
 
 SPEAKS = """(stage) => {
@@ -187,30 +86,273 @@ SPEAKS = """(stage) => {
 def test_nothing_speaks_while_it_plays_and_the_place_is_said_on_pause(context: BrowserContext) -> None:
     page = visit_stage(context, "step=3&sharpness=6")
     page.locator(".stage").evaluate(SPEAKS)
-    page.keyboard.press("Space")
+    press(page, "Space")
     expect(round_number(page)).to_have_text(re.compile(r"^Round ([4-9]|\d\d)"))  # or a later one: who looks may be slow
     assert page.evaluate("window.spoken") == []
-    page.keyboard.press("Space")
+    press(page, "Space")
     page.wait_for_function("window.spoken.some((said) => said.startsWith('Round'))")
+
+
+# ---- the draft length
+
+LATE_ASKING = """() => {
+  const set = setTimeout;
+  window.setTimeout = (run, ms) => set(run, `${run}`.includes("ask") ? 2000 : ms);
+}"""
+
+
+def length_of(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Draft length")
+
+
+def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    length_of(page).focus()
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight")
+    expect(page.locator(".draft-length output")).to_have_text("7")
+    expect(page.get_by_text("asked 7", exact=True)).to_be_visible()
+    expect(round_number(page)).to_have_text("Round 4 of 21")  # the playhead's arrow keys are elsewhere
+    press(page, "End")
+    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
+    length_of(page).evaluate("it => { it.value = 9; it.dispatchEvent(new Event('input')); }")
+    expect(page.locator(".stage .notice")).to_contain_text("another draft length writes another text")
+    expect(page.locator(".draft-length output")).to_have_text("9")
+    expect(page.locator(".stage .badge")).not_to_contain_text("MODELLED")
+
+
+def test_a_draft_length_let_go_is_asked_for_though_the_page_is_drawn_anew_just_then(context: BrowserContext) -> None:
+    """Found on a slow machine: data that came between letting go and asking took the slider back, unasked."""
+    page = visit_stage(context, PAUSED)
+    page.evaluate(LATE_ASKING)
+    length_of(page).focus()
+    press(page, "End")
+    page.get_by_role("button", name="new run").click()
+    expect(page.locator(".stage")).to_have_attribute("data-run", "run 1")
+    expect(length_of(page)).to_have_value("16")
+    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
+
+
+def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(context: BrowserContext) -> None:
+    page = visit_stage(context, f"{PAUSED}&latency=1")
+    length_of(page).focus()
+    press(page, "ArrowRight")
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=running]")
+    press(page, "ArrowLeft")
+    expect(page.get_by_text("asked 4", exact=True)).to_be_visible()
+    expect(length_of(page)).to_have_value("4")
+
+
+# ---- tokens
+
+EXPLAINED = {  # a token, and what its explanation says
+    "accepted": ("was accepted", "Accept with probability min(1, p/q) = min(1, ", ": accepted"),
+    "discarded": ("Never judged because",),
+    "correction": ("Drawn from the leftover (p − q)₊, normalised",),
+    "bonus": ("a token drawn from p itself",),
+}
+
+
+def test_a_token_is_explained_and_pressed_and_the_first_one_again_after_it(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    for drawing in page.locator(".stage .plot > svg").all():
+        expect(drawing).to_have_attribute("translate", "no")  # its words have places of their own length
+    inspector = page.locator(".inspector")
+    expect(inspector.locator("bdi").first).to_have_attribute("translate", "no")
+    expect(inspector.locator(".title")).to_contain_text("was rejected")  # unasked: the most instructive token
+    automatic = inspector.locator(".title").text_content()
+    for status, says in EXPLAINED.items():
+        page.locator(f".strip .chip.{status}").first.click()
+        for said in says:
+            expect(inspector).to_contain_text(said)
+        expect(page.locator(f".strip .chip.{status}").first).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)
+    inspector.get_by_role("button").click()
+    expect(inspector.locator(".title")).to_have_text(automatic or "")
+
+
+def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
+    page = visit_stage(context, PAUSED)
+    chips = page.locator(".strip .chip")
+    expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
+    chips.first.focus()
+    press(page, "ArrowRight")
+    expect(chips.nth(1)).to_be_focused()
+    expect(chips.nth(1)).to_have_class(re.compile("selected"))
+    press(page, "ArrowDown")
+    below, above = placed(page.locator(".strip .chip:focus"), chips.nth(1))
+    assert below["y"] > above["y"]
+    press(page, "Enter")
+    expect(page.locator(".spoken")).to_contain_text("“")
+    press(page, "Escape")
+    expect(page.locator(".unpin")).to_have_count(0)
+    expect(round_number(page)).to_have_text("Round 4 of 21")
+
+
+@pytest.mark.parametrize("query", ["hostile&step=999", "tree=3,2&hostile&sharpness=1&step=8"], ids=["chain", "tree"])
+def test_hostile_tokens_are_only_text(context: BrowserContext, query: str) -> None:
+    page = visit_stage(context, query)
+    expect(page.locator(".stage figure svg").first).to_be_attached()
+    if "tree" not in query:
+        expect(page.locator(".strip .chip", has_text="<script>").first).to_be_attached()
+    for chip in page.locator(".strip .chip:visible").all()[-12:]:
+        chip.click()
+    assert page.locator(".stage :is(script, img), .strip b").count() == 0
+
+
+def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit_stage(context, PAUSED)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
+    assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
+    press(page, "ArrowRight")  # no longer the place that was copied
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
 
 
 def test_a_tip_stays_under_the_pointer_and_escape_takes_it_away(context: BrowserContext) -> None:
     page = visit_stage(context, PAUSED)
-    figure = page.locator("[data-figure=acceptance]")
-    tip = figure.locator(".tip")
-    figure.locator(".term").hover()
-    expect(tip).to_be_visible()
-    tip.hover()
-    expect(tip).to_be_visible()
-    page.keyboard.press("Escape")
+    term, tip = (page.locator(f"[data-figure=acceptance] .{part}") for part in ("term", "tip"))
+    for over in (term, tip):
+        over.hover()
+        expect(tip).to_be_visible()
+    press(page, "Escape")
     expect(tip).to_be_hidden()
-    figure.locator(".term").hover()
+    term.hover()
     expect(tip).to_be_visible()
 
 
-def test_the_token_that_is_explained_is_pressed(context: BrowserContext) -> None:
-    page = visit_stage(context, PAUSED)
-    chip = page.locator(".strip .chip.accepted").first
-    chip.click()
-    expect(chip).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".strip [aria-pressed=true]")).to_have_count(1)
+# ---- a tree: tests/js has its rows and where its keys lead
+
+BOXES = "all => all.map(one => { const {x, y, width} = one.getBoundingClientRect(); return [x, y, width]; })"
+
+
+def open_tree(context: BrowserContext, step: int) -> tuple[Page, Locator]:
+    """A page, and the guesses of the tree in sight."""
+    page = visit_stage(context, f"{TREE}{step}")
+    nodes = page.locator(".strip .current").get_by_role("treeitem")
+    expect(nodes).to_have_count(20)
+    wait_until_still(page)
+    return page, nodes
+
+
+@still
+def test_a_tree_is_proposed_checked_and_judged_in_its_place_and_its_accepted_path_is_text(
+    context: BrowserContext,
+) -> None:
+    page, nodes = open_tree(context, PROPOSED)
+    before = nodes.evaluate_all(BOXES)
+    for note in ("20 guesses, place by place", "one pass: 20 guesses", r"accepted ✓ · \d+ failed ✗ · \d+ not taken ⋯"):
+        expect(page.locator(".strip .current .tree-note")).to_have_text(re.compile(note), use_inner_text=True)
+        assert nodes.evaluate_all(BOXES) == before
+        page.get_by_label("Forward one step").click()
+    page.get_by_label("Back one step").click()
+    accepted, path = page.locator(".strip .current .branches .accepted"), page.locator(".strip .current .path .chip")
+    expect(path).to_have_text([*accepted.all_inner_texts(), *path.all_inner_texts()[-1:]])
+    expect(page.locator(".strip .branches:visible")).to_have_count(1)  # of the other rounds only the path
+    expect(page.locator(".strip .round").first.locator(".path .chip").first).to_be_visible()
+
+
+@still
+def test_a_tree_has_one_tab_stop_and_keys_lead_into_it_through_it_and_out_of_it(context: BrowserContext) -> None:
+    page, nodes = open_tree(context, JUDGED)
+    expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
+    nodes.first.focus()
+    focused = page.locator(".strip .chip:focus")
+    for key, *place in (
+        ("ArrowRight", 2, 1, 2),
+        ("ArrowDown", 2, 2, 2),
+        ("ArrowLeft", 1, 1, 4),
+        ("ArrowDown", 1, 2, 4),
+    ):
+        press(page, str(key))
+        assert [focused.get_attribute(f"aria-{name}") for name in ("level", "posinset", "setsize")] == list(
+            map(str, place)
+        )
+    press(page, "Home", "ArrowUp")
+    expect(page.locator(".strip .path .chip:focus")).to_have_count(1)  # out of the tree, to the text
+    press(page, "ArrowRight")
+    expect(nodes.first).to_be_focused()
+    expect(round_number(page)).to_have_text(re.compile("Round 3 of"))  # no key moved the playhead
+    press(page, "Enter")
+    expect(page.locator(".spoken")).to_contain_text("in the order tried")
+
+
+# ---- the equation above the tokens, and rows that stay where they are
+
+RUN = "greedy&sharpness=6&simple"
+SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
+LIT = {  # a part of the equation: its words, what it is made of, and what is pale meanwhile
+    "tokens": (
+        r"^[\d.]+ tokens per target call$",
+        ".block.accepted, .block.verify, [data-figure=acceptance]",
+        ".block.alone, .block.wasted, .strip .rejected",
+    ),
+    "steps": (
+        r"^[\d.]+ steps$",
+        ".block.accepted, .block.wasted, .block.verify, .block.alone",
+        ".strip, figure",
+    ),
+    "speedup": (
+        r"^[\d.]+×$",
+        ".block.verify, .block.alone, [data-figure=speedup]",
+        ".strip, [data-figure=acceptance]",
+    ),
+}
+ROWS = (".top", ".strips", ".transport", ".under", ".legend", ".keys", ".zoom", ".timeline", ".change", ".grid")
+PALEST = "all => all.map(one => Number(getComputedStyle(one).opacity))"
+
+
+def opacities(page: Page, selectors: str) -> set[float]:
+    found = page.locator(".stage").locator(f":is({selectors}):visible")
+    assert found.count()
+    return set(found.evaluate_all(PALEST))
+
+
+@still
+def test_a_part_of_the_equation_lights_what_it_is_made_of(context: BrowserContext) -> None:
+    page = visit_stage(context, RUN)
+    for (name, (words, made_of, others)), touch in product(LIT.items(), ("hover", "focus")):
+        part = page.get_by_role("button", name=re.compile(words))
+        assert opacities(page, made_of) == opacities(page, others) == {1}
+        getattr(part, touch)()
+        assert opacities(page, made_of) == {1}
+        assert max(opacities(page, others)) < 0.5
+        expect(page.locator(f"#tip-{name}")).to_be_visible()
+        part.blur()
+        page.mouse.move(0, 0)
+        expect(page.locator(f"#tip-{name}")).to_be_hidden()
+
+
+@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+def test_a_tap_on_a_part_of_the_equation_does_the_same(context: BrowserContext) -> None:
+    page = visit_stage(context, RUN)
+    for name, (words, _, others) in LIT.items():
+        page.get_by_role("button", name=re.compile(words)).tap()
+        expect(page.locator(f"#tip-{name}")).to_be_visible()
+        assert max(opacities(page, others)) < 0.5
+
+
+@still
+def test_at_the_end_of_a_run_no_row_moves_and_the_timeline_shows_a_part_or_all_of_it(context: BrowserContext) -> None:
+    page = visit_stage(context, f"{RUN}&step=0")
+    step, when, zoom = page.get_by_label("Step of the run"), page.locator(".when"), page.locator(".zoom")
+    last = int(page.locator(".scrubber").get_attribute("max") or "")
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_still(page)
+        step.fill(str(last - 1))
+        expect(when).to_have_text("at the end")
+        before = placed(*map(page.locator, ROWS))
+        step.fill(str(last))
+        expect(when).to_have_text("")
+        assert [(box["y"], box["height"]) for box in placed(*map(page.locator, ROWS))] == [
+            (box["y"], box["height"]) for box in before
+        ]
+    steps = page.locator(".lanes .block.alone")
+    whole = steps.get_attribute("d") or ""
+    zoom.click()
+    expect(zoom).to_have_text("whole run")
+    expect(steps).not_to_have_attribute("d", whole)
+    zoom.click()
+    expect(steps).to_have_attribute("d", whole)

@@ -1,4 +1,4 @@
-"""The projector view and the stage in a frame of another page, in a real Chromium."""
+"""The projector view, the stage in a frame of another page, and a lesson on screen, in a real Chromium."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,22 +8,25 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
+from specviz.data.lessons.plans import find_plan
 from specviz.data.measured.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, Visit
+from tests.support.known import known
+from tests.support.visitor import violations_of, wait_until_still
 
 CHIP = ".stage .round .chip"
-FIRST = first_trace()
-assert FIRST
 # the step of the recorded run where a guess is first rejected
-REJECTED_AT = next(round.index for round in FIRST.rounds if round.rejected) * SUBSTEPS + SUBSTEPS - 1
-
-
+REJECTED_AT = next(each.index for each in known(first_trace()).rounds if each.rejected) * SUBSTEPS + SUBSTEPS - 1
+PLAN = known(find_plan("ten-minutes"))
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def step_of(page: Page) -> Locator:
     return page.locator(".stage .scrubber")
+
+
+# ---- keys of the page
 
 
 def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full_screen(visit: Visit) -> None:
@@ -37,13 +40,9 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
     page.locator(".strip .chip[tabindex='0']").focus()  # by keyboard, arrow keys go from token to token
     page.keyboard.press("ArrowRight")
     expect(step_of(page)).to_have_value("9")
-    page.evaluate("addEventListener('keydown', (event) => { document.prevented = event.defaultPrevented })")
     length = page.get_by_role("slider", name="Draft length")
-    for clicked in (None, page.locator(".strip .chip.accepted").first, step_of(page), length):
-        if clicked is length:
-            length.focus()  # a click would ask for another draft length
-        elif clicked:
-            clicked.click()
+    for act in (lambda: None, page.locator(".strip .chip.accepted").first.click, step_of(page).click, length.focus):
+        act()
         before = int(step_of(page).input_value())
         page.keyboard.press("PageDown")
         expect(step_of(page)).to_have_value(str(before + 1))
@@ -58,10 +57,12 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
 
 def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> None:
     page = visit("?run=first&step=9&view=full", CHIP)
-    page.keyboard.press("PageDown")
-    page.keyboard.press("f")
-    page.keyboard.press("ArrowRight")
+    for key in ("PageDown", "f", "ArrowRight"):
+        page.keyboard.press(key)
     expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
+
+
+# ---- in a frame
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +104,6 @@ def test_a_frame_shows_the_player_alone_without_scroll_bars(
     _, frame = frame_of(context, course, width, height)
     expect(frame.get_by_test_id("stHeader")).to_be_hidden()
     assert frame.get_by_role("link").all_inner_texts() == ["Skip to main content", "Open in specviz"]
-    back = frame.get_by_role("link", name="Open in specviz")
-    expect(back).to_be_in_viewport(ratio=1)
     for chosen in (False, True):
         if chosen:
             frame.locator(".round.current .chip.rejected").click()
@@ -113,7 +112,7 @@ def test_a_frame_shows_the_player_alone_without_scroll_bars(
         sizes = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
         for box in ("html", "[data-testid=stMain]"):
             assert frame.locator(box).evaluate(sizes) == [0, 0]
-        expect(back).to_be_in_viewport(ratio=1)
+        expect(frame.get_by_role("link", name="Open in specviz")).to_be_in_viewport(ratio=1)
 
 
 def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_without_the_right_to_the_clipboard(
@@ -132,12 +131,75 @@ def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_witho
     frame.get_by_role("button", name="Copy link").click()
     field = frame.locator(".copy-field")
     expect(field).to_be_in_viewport(ratio=1)
-    expect_link(field.input_value(), "stage")
     expect(frame.get_by_role("button", name="Link copied")).to_be_visible()
     context.grant_permissions(["clipboard-read"], origin=urlsplit(page.url)._replace(path="").geturl())
-    expect_link(page.evaluate("navigator.clipboard.readText()"), "stage")
+    for link in (field.input_value(), page.evaluate("navigator.clipboard.readText()")):
+        asked = parse_qs(urlsplit(link).query)
+        assert (asked["run"], asked["step"], asked["view"]) == (["first"], [str(REJECTED_AT)], ["stage"])
 
 
-def expect_link(link: str, view: str) -> None:
-    asked = parse_qs(urlsplit(link).query)
-    assert (asked["run"], asked["step"], asked["view"]) == (["first"], [str(REJECTED_AT)], [view])
+# ---- a lesson: by a clicker, with the notes in their own window, and what is hidden out of reach
+
+
+def expect_moment(page: Page, at: int) -> None:
+    """The bar, the step of the moment's link, and the place in the address."""
+    expect(page.locator(".st-key-lesson_bar")).to_contain_text(f"Moment {at} of 4: {PLAN.moments[at - 1].title}")
+    wait_until_still(page)  # until then the stage of the moment before may be there too
+    expect(step_of(page)).to_have_value(str(PLAN.moments[at - 1].screen.step))
+    page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
+
+
+def turn(page: Page, to: str) -> None:
+    page.get_by_role("button", name=to, exact=True).click()
+
+
+def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:
+    page = visit("?lesson=ten-minutes&moment=3")
+    expect_moment(page, 3)
+    turn(page, "Next")
+    expect_moment(page, 4)  # the last step of the run
+    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
+    expect_moment(page, 4)
+    page.keyboard.press("PageUp")
+    expect(step_of(page)).to_have_value("40")
+    turn(page, "Previous")
+    expect_moment(page, 3)
+    page.keyboard.press("Space")  # plays: the button that was clicked does not have the focus
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.reload()
+    expect_moment(page, 3)
+
+
+def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
+    def expect_notes(at: int) -> None:
+        heading = f"{at}. {PLAN.moments[at - 1].title}"
+        expect(notes.get_by_role("heading", name=heading)).to_be_visible()
+        expect(notes.get_by_text(PLAN.moments[at - 1].answer[:40])).to_be_visible()
+
+    page = visit("?lesson=ten-minutes&moment=1")
+    expect_moment(page, 1)
+    notes = visit("?lesson=ten-minutes&moment=1&notes=1")
+    expect_notes(1)
+    turn(page, "Next")
+    expect_notes(2)
+    assert violations_of(notes) == []
+    turn(notes, "Next")
+    expect_notes(3)
+    expect_moment(page, 3)
+    page.close()
+    page = visit("?lesson=ten-minutes&moment=1")  # notes that were read to the end follow a lesson that starts
+    expect_notes(1)
+    expect_moment(page, 1)
+
+
+def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
+    names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
+    page = visit(f"?run=first&step=8&view=full&hide={names}", ".strip .round.current .chip")
+    for part in (".draft-length", ".inspector", ".legend", ".lanes", "figure", ".copy", "[data-testid=stHeader]"):
+        expect(page.locator(part).first).to_be_hidden()
+    page.locator(".strip .round.current .chip.rejected").click()
+    assert "was rejected" not in page.locator(".spoken").inner_text()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        assert not page.locator(".draft-length input").evaluate("input => input.getRootNode().activeElement === input")

@@ -17,11 +17,6 @@ import { MOST_ROWS, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
 import { MODEL, guessesOf, traceOf } from "./made_rounds.js";
 
-/**
- * @param {unknown} found
- * @param {unknown} expected numbers to six digits after the point
- * @param {string} [which]
- */
 function same(found, expected, which) {
   const rounded = JSON.parse(JSON.stringify(found), (_, value) => (typeof value === "number" ? Number(value.toFixed(6)) : value));
   assert.deepEqual(rounded, expected, which);
@@ -29,7 +24,7 @@ function same(found, expected, which) {
 
 test("v(k), also beyond what was measured", () => {
   for (const { table: measured, tokens, steps } of table("verification_steps")) {
-    const known = new Map(Object.entries(measured).map(([count, its]) => [Number(count), /** @type {number} */ (its)]));
+    const known = new Map(Object.entries(measured).map(([count, its]) => [Number(count), its]));
     same(verificationSteps(known, tokens), steps, JSON.stringify(measured));
   }
 });
@@ -82,15 +77,15 @@ test("parts of a character are shown as that character", () => {
   for (const [texts, shown] of cut) assert.deepEqual(spelled(texts), shown);
   for (const [texts, pieces] of joined) assert.deepEqual(merged(texts), pieces);
   for (const { rounds, shown, prompt = ["Once"], alternatives: [texts, after] = [[], []], draft_tokens: [own, spelt] = [[], []], case: which } of runs) {
-    const candidates = texts.map((/** @type {string} */ text, /** @type {number} */ i) => [50 + i, text, 0.5, 0.5]);
-    const made = rounds.map((/** @type {[string, string[], any, string]} */ [guesses, written, kind, text]) => {
+    const candidates = texts.map((text, i) => [50 + i, text, 0.5, 0.5]);
+    const made = rounds.map(([guesses, written, kind, text]) => {
       const round = roundFrom(guesses, kind);
       const drafted = round.drafted.map((token, i) => ({ ...token, text: written[i], candidates }));
       return { ...round, drafted, emitted: { ...round.emitted, text, residual_top: candidates }, draft_tokens: own };
     });
     const read = readable({ ...traceOf(made), prompt: { text: "", token_ids: [], tokens: prompt } }).rounds;
     assert.deepEqual(read.map(({ drafted, emitted }) => [...drafted.map(({ text }) => text), emitted.text]), shown, which);
-    const said = (/** @type {any} */ found) => found.map((/** @type {any} */ each) => each[1]);
+    const said = (found) => found.map((each) => each[1]);
     for (const found of texts.length ? [read[0].drafted[1].candidates, read[0].emitted.residual_top] : []) assert.deepEqual(said(found), after, which);
     assert.deepEqual(read[0].draft_tokens, spelt, which);
   }
@@ -129,7 +124,7 @@ test("a row of the list of what was tried", () => {
 test("what a run is called, and what is different about another one", () => {
   const { unusual, drafts, names } = table("other_runs");
   const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
-  const shown = (/** @type {any} */ run) => ({ id: "", trace: runFrom({ rounds: [["a", "bonus"]], ...run }), guesses: null, here: true });
+  const shown = (run) => ({ id: "", trace: runFrom({ rounds: [["a", "bonus"]], ...run }), guesses: null, here: true });
   for (const [draft, name, said] of drafts) assert.equal(draftName(runFrom({ rounds: [], draft, name })), said);
   for (const { case: which, run, before: earlier, names: both, differs } of names) {
     const { name, differs: unlike, before } = sentOf(shown(run), made, shown(earlier), false);
@@ -138,7 +133,7 @@ test("what a run is called, and what is different about another one", () => {
 });
 
 test("the times of a run at other draft lengths, and what others are compared with", () => {
-  const rounded = (/** @type {number | null} */ value, /** @type {number} */ digits) => value && Number(value.toFixed(digits));
+  const rounded = (value, digits) => value && Number(value.toFixed(digits));
   const { unusual, times } = table("other_runs");
   const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
   for (const { case: which, guesses, at_lengths: expected, before, ...run } of times) {
@@ -146,7 +141,7 @@ test("the times of a run at other draft lengths, and what others are compared wi
     const shown = { id: "", trace, guesses: guesses && guessesOf(trace.output.token_ids, guesses), here: true };
     const sent = sentOf(shown, made, shown, false);
     same(sent.run.times, expected, which);
-    const { lengths, acceptance, speedup, per_call, trusted, draft_length } = /** @type {NonNullable<typeof sent.before>} */ (sent.before);
+    const { lengths, acceptance, speedup, per_call, trusted, draft_length } = sent.before;
     const digits = lengths.map(([share, gain]) => [rounded(share, 4), rounded(gain, 2)]);
     const each = [acceptance, speedup].map((values) => values.map((value) => rounded(value, 4)));
     same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length }, before, which);

@@ -5,10 +5,8 @@ import { before, beforeEach, test } from "node:test";
 import { Engine } from "../../assets/browser/engine/engine.js";
 import { filesOf, firstTrace, settingsOf } from "./made_models.js";
 
-/** @type {any[]} */
 const sent = [];
-const port = { postMessage: (/** @type {unknown} */ message) => void sent.push(structuredClone(message)), onmessage: null };
-const engine = new Engine(port);
+const engine = new Engine({ postMessage: (message) => void sent.push(structuredClone(message)), onmessage: null });
 
 before(async () => {
   await engine.take({ kind: "open", models: { "wren-base": filesOf("wren-base"), "wren-nano": filesOf("wren-nano") } });
@@ -17,43 +15,43 @@ before(async () => {
 
 beforeEach(() => void sent.splice(0));
 
-function asked(changed = {}, settings = {}) {
-  const prompt = "Once upon a time, there was a little girl named";
-  return { prompt, target: "wren-base", draft: "wren-nano", settings: settingsOf(settings), ...changed };
+const START = "Once upon a time, there was a little girl named";
+const asked = (changed, settings) => ({ prompt: START, target: "wren-base", draft: "wren-nano", settings: settingsOf(settings), ...changed });
+
+/** What is sent last of a run with these changes. */
+async function ran(id, changed = {}, settings = {}) {
+  sent.splice(0);
+  await engine.take({ kind: "run", id, request: asked(changed, settings) });
+  return sent.at(-1);
 }
 
-test("a run has the rounds that PyTorch made: ids, fates and candidates, and probabilities but for rounding", async () => {
-  await engine.take({ kind: "run", id: 1, request: asked() });
-  const { kind, id, trace, guesses } = sent[sent.length - 1];
+const works = async () => assert.equal((await ran(99, {}, { max_new_tokens: 3 })).kind, "done");
+const idsOf = (kind) => sent.filter((message) => message.kind === kind).map(({ id }) => id);
+
+/** Rounds without the probabilities, which differ by rounding. */
+function withoutNumbers(rounds) {
+  const ids = (candidates) => candidates.map(([id, text]) => [id, text]);
+  return rounds.map(({ index, drafted, emitted }) => [
+    index,
+    drafted.map((token) => [token.id, token.text, token.status, token.accept_prob, token.u, ids(token.candidates)]),
+    [emitted.kind, emitted.id, emitted.text, ids(emitted.candidates), emitted.residual_top],
+  ]);
+}
+
+test("a run has the rounds that PyTorch made; the first is sent at once, and every trace has only more", async () => {
+  const { kind, id, trace, guesses } = await ran(1);
   assert.deepEqual([kind, id], ["done", 1]);
   const first = firstTrace();
   assert.deepEqual(withoutNumbers(trace.rounds), withoutNumbers(first.rounds));
   assert.deepEqual([trace.output, trace.prompt, trace.settings], [first.output, first.prompt, first.settings]);
   assert.deepEqual(trace.autoregressive.token_ids, first.autoregressive.token_ids);
   assert.deepEqual([trace.target, trace.drafter], [first.target, first.drafter]);
-  const near = (/** @type {number} */ a, /** @type {number} */ b) => assert.ok(Math.abs(a - b) < 1e-4);
-  trace.rounds.forEach((/** @type {any} */ round, /** @type {number} */ i) => {
-    near(round.emitted.target_prob, first.rounds[i].emitted.target_prob);
-    round.drafted.forEach((/** @type {any} */ token, /** @type {number} */ j) => near(token.draft_prob, first.rounds[i].drafted[j].draft_prob));
-  });
+  const probabilities = ({ rounds }) => rounds.flatMap(({ emitted, drafted }) => [emitted.target_prob, ...drafted.map((token) => token.draft_prob)]);
+  const theirs = probabilities(first);
+  probabilities(trace).forEach((own, i) => assert.ok(Math.abs(own - theirs[i]) < 1e-4));
   assert.deepEqual(guesses.token_ids, first.output.token_ids);
-});
-
-/** @param {any[]} rounds */
-function withoutNumbers(rounds) {
-  const ids = (/** @type {any[]} */ candidates) => candidates.map(([id, text]) => [id, text]);
-  return rounds.map(({ index, drafted, emitted }) => [
-    index,
-    drafted.map((/** @type {any} */ token) => [token.id, token.text, token.status, token.accept_prob, token.u, ids(token.candidates)]),
-    [emitted.kind, emitted.id, emitted.text, ids(emitted.candidates), emitted.residual_top],
-  ]);
-}
-
-test("the first round is sent at once, and every trace has only more", async () => {
-  await engine.take({ kind: "run", id: 2, request: asked() });
-  const counts = sent.map(({ trace }) => trace.rounds.length);
-  assert.equal(sent[0].kind, "trace");
-  assert.equal(counts[0], 1);
+  const counts = sent.map((message) => message.trace.rounds.length);
+  assert.deepEqual([sent[0].kind, counts[0]], ["trace", 1]);
   assert.deepEqual(counts, counts.toSorted((a, b) => a - b));
 });
 
@@ -68,38 +66,31 @@ test("it says that it is alive, also while it decodes", async () => {
 });
 
 test("a newer run takes the place of an older one, and stop ends one", async () => {
-  const older = engine.take({ kind: "run", id: 3, request: asked() });
-  await Promise.all([older, engine.take({ kind: "run", id: 4, request: asked({ draft: "prompt-lookup" }) })]);
-  assert.deepEqual(sent.filter(({ kind }) => kind === "done").map(({ id }) => id), [4]);
+  await Promise.all([engine.take({ kind: "run", id: 3, request: asked() }), engine.take({ kind: "run", id: 4, request: asked({ draft: "prompt-lookup" }) })]);
+  assert.deepEqual(idsOf("done"), [4]);
   sent.splice(0);
   const stopped = engine.take({ kind: "run", id: 5, request: asked() });
   await engine.take({ kind: "stop", id: 5 });
   await stopped;
-  assert.deepEqual(sent.filter(({ kind }) => kind === "done"), []);
-  for (let id = 6; id < 9; id += 1) await engine.take({ kind: "run", id, request: asked({}, { max_new_tokens: 2 }) }); // the caches are free again
-  assert.deepEqual(sent.filter(({ kind }) => kind === "done").map(({ id }) => id), [6, 7, 8]);
+  assert.deepEqual(idsOf("done"), []);
+  for (let i = 0; i < 3; i += 1) await works(); // the caches are free again
 });
 
-test("what cannot be run is a sentence, and the next run works", async () => {
-  for (const [changed, settings, sentence] of /** @type {Array<[object, object, RegExp]>} */ ([
-    [{ prompt: "" }, {}, /^The prompt is empty/],
-    [{ draft: "wren-huge" }, {}, /^wren-huge is not among the models of this page: wren-base, wren-nano\.$/],
-    [{ prompt: "word ".repeat(600) }, {}, /do not fit wren-base's context window of 512 tokens\.$/],
-  ])) {
-    sent.splice(0);
-    await engine.take({ kind: "run", id: 10, request: asked(changed, settings) });
+for (const [changed, sentence] of [
+  [{ prompt: "" }, /^The prompt is empty/],
+  [{ draft: "wren-huge" }, /^wren-huge is not among the models of this page: wren-base, wren-nano\.$/],
+  [{ prompt: "word ".repeat(600) }, /do not fit wren-base's context window of 512 tokens\.$/],
+]) {
+  test(`what cannot be run is a sentence, and the next run works: ${sentence}`, async () => {
+    assert.match((await ran(10, changed)).sentence, sentence);
     assert.deepEqual(sent.map(({ kind, id }) => [kind, id]), [["failed", 10]]);
-    assert.match(sent[0].sentence, sentence);
-  }
-  await engine.take({ kind: "run", id: 11, request: asked({}, { max_new_tokens: 3 }) });
-  assert.equal(sent[sent.length - 1].kind, "done");
-});
+    await works();
+  });
+}
 
 test("a model drafts for itself: it accepts every guess, and the next run works", async () => {
   for (const id of [30, 31, 32]) {
-    sent.splice(0);
-    await engine.take({ kind: "run", id, request: asked({ target: "wren-nano" }, { max_new_tokens: 12 }) });
-    const { kind, trace } = sent[sent.length - 1];
+    const { kind, trace } = await ran(id, { target: "wren-nano" }, { max_new_tokens: 12 });
     assert.equal(kind, "done");
     assert.deepEqual(trace.output.token_ids, trace.autoregressive.token_ids);
     for (const { drafted } of trace.rounds) for (const { status } of drafted) assert.equal(status, "accepted");
@@ -107,51 +98,44 @@ test("a model drafts for itself: it accepts every guess, and the next run works"
 });
 
 test("whatever fails in a run, it gives back what it took", async () => {
-  const { llama } = /** @type {any} */ (engine)._models.get("wren-nano");
+  const { llama } = engine._models.get("wren-nano");
   const [read, free] = [llama.read, llama._free.length];
   for (const good of [0, 1, 3, 9]) {
     let passes = 0;
-    llama.read = (/** @type {any[]} */ ...given) => {
+    llama.read = (...given) => {
       if ((passes += 1) > good) throw new Error("made to fail");
       return read.apply(llama, given);
     };
-    sent.splice(0);
-    await engine.take({ kind: "run", id: 40 + good, request: asked({ target: "wren-nano" }) });
-    assert.equal(sent.at(-1).kind, "failed");
+    assert.equal((await ran(40 + good, { target: "wren-nano" })).kind, "failed");
     assert.equal(llama._free.length, llama._caches);
   }
   llama.read = read;
   assert.ok(free >= 2);
-  sent.splice(0);
-  await engine.take({ kind: "run", id: 50, request: asked({ target: "wren-nano" }, { max_new_tokens: 3 }) });
-  assert.equal(sent.at(-1).kind, "done");
+  await works();
 });
 
-test("a wrong checksum, a cut file and an address without an answer are sentences; the models of before stay", async () => {
-  const files = filesOf("wren-nano");
-  for (const [changed, sentence] of /** @type {Array<[object, RegExp]>} */ ([
-    [{ sha256: "0".repeat(64) }, /^The weights of wren-nano are damaged or not whole: their checksum/],
-    [{ weights: files.weights.slice(0, 10_000) }, /^The weights of wren-nano are damaged or not whole/],
-    [{ weights: "http://127.0.0.1:9/nothing" }, /^The weights of wren-nano cannot be loaded\. Is there a network\?/],
-  ])) {
-    sent.splice(0);
-    await engine.take({ kind: "open", models: { "wren-nano": { ...files, ...changed } } });
+for (const [what, changed, sentence] of [
+  ["a wrong checksum", () => ({ sha256: "0".repeat(64) }), /^The weights of wren-nano are damaged or not whole: their checksum/],
+  ["a cut file", ({ weights }) => ({ weights: weights.slice(0, 10_000) }), /^The weights of wren-nano are damaged or not whole/],
+  ["an address without an answer", () => ({ weights: "http://127.0.0.1:9/nothing" }), /^The weights of wren-nano cannot be loaded\. Is there a network\?/],
+]) {
+  test(`${what} is a sentence, and the models of before stay`, async () => {
+    const files = filesOf("wren-nano");
+    await engine.take({ kind: "open", models: { "wren-nano": { ...files, ...changed(files) } } });
     assert.deepEqual(sent.map(({ kind }) => kind), ["failed"]);
     assert.match(sent[0].sentence, sentence);
-  }
-  await engine.take({ kind: "run", id: 12, request: asked({}, { max_new_tokens: 3 }) });
-  assert.equal(sent[sent.length - 1].kind, "done");
-});
+    await works();
+  });
+}
 
 test("a sampled run is the same again with its seed, and another one with another", async () => {
-  const outputs = [];
+  const texts = [];
   for (const seed of [1, 1, 2]) {
-    await engine.take({ kind: "run", id: 13 + outputs.length, request: asked({}, { temperature: 0.9, seed, verification: "block", max_new_tokens: 24 }) });
-    const { trace, guesses } = sent[sent.length - 1];
+    const { trace, guesses } = await ran(13, {}, { temperature: 0.9, seed, verification: "block", max_new_tokens: 24 });
     assert.equal(guesses, null);
     for (const { drafted } of trace.rounds) for (const { accept_prob } of drafted) assert.ok(accept_prob === null || accept_prob <= 1);
-    outputs.push(trace.output.text);
+    texts.push(trace.output.text);
   }
-  assert.equal(outputs[0], outputs[1]);
-  assert.notEqual(outputs[0], outputs[2]);
+  assert.equal(texts[0], texts[1]);
+  assert.notEqual(texts[0], texts[2]);
 });

@@ -5,80 +5,52 @@ import { test } from "node:test";
 
 import { grown, joined, newer } from "../../assets/browser/stage/growth.js";
 
-/** @import { FeedPayload, SentRun, SentStage, StageMount } from "../../assets/browser/dist/payloads.js" */
-
 const TRACE = { rounds: ["a", "b"], autoregressive: { seconds_per_token: [1, 2], token_ids: [] }, prompt: "p" };
-const HAS = /** @type {SentStage} */ (/** @type {unknown} */ ({ stream: "page", version: 3, run_id: "live-1", running: true, run: { trace: TRACE, hidden: 0 }, notice: "old" }));
+const HAS = { stream: "page", version: 3, run_id: "live-1", running: true, run: { trace: TRACE, hidden: 0 }, notice: "old" };
 const GROWTH = { run_id: "live-1", running: true, notice: null, badge: "", idle: "", start: 2, rounds: ["c"], plain_start: 2, plain: [3] };
-/** @param {object} growth */
-const news = (growth, version = 4) =>
-  /** @type {FeedPayload} */ (/** @type {unknown} */ ({ stream: "page", version, whole: null, growth: { ...GROWTH, ...growth } }));
+const news = (growth, version = 4) => ({ stream: "page", version, whole: null, growth: { ...GROWTH, ...growth } });
+const bare = { ...HAS, run: { ...HAS.run, trace: { ...TRACE, autoregressive: null } } };
+const short = { ...HAS, run: { ...HAS.run, trace: { ...TRACE, rounds: ["b"] } } };
 
-/** @param {object} growth */
-function after(growth) {
-  const sent = grown(HAS, news(growth));
-  assert.ok(sent && sent !== "gap");
-  const { rounds, autoregressive } = sent.run.trace;
-  return { ...sent, rounds, plain: autoregressive?.seconds_per_token };
+/** The rounds and steps after this growth, or "gap". */
+function after(growth, has = HAS) {
+  const sent = grown(has, news(growth));
+  return sent === "gap" ? sent : [sent.run.trace.rounds.join(""), sent.run.trace.autoregressive?.seconds_per_token];
 }
 
-test("new rounds and steps are added, and what else is new replaces the old", () => {
-  const { rounds, plain, notice, version } = after({});
-  assert.deepEqual([rounds, plain, notice, version], [["a", "b", "c"], [1, 2, 3], null, 4]);
+test("new rounds and steps are added once; a hole, a round missed, or another run is a gap", () => {
+  for (const [growth, has, found] of [
+    [{}, HAS, ["abc", [1, 2, 3]]],
+    [{ start: 1, rounds: ["b", "c"], plain_start: 0, plain: [1, 2, 3] }, HAS, ["abc", [1, 2, 3]]], // sent twice
+    [{ plain_start: 0, plain: [] }, bare, ["abc", undefined]],
+    [{ plain_start: 0, plain: [3] }, bare, ["abc", [3]]], // the first steps can come later than the rounds
+    [{ start: 3 }, HAS, "gap"],
+    [{ plain_start: 3 }, HAS, "gap"],
+    [{ run_id: "live-2" }, HAS, "gap"],
+    [{ rounds: [], plain: [] }, short, "gap"],
+  ]) assert.deepEqual(after(growth, has), found, JSON.stringify(growth));
 });
 
-test("what does not grow stays, and the first plain steps can come later than the rounds", () => {
-  assert.deepEqual(after({}).run, { trace: { ...TRACE, rounds: ["a", "b", "c"], autoregressive: { seconds_per_token: [1, 2, 3], token_ids: [] } }, hidden: 0 });
-  const bare = { ...HAS, run: { ...HAS.run, trace: { ...HAS.run.trace, autoregressive: null } } };
-  for (const [plain, there] of /** @type {[number[], number[] | undefined][]} */ ([[[], undefined], [[3], [3]]])) {
-    const sent = grown(bare, news({ plain_start: 0, plain }));
-    assert.ok(sent && sent !== "gap");
-    assert.deepEqual(sent.run.trace.autoregressive?.seconds_per_token, there);
-  }
+test("what else is new replaces the old, what does not grow stays, and news without rounds change no run", () => {
+  const { notice, version, run } = grown(HAS, news({}));
+  const trace = { ...TRACE, rounds: ["a", "b", "c"], autoregressive: { seconds_per_token: [1, 2, 3], token_ids: [] } };
+  assert.deepEqual([notice, version, run], [null, 4, { trace, hidden: 0 }]);
+  assert.equal(grown(HAS, news({ rounds: [], plain: [] })).run, HAS.run);
 });
 
-test("news without rounds change no run, and show a stage with fewer rounds that it missed some", () => {
-  const nothing = news({ rounds: [], plain: [] });
-  const sent = grown(HAS, nothing);
-  assert.ok(sent && sent !== "gap");
-  assert.equal(sent.run, HAS.run);
-  const missed = { ...HAS, run: { ...HAS.run, trace: { ...HAS.run.trace, rounds: HAS.run.trace.rounds.slice(1) } } };
-  assert.equal(grown(missed, nothing), "gap");
-});
-
-test("what was sent twice is not there twice", () => {
-  const { rounds, plain } = after({ start: 1, rounds: ["b", "c"], plain_start: 0, plain: [1, 2, 3] });
-  assert.deepEqual([rounds, plain], [["a", "b", "c"], [1, 2, 3]]);
-});
-
-test("a hole in what was sent, or another run, is a gap", () => {
-  for (const growth of [{ start: 3 }, { plain_start: 3 }, { run_id: "live-2" }]) assert.equal(grown(HAS, news(growth)), "gap");
-});
-
-test("older news, another page's, and none change nothing", () => {
+test("older news, another page's, and none change nothing; a whole run replaces everything", () => {
   assert.equal(grown(HAS, news({}, 3)), null);
   assert.equal(grown(HAS, { ...news({}), stream: "other" }), null);
   assert.equal(grown({ ...HAS, stream: "" }, { ...news({}), stream: "" }), null);
   assert.equal(grown(HAS, undefined), null);
-});
-
-test("a whole run replaces everything", () => {
   const whole = { ...HAS, run_id: "live-2", version: 4 };
   assert.equal(grown(HAS, { stream: "page", version: 4, whole, growth: null }), whole);
 });
 
-test("what Streamlit gives again does not take the stage back", () => {
-  assert.equal(newer(HAS, { ...HAS, version: 2 }), HAS);
-  const later = { ...HAS, version: 4 };
-  assert.equal(newer(HAS, later), later);
-  const other = { ...HAS, stream: "other", version: 1 };
-  assert.equal(newer(HAS, other), other);
-  assert.equal(newer(null, HAS), HAS);
-});
-
-test("the stage waits for its run", () => {
-  const given = /** @type {StageMount} */ (/** @type {unknown} */ ({ run_id: "live-1", version: 5, part: "a" }));
-  const run = /** @type {SentRun} */ (/** @type {unknown} */ ({ trace: TRACE }));
-  assert.equal(joined(given, undefined), null);
-  assert.deepEqual(joined(given, run), { run_id: "live-1", version: 5, part: "a", run });
+test("what Streamlit gives again does not take the stage back, and the stage waits for its run", () => {
+  const [later, other] = [{ ...HAS, version: 4 }, { ...HAS, stream: "other", version: 1 }];
+  for (const [has, given, stays] of [[HAS, { ...HAS, version: 2 }, HAS], [HAS, later, later], [HAS, other, other], [null, HAS, HAS]]) assert.equal(newer(has, given), stays);
+  const mount = { run_id: "live-1", version: 5, part: "a" };
+  assert.equal(joined(mount, undefined), null);
+  assert.deepEqual(joined(mount, { trace: TRACE }), { ...mount, run: { trace: TRACE } });
 });

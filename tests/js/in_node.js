@@ -10,11 +10,10 @@ import { loaded } from "./made_models.js";
 const { texts, passes, runs, draws } = JSON.parse(readFileSync(0, "utf-8"));
 const models = new Map();
 for (const name of ["wren-base", "wren-small", "wren-mini", "wren-nano"]) models.set(name, await loaded(name));
-/** @type {Map<string, any>} */
+
 const remembered = new Map(draws.length ? [...models].map(([name, model]) => [name, remembering(model)]) : []);
 const machine = { machine: "node", torch: "not used", transformers: "not used", threads: 1 };
 
-/** @param {import("../../assets/browser/engine/run.js").RunRequest} request */
 function decoded(request) {
   const run = new Run(request, models, machine);
   for (const _ of run.steps());
@@ -22,28 +21,20 @@ function decoded(request) {
   return run.trace();
 }
 
-/**
- * @param {string} name
- * @param {number[]} ids
- */
 function logits(name, ids) {
   const { llama } = models.get(name);
   const cache = llama.cache();
-  const rows = llama.read(cache, ids).map((/** @type {Float32Array} */ row) => [...row]);
+  const rows = llama.read(cache, ids).map((row) => [...row]);
   llama.release(cache);
   return rows;
 }
 
-/**
- * A model that remembers what it has read: a pass gives the same bits however the text before it was read.
- * @param {import("../../assets/browser/engine/models.js").LoadedModel} loaded
- */
+/** A model that remembers what it has read: a pass gives the same bits however the text before it was read. */
 function remembering(loaded) {
   const { llama } = loaded;
   const [own, rows] = [llama.cache(), new Map()];
-  /** @type {number[]} */
   let inside = []; // what the model's own cache holds
-  const read = (/** @type {{ ids: number[], length: number }} */ cache, /** @type {number[]} */ ids) => {
+  const read = (cache, ids) => {
     cache.ids = [...cache.ids.slice(0, cache.length), ...ids];
     const keys = ids.map((_, i) => cache.ids.slice(0, cache.length + i + 1).join());
     cache.length = cache.ids.length;
@@ -58,11 +49,7 @@ function remembering(loaded) {
   return { ...loaded, llama: { cache: () => ({ ids: [], length: 0 }), release: () => {}, read } };
 }
 
-/**
- * The first two tokens that speculation writes, without the target's own run beside it.
- * @param {import("../../assets/browser/engine/run.js").RunRequest} request
- * @param {number} seed
- */
+/** The first two tokens that speculation writes, without the target's own run beside it. */
 function pair(request, seed) {
   const run = new Run({ ...request, settings: { ...request.settings, seed } }, remembered, machine);
   for (const _ of run.speculation());
@@ -71,9 +58,9 @@ function pair(request, seed) {
 }
 
 const made = {
-  ids: texts.map((/** @type {string} */ text) => models.get("wren-base").tokenizer.encode(text)),
-  logits: passes.map((/** @type {[string, number[]]} */ [name, ids]) => logits(name, ids)),
+  ids: texts.map((text) => models.get("wren-base").tokenizer.encode(text)),
+  logits: passes.map(([name, ids]) => logits(name, ids)),
   traces: runs.map(decoded),
-  pairs: draws.map((/** @type {[import("../../assets/browser/engine/run.js").RunRequest, number]} */ [request, count]) => Array.from({ length: count }, (_, seed) => pair(request, seed))),
+  pairs: draws.map(([request, count]) => Array.from({ length: count }, (_, seed) => pair(request, seed))),
 };
 process.stdout.write(JSON.stringify(made));

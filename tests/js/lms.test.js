@@ -5,56 +5,38 @@ import { test } from "node:test";
 
 import { Lms, findApi, timeOf } from "../../assets/browser/offline/lms.js";
 
-/** @param {Record<string, string>} values */
-function system(values) {
-  /** @type {string[]} */
+function system(values = {}) {
   const calls = [];
   const api = {
     LMSInitialize: () => (calls.push("initialize"), "true"),
-    LMSGetValue: (/** @type {string} */ name) => values[name] ?? "",
-    LMSSetValue: (/** @type {string} */ name, /** @type {string} */ value) => ((values[name] = value), "true"),
+    LMSGetValue: (name) => values[name] ?? "",
+    LMSSetValue: (name, value) => ((values[name] = value), "true"),
     LMSCommit: () => (calls.push("commit"), "true"),
     LMSFinish: () => (calls.push("finish"), "true"),
   };
   return { api, calls, values };
 }
 
-/**
- * A window with these windows around it, the outermost last.
- * @param {object[]} around
- */
+/** A window with these windows around it, the outermost last; what it is told, and its listeners. */
 function inside(...around) {
-  /** @type {unknown[]} */
-  const told = [];
-  const windows = [{ told }, ...around];
-  /** @type {Map<string, (event?: object) => void>} */
-  const heard = new Map();
-  const postMessage = (/** @type {unknown} */ message, /** @type {string} */ site) => told.push([message, site]);
-  windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage }));
-  const here = Object.assign(windows[0] ?? {}, { addEventListener: (/** @type {string} */ name, /** @type {(event?: object) => void} */ then) => heard.set(name, then) });
-  return { here: /** @type {any} */ (here), heard };
+  const [told, heard] = [[], new Map()];
+  const here = { told, addEventListener: (name, then) => heard.set(name, then) };
+  const windows = [here, ...around];
+  windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage: (message, site) => told.push([message, site]) }));
+  return { here, heard };
 }
 
-test("the API of the nearest window around, or of the window that opened this one", () => {
-  const [near, far] = [system({}).api, system({}).api];
-  assert.equal(findApi(inside({ API: near }, { API: far }).here), near);
-  assert.equal(findApi(inside({}, { API: far }).here), far);
-  assert.equal(findApi(inside({}).here), null);
+test("the API of the nearest window around, or of the window that opened this one; another site's is passed over", () => {
+  const [near, far] = [system().api, system().api];
+  const closed = new Proxy({}, { get: (target, name) => { if (name === "API") throw new Error("another origin"); return Reflect.get(target, name); } });
+  for (const [around, api] of [[[{ API: near }, { API: far }], near], [[{}, { API: far }], far], [[closed, { API: far }], far], [[{}], null]]) assert.equal(findApi(inside(...around).here), api);
   const { here } = inside();
   here.opener = inside({ API: far }).here;
   assert.equal(findApi(here), far);
 });
 
-test("a window of another site is passed over", () => {
-  const closed = new Proxy({}, { get: (target, name) => { if (name === "API") throw new Error("another origin"); return Reflect.get(target, name); } });
-  const { api } = system({});
-  assert.equal(findApi(inside(closed, { API: api }).here), api);
-});
-
 test("times as SCORM writes them", () => {
-  assert.equal(timeOf(0), "0000:00:00.00");
-  assert.equal(timeOf(61_230), "0000:01:01.23");
-  assert.equal(timeOf(3_600_000 * 27 + 59_999), "0027:00:59.99");
+  assert.deepEqual([0, 61_230, 3_600_000 * 27 + 59_999].map(timeOf), ["0000:00:00.00", "0000:01:01.23", "0027:00:59.99"]);
 });
 
 test("a lesson begins as incomplete, ends as completed, and tells its score and its place", () => {
@@ -65,17 +47,17 @@ test("a lesson begins as incomplete, ends as completed, and tells its score and 
   assert.equal(values["cmi.core.lesson_status"], "incomplete");
   lms.tell({ seen: [0], answers: [null, null, null], right: 0, completed: false });
   assert.equal(values["cmi.core.score.raw"], undefined); // nothing is answered: no score, not a score of 0
-  lms.tell({ seen: [0, 1], answers: [1, 0, 2], right: 2, completed: true });
-  assert.equal(values["cmi.core.score.raw"], "67");
-  assert.deepEqual([values["cmi.core.score.min"], values["cmi.core.score.max"]], ["0", "100"]);
+  const done = { seen: [0, 1], answers: [1, 0, 2], right: 2, completed: true };
+  lms.tell(done);
+  assert.deepEqual(["raw", "min", "max"].map((which) => values[`cmi.core.score.${which}`]), ["67", "0", "100"]);
   assert.equal(values["cmi.core.lesson_status"], "completed");
-  assert.ok((values["cmi.suspend_data"] ?? "").length < 4096);
-  assert.deepEqual(lms.earlier(), { seen: [0, 1], answers: [1, 0, 2], right: 2, completed: true });
-  heard.get("pagehide")?.();
-  assert.match(values["cmi.core.session_time"] ?? "", /^\d{4}:\d\d:\d\d\.\d\d$/);
+  assert.ok(values["cmi.suspend_data"].length < 4096);
+  assert.deepEqual(lms.earlier(), done);
+  heard.get("pagehide")();
+  assert.match(values["cmi.core.session_time"], /^\d{4}:\d\d:\d\d\.\d\d$/);
   assert.deepEqual(calls, ["initialize", "commit", "commit", "finish"]);
-  heard.get("pageshow")?.({ persisted: true }); // Back, to a page that the browser kept
-  lms.tell({ seen: [0], answers: [1, 0, 2], right: 3, completed: true });
+  heard.get("pageshow")({ persisted: true }); // Back, to a page that the browser kept
+  lms.tell({ ...done, right: 3 });
   assert.equal(values["cmi.core.score.raw"], "100");
   assert.deepEqual(calls.slice(4), ["initialize", "commit"]);
 });
@@ -94,11 +76,9 @@ test("an opened lesson stays completed, and what is no progress is no progress",
 test("the page that embeds it hears of it where its site was named, and nobody else does", () => {
   const progress = { seen: [0], answers: [1], right: 1, completed: true };
   for (const sites of [[], ["https://a.example"], ["https://a.example", "https://b.example:8443"]]) {
-    const { here } = inside({});
-    new Lms(here, sites).tell(progress);
-    assert.deepEqual(here.told, sites.map((site) => [{ type: "specviz-lesson", ...progress }, site]));
-    const { here: alone } = inside();
-    new Lms(alone, sites).tell(progress);
+    const [framed, alone] = [inside({}).here, inside().here];
+    for (const here of [framed, alone]) new Lms(here, sites).tell(progress);
+    assert.deepEqual(framed.told, sites.map((site) => [{ type: "specviz-lesson", ...progress }, site]));
     assert.deepEqual(alone.told, []);
   }
 });

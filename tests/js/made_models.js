@@ -1,31 +1,22 @@
-// The bundled models in node, and an engine with a port that keeps what it is sent.
+// The bundled models in node.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { loadModel } from "../../assets/browser/engine/models.js";
 
-const MODELS = new URL("../../assets/models/", import.meta.url);
+const ASSETS = new URL("../../assets/", import.meta.url);
+const json = (path) => JSON.parse(readFileSync(new URL(path, ASSETS), "utf-8"));
 
-/** @param {string} name */
 export function filesOf(name) {
-  const [config, tokenizer] = ["config.json", "tokenizer.json"].map((file) => JSON.parse(readFileSync(new URL(`${name}/${file}`, MODELS), "utf-8")));
-  const weights = readFileSync(new URL(`${name}/model.safetensors`, MODELS));
+  const [config, tokenizer] = ["config", "tokenizer"].map((file) => json(`models/${name}/${file}.json`));
+  const weights = readFileSync(new URL(`models/${name}/model.safetensors`, ASSETS));
   const sha256 = createHash("sha256").update(weights).digest("hex");
-  return { config, tokenizer, sha256, weights: /** @type {ArrayBuffer} */ (weights.buffer.slice(weights.byteOffset, weights.byteOffset + weights.length)) };
+  return { config, tokenizer, sha256, weights: weights.buffer.slice(weights.byteOffset, weights.byteOffset + weights.length) };
 }
 
-/** @param {string} name */
-export function loaded(name) {
-  return loadModel(name, filesOf(name), () => {});
-}
-
-/** @returns {import("../../assets/browser/dist/payloads.js").DecodeSettings} */
-export function settingsOf(changed = {}) {
-  const first = JSON.parse(readFileSync(new URL("../traces/first.json", MODELS), "utf-8"));
-  return { ...first.settings, ...changed };
-}
+export const loaded = (name) => loadModel(name, filesOf(name), () => {});
 
 /** The trace of the first screen, which PyTorch made. */
-export function firstTrace() {
-  return JSON.parse(readFileSync(new URL("../traces/first.json", MODELS), "utf-8"));
-}
+export const firstTrace = () => json("traces/first.json");
+
+export const settingsOf = (changed = {}) => ({ ...firstTrace().settings, ...changed });

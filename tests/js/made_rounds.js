@@ -1,124 +1,85 @@
-// Rounds and runs for tests, written in a few letters.
+// @ts-check
+// Rounds and runs for tests, written in a few letters; what the stage makes of a run; and rounds under load.
 
-/** @import { DraftGuesses, DraftedToken, EmittedToken, MethodPayload, Round, SentRun, Status, Trace } from "../../assets/browser/dist/payloads.js" */
+import { readFileSync } from "node:fs";
+import { roundOf as loadRound } from "../../assets/browser/roofline/model.js";
+import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
+
+/** @import { Autoregressive, DraftGuesses, DraftedToken, EmittedToken, MethodPayload, ModelShape, PublishedMachine, Round, SentRun, SentStage, StageState, Status, Trace } from "../../assets/browser/dist/payloads.js" */
+
+export const HOSTILE = "<script>alert(1)</script>&\"'";
 
 /** @type {Record<string, Status>} */
 const WORDS = { a: "accepted", r: "rejected", d: "discarded", n: "not taken" };
 
 /** @type {MethodPayload} */
 export const MODEL = {
-  kind: "model",
-  by_hand: false,
-  at_once: false,
-  sees_state: false,
-  title: "",
-  gives: "The draft gave it",
-  certain: "",
-  subject: "the draft",
-  several: false,
-  proposes: "",
-  nothing: "Nothing is drafted.",
+  kind: "model", by_hand: false, at_once: false, sees_state: false, several: false,
+  title: "", gives: "The draft gave it", certain: "", subject: "the draft", proposes: "", nothing: "Nothing is drafted.",
 };
 
-/**
- * @param {number} id
- * @param {string} letter of its status
- * @returns {DraftedToken}
- */
-export function drafted(id, letter, text = `t${id}`) {
-  return { id, text, status: WORDS[letter], target_prob: null, draft_prob: null, accept_prob: null, u: null, candidates: [] };
-}
+/** `letter`: of its status. @type {(id: number, letter: string, text?: string) => DraftedToken} */
+export const drafted = (id, letter, text = `t${id}`) =>
+  ({ id, text, status: WORDS[letter], target_prob: null, draft_prob: null, accept_prob: null, u: null, candidates: [] });
 
-/**
- * @param {EmittedToken["kind"]} kind
- * @returns {EmittedToken}
- */
-export function emitted(kind, id = 99, text = "x") {
-  return { kind, id: kind === "none" ? null : id, text: kind === "none" ? "" : text, target_prob: null, candidates: [], residual_top: [] };
-}
+/** @type {(kind: EmittedToken["kind"], id?: number, text?: string) => EmittedToken} */
+export const emitted = (kind, id = 99, text = "x") =>
+  ({ kind, id: kind === "none" ? null : id, text: kind === "none" ? "" : text, target_prob: null, candidates: [], residual_top: [] });
 
-/**
- * A round from its statuses' initials: a(ccepted), r(ejected), d(iscarded); it takes 1, 4 and 0.5 seconds.
- * @param {string} statuses
- * @param {EmittedToken["kind"]} kind
- * @returns {Round}
- */
-export function roundOf(statuses, kind = "correction") {
-  return {
-    index: 0,
-    draft_seconds: 1,
-    verify_seconds: 4,
-    overhead_seconds: 0.5,
-    drafted: [...statuses].map((letter, i) => drafted(i, letter)),
-    emitted: emitted(kind),
-  };
-}
+/** Statuses: a(ccepted), r(ejected), d(iscarded). It takes 1, 4 and 0.5 seconds. @type {(statuses: string, kind?: EmittedToken["kind"]) => Round} */
+export const roundOf = (statuses, kind = "correction") => ({
+  index: 0, draft_seconds: 1, verify_seconds: 4, overhead_seconds: 0.5,
+  drafted: [...statuses].map((letter, i) => drafted(i, letter)), emitted: emitted(kind),
+});
 
-/**
- * A round whose draft is a tree: each guess's status and parent, as in "r-1 a-1 n0"; n: not taken.
- * @param {string} nodes
- * @param {EmittedToken["kind"]} kind
- * @returns {Round}
- */
-export function treeRound(nodes, kind) {
-  const guesses = nodes.split(" ").map((node, i) => ({ ...drafted(i, node[0]), parent: Number(node.slice(1)) }));
-  return { ...roundOf("", kind), drafted: guesses };
-}
+/** Its draft is a tree: each guess's status and parent, as in "r-1 a-1 n0"; n: not taken. @type {(nodes: string, kind: EmittedToken["kind"]) => Round} */
+export const treeRound = (nodes, kind) =>
+  ({ ...roundOf("", kind), drafted: nodes.split(" ").map((node, i) => ({ ...drafted(i, node[0]), parent: Number(node.slice(1)) })) });
 
-/**
- * @param {Round[]} rounds
- * @param {Partial<Trace>} [more]
- * @returns {Trace}
- */
-export function traceOf(rounds, more = {}) {
-  const drafter = { kind: "model", name: "small", parameters: 1, dtype: "float32", weights_hash: "", forward: null };
-  return {
-    schema: 2,
-    created: "2026-01-01T00:00:00+00:00",
-    recorded_on: { machine: "a machine", torch: "", transformers: "", threads: 1 },
-    target: { name: "big", parameters: 2, dtype: "float32", weights_hash: "", forward: null },
-    drafter,
-    settings: {
-      max_new_tokens: 64,
-      draft_length: 4,
-      temperature: 0,
-      top_k: null,
-      top_p: null,
-      seed: 0,
-      stop_at_eos: true,
-      draft_schedule: "fixed",
-      draft_sampling: "sample",
-      verification: "token",
-      tree: null,
-      prompt_format: "raw",
-    },
-    prompt: { text: "", token_ids: [], tokens: ["Once"] },
-    prefill_seconds: { target: 0, draft: 0 },
-    rounds,
-    autoregressive: null,
-    output: { token_ids: [], text: "", stopped_by: "length" },
-    ...more,
-  };
-}
+/** @type {(rounds: Round[], more?: Partial<Trace>) => Trace} */
+export const traceOf = (rounds, more = {}) => ({
+  schema: 2,
+  created: "2026-01-01T00:00:00+00:00",
+  recorded_on: { machine: "a machine", torch: "", transformers: "", threads: 1 },
+  target: { name: "big", parameters: 2, dtype: "float32", weights_hash: "", forward: null },
+  drafter: { kind: "model", name: "small", parameters: 1, dtype: "float32", weights_hash: "", forward: null },
+  settings: {
+    max_new_tokens: 64, draft_length: 4, temperature: 0, top_k: null, top_p: null, seed: 0, stop_at_eos: true,
+    draft_schedule: "fixed", draft_sampling: "sample", verification: "token", tree: null, prompt_format: "raw",
+  },
+  prompt: { text: "", token_ids: [], tokens: ["Once"] },
+  prefill_seconds: { target: 0, draft: 0 },
+  rounds,
+  autoregressive: null,
+  output: { token_ids: [], text: "", stopped_by: "length" },
+  ...more,
+});
 
-/**
- * @param {Trace} trace
- * @param {Partial<SentRun>} [more]
- * @returns {SentRun}
- */
-export function sentRun(trace, more = {}) {
-  return { trace, hidden: 0, method: MODEL, guesses: null, times: null, ...more };
-}
+/** The target alone, in so many steps. @type {(steps: number, seconds?: number) => Autoregressive} */
+export const alone = (steps, seconds = 2) => ({ seconds_per_token: Array(steps).fill(seconds), token_ids: [] });
 
-/**
- * What a draft would guess along an output.
- * @param {number[]} tokens the output
- * @param {number[] | null} guesses at each place
- * @param {number[][] | null} [proposals] from each place
- * @returns {DraftGuesses}
- */
+/** @type {(trace: Trace, more?: Partial<SentRun>) => SentRun} */
+export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, ...more });
+
+/** What a draft would guess along an output: at each place, or several from each. @type {(tokens: number[], guesses: number[] | null, proposals?: number[][] | null) => DraftGuesses} */
 export function guessesOf(tokens, guesses, proposals = null) {
   const drafter = /** @type {DraftGuesses["drafter"]} */ (traceOf([]).drafter);
   const pieces = Object.fromEntries([...tokens, ...(guesses ?? []), ...(proposals ?? []).flat()].map((id) => [id, ` ${id}`]));
   return { drafter, token_ids: tokens, guesses, proposals, pieces, exact: true, seconds: 0 };
 }
+
+/** A run as the stage holds it. @type {(rounds: Round[], more?: Partial<StageState>, trace?: Partial<Trace>) => { data: ReturnType<typeof drawnRun>, run: SentRun }} */
+export function shownRun(rounds, more = {}, trace = {}) {
+  const run = sentRun(traceOf(rounds, trace));
+  const state = { running: false, longest_draft: 16, phases: ["propose", "check", "judge"], badge: "recorded run", measured: "measured on a machine" };
+  const sent = { ...state, idle: "Waiting for the first round…", ...more, run };
+  return { data: drawnRun(/** @type {SentStage} */ (/** @type {unknown} */ (sent))), run };
+}
+
+/** The published machines and models. @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */
+export const LOAD = JSON.parse(readFileSync(new URL("../../assets/measured/machines.json", import.meta.url), "utf8"));
+export const DRAFT = { alpha: 0.7, length: 4, cost: 0.05 };
+
+/** A round of so many texts of so many tokens. */
+export const loadOf = (/** @type {number} */ batch, /** @type {number} */ context, { name } = LOAD.models[0], draft = DRAFT) =>
+  loadRound({ machine: "MI300X", model: name, batch, context, ...draft }, LOAD);

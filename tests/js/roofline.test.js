@@ -1,25 +1,16 @@
-// The lesson about latency and throughput: the formulas, on the published figures, and what is said of them.
+// The lesson about latency and throughput: the formulas, on the published figures. rendered.js has what is said of them.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { STOPS, parameters, pass, roundOf, tokensOfRound } from "../../assets/browser/roofline/model.js";
+import { STOPS, parameters, pass, tokensOfRound } from "../../assets/browser/roofline/model.js";
 import { scales } from "../../assets/browser/roofline/roof.js";
-import { filled, inMs, outcomeOf, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
+import { DRAFT, LOAD, loadOf as round } from "./made_rounds.js";
 
-/** @import { PublishedMachine, ModelShape } from "../../assets/browser/dist/payloads.js" */
-
-/** @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */
-const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/measured/machines.json", import.meta.url), "utf8"));
-const [dense, mixtral, qwen] = /** @type {[ModelShape, ModelShape, ModelShape]} */ (/** @type {unknown} */ (models));
-const machine = /** @type {PublishedMachine} */ (machines.find(({ short }) => short === "MI300X"));
-const DRAFT = { alpha: 0.7, length: 4, cost: 0.05 };
-const JUDGED = { neutral: 1.05, helps: "Helps", even: "About even", hurts: "Hurts" };
-const setting = (/** @type {number} */ batch, /** @type {number} */ context, shape = dense) => ({ machine, shape, batch, context });
-const round = (/** @type {number} */ batch, /** @type {number} */ context, { name } = dense, draft = DRAFT) =>
-  roundOf({ machine: "MI300X", model: name, batch, context, ...draft }, { machines, models });
-/** @type {(one: number, other: number, share?: number) => void} */
+const { machines, models } = LOAD;
+const [dense, mixtral, qwen] = models;
+const machine = machines.find(({ short }) => short === "MI300X");
+const setting = (batch, context, shape = dense) => ({ machine, shape, batch, context });
 const near = (one, other, share = 1e-9) => assert.ok(Math.abs(one - other) <= share * Math.abs(other), `${one} is not ${other}`);
 
 test("the shapes have as many weights as their makers say", () => {
@@ -28,14 +19,13 @@ test("the shapes have as many weights as their makers say", () => {
 });
 
 test("random routing touches so many different experts", () => {
-  const touched = (/** @type {ModelShape} */ shape, /** @type {number} */ tokens) => pass(setting(1, 512, shape), tokens).touched;
+  const touched = (shape, tokens) => pass(setting(1, 512, shape), tokens).touched;
   near(touched(mixtral, 1), 2);
   near(touched(mixtral, 5), 8 * (1 - 0.75 ** 5));
   assert.equal(touched(dense, 7), 1);
   near(touched(qwen, 10_000), 128);
-  let sum = 0; // drawn: each of five tokens takes two different ones of eight
-  const drawings = 20_000;
-  for (let i = 0, seed = 1; i < drawings; i += 1) {
+  let [sum, seed] = [0, 1]; // drawn: each of five tokens takes two different ones of eight
+  for (let drawing = 0; drawing < 20_000; drawing += 1) {
     const taken = new Set();
     for (let token = 0; token < 5; token += 1) {
       const left = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -46,7 +36,7 @@ test("random routing touches so many different experts", () => {
     }
     sum += taken.size;
   }
-  near(sum / drawings, touched(mixtral, 5), 0.01);
+  near(sum / 20_000, touched(mixtral, 5), 0.01);
 });
 
 test("a pass takes the longer time of its bytes and its arithmetic, for matrices and for attention", () => {
@@ -62,15 +52,12 @@ test("a pass takes the longer time of its bytes and its arithmetic, for matrices
   near(round(3, 1000).memory, 2 * parameters(dense) + caches.bytes);
 });
 
-test("the matrices do as many operations a byte as there are tokens in the pass, attention as many as share a cache", () => {
+test("matrices do as many operations a byte as there are tokens in the pass, attention as many as share a cache, experts far fewer", () => {
   for (const batch of [1, 16, 256]) {
     const { weights, caches } = pass(setting(batch, 2048), 5);
     near(weights.intensity, 5 * batch);
     near(caches.intensity, (5 * 32) / 8);
   }
-});
-
-test("with experts a small batch fetches other weights for each text, so its matrices gain far fewer operations a byte", () => {
   near(pass(setting(8, 512), 1).weights.intensity, 8);
   for (const shape of [mixtral, qwen]) assert.ok(pass(setting(8, 512, shape), 1).weights.intensity < 2.5);
 });
@@ -81,22 +68,16 @@ test("a check is a plain pass where the machine waits, and as many as it has tok
   for (const batch of STOPS.batch) assert.ok(round(batch, 512).growth >= 1);
 });
 
-test("what a batch changes: the gain of one text is lost in a large batch of short ones", () => {
-  const gains = STOPS.batch.map((batch) => round(batch, 512).speedup);
-  assert.ok(Number(gains[0]) > 2 && Number(gains.at(-1)) < 1);
-  assert.ok(gains.every((gain, i) => i === 0 || gain <= Number(gains[i - 1]) + 1e-9)); // never up again
-});
-
-test("why a long context brings it back: the share of attention grows, and a check fetches it once", () => {
+test("the gain of one text is lost in a large batch of short ones; a long context brings it back; experts change it", () => {
+  const gain = (batch, shape, context = 512) => round(batch, context, shape).speedup;
+  const gains = STOPS.batch.map((batch) => gain(batch));
+  assert.ok(gains[0] > 2 && gains.at(-1) < 1);
+  assert.ok(gains.every((each, i) => i === 0 || each <= gains[i - 1] + 1e-9)); // never up again
   const rounds = STOPS.context.map((context) => round(128, context));
-  assert.ok(rounds.every(({ speedup }, i) => i === 0 || speedup > Number(rounds[i - 1]?.speedup)));
+  assert.ok(rounds.every(({ speedup }, i) => i === 0 || speedup > rounds[i - 1].speedup));
   const [short, , long] = rounds.map(({ plain }) => plain.caches.seconds / plain.seconds);
-  assert.ok(Number(short) < 0.5 && Number(long) > 0.8);
-});
-
-test("why experts change it: one text loses, a medium batch gains, a large one less again", () => {
-  const gain = (/** @type {number} */ batch, shape = mixtral) => round(batch, 512, shape).speedup;
-  assert.ok(gain(1) < 1 && gain(32) > 2 && gain(512) < gain(32));
+  assert.ok(short < 0.5 && long > 0.8); // the share of attention grows, and a check fetches it once
+  assert.ok(gain(1, mixtral) < 1 && gain(32, mixtral) > 2 && gain(512, mixtral) < gain(32, mixtral));
   assert.ok(gain(1, qwen) < 1 && gain(64, qwen) > 2);
   const everyone = { ...qwen, experts: 1, active: 1 };
   near(pass(setting(1, 512, everyone), 5).seconds, pass(setting(1, 512, everyone), 1).seconds); // dense: nothing more to fetch
@@ -104,10 +85,9 @@ test("why experts change it: one text loses, a medium batch gains, a large one l
 
 test("a round writes 1 + α + … + α^γ tokens, and breaks even where it writes what it costs", () => {
   near(tokensOfRound(0.7, 4), 1 + 0.7 + 0.49 + 0.343 + 0.2401);
-  assert.equal(tokensOfRound(1, 4), 5);
-  assert.equal(tokensOfRound(0, 4), 1);
+  assert.deepEqual([tokensOfRound(1, 4), tokensOfRound(0, 4)], [5, 1]);
   const { needed, steps } = round(128, 512);
-  assert.ok(needed !== null && needed > 0 && needed < 1);
+  assert.ok(needed > 0 && needed < 1);
   near(tokensOfRound(needed, 4), steps);
   near(round(128, 512, dense, { ...DRAFT, alpha: needed }).speedup, 1);
   assert.equal(round(4096, 1, dense, { ...DRAFT, cost: 0.5 }).needed, null);
@@ -119,38 +99,12 @@ test("the roof has its corner where both times are equal, and every mark is on t
   for (const each of machines) {
     const { at, y } = scales(400, each);
     assert.deepEqual([at(1).y, at(1e6).y], [y(each.terabytes), y(each.teraflops)]);
-    for (const shape of models)
-      for (const batch of STOPS.batch)
-        for (const { intensity } of [1, 11].map((tokens) => pass({ machine: each, shape, batch, context: 512 }, tokens)).flatMap(({ weights, caches }) => [weights, caches])) {
-          const found = at(intensity);
-          assert.ok(found.x > 42 && found.x < 390 && found.y > 20 && found.y < 265, `${intensity}`);
-        }
+    const passes = models.flatMap((shape) => STOPS.batch.flatMap((batch) => [1, 11].map((tokens) => pass({ machine: each, shape, batch, context: 512 }, tokens))));
+    for (const { intensity } of passes.flatMap(({ weights, caches }) => [weights, caches])) {
+      const found = at(intensity);
+      assert.ok(found.x > 42 && found.x < 390 && found.y > 20 && found.y < 265, `${intensity}`);
+    }
   }
-});
-
-const SENTENCES = /** @type {Record<string, string>} */ ({
-  headline: "{word}, {times}", verdict: "{check} for {tokens}, {round} for {written}.", above: "above {needed}", always: "always", never: "never",
-  free: "free.", experts: "{more_experts} experts, not {experts}.", busy: "{all} tokens.", caches: "{share} attention.", speeds: "{alone}", memory: "{memory}",
-});
-
-test("the verdict has the words of the one judge, and the reasons fit it", () => {
-  const said = (/** @type {Parameters<typeof round>} */ ...given) => outcomeOf(round(...given), { sentences: SENTENCES, judged: JUDGED });
-  assert.deepEqual([1.06, 1.05, 1, 0.96, 0.95].map((ratio) => wordOf(ratio, JUDGED)), ["helps", "even", "even", "even", "hurts"]);
-  assert.match(said(1, 512).headline, /^Helps, 2\.\d\d×$/);
-  assert.match(said(256, 512).says, /^2.\d\d for 5, \d.\d\d for 2\.77\. above \d+\u00a0%$/);
-  assert.match(said(4096, 1, dense, { ...DRAFT, cost: 0.5 }).says, /never$/);
-  assert.match(said(1, 512, dense, { ...DRAFT, cost: 0 }).says, /always$/);
-  assert.equal(said(1, 512).why, "free.");
-  assert.match(said(256, 512).why, /^1,280 tokens\./);
-  assert.match(said(128, 8192).why, /640 tokens\. 90\u00a0% attention\.$/);
-  assert.match(said(1, 512, qwen).why, /35\.3 experts, not 8\.0\./);
-  assert.deepEqual([said(1, 512).memory, said(512, 131072).memory], ["", "8,812 GB"]);
-});
-
-test("figures are written as people read them, and an unknown name stays", () => {
-  assert.deepEqual([0.00001, 0.0031, 0.031, 1.5].map(inMs), ["0.01 ms", "3.1 ms", "31 ms", "1,500 ms"]);
-  assert.equal(filled("{a} of {b}", { a: "1" }), "1 of {b}");
-  assert.deepEqual([valueOf("alpha", 0.7, {}), valueOf("cost", 0.05, { steps: "passes" }), valueOf("batch", 1, { text: "text" })], ["70 %", "0.05 passes", "1 text"]);
 });
 
 test("a machine or a model that is not published is refused", () => {

@@ -6,12 +6,7 @@ import { clockIsCoarse, costsOf, roundSteps } from "../../assets/browser/live/ti
 import { reasonOf } from "../../assets/browser/live/reason.js";
 import { timedInWords } from "../../assets/browser/live/outcome.js";
 
-/**
- * A run of rounds with so many guesses, whose checks take so long; in milliseconds.
- * @param {Array<[number, number]>} rounds guesses and their check
- * @param {number[]} steps of the target alone
- * @returns {any}
- */
+/** A run of rounds with so many guesses, whose checks take so long; in milliseconds. */
 function run(rounds, steps) {
   const made = rounds.map(([guesses, check]) => ({
     drafted: Array.from({ length: guesses }, () => ({ status: "rejected" })), emitted: { kind: "correction" },
@@ -22,14 +17,14 @@ function run(rounds, steps) {
 }
 
 test("a short last round, timed once and slow, makes no estimate impossible", () => {
-  const rounds = /** @type {Array<[number, number]>} */ ([...new Array(12).fill([4, 22]), [3, 60]]);
+  const rounds = [...new Array(12).fill([4, 22]), [3, 60]];
   const costs = costsOf(run(rounds, new Array(40).fill(10)));
   assert.ok(costs);
   const estimates = Array.from({ length: 17 }, (_, guesses) => roundSteps(costs, guesses));
   for (const steps of estimates) assert.ok(steps >= 1, `${steps} steps`);
   assert.ok(estimates[16] > estimates[4]);
   const longest = costsOf(run([...rounds.slice(0, 12), [9, 900]], new Array(40).fill(10)));
-  assert.deepEqual([.../** @type {any} */ (longest).check.keys()], [5], "a size that was timed once says nothing");
+  assert.deepEqual([...longest.check.keys()], [5], "a size that was timed once says nothing");
 });
 
 test("a clock of whole milliseconds gives a mean, one digit, and the reason", () => {
@@ -39,7 +34,7 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   assert.match(timedInWords(coarse), /takes 2\.0 times as long as one token; a guess takes 0\.7\. The browser’s clock is coarse on purpose/);
   assert.ok(clockIsCoarse(run(new Array(12).fill([4, 33.3]), [16.7, 16.7, 33.3, 16.7])));
   const none = run(new Array(12).fill([4, 0]), new Array(40).fill(0));
-  assert.match(timedInWords({ ...none, rounds: none.rounds.map((/** @type {any} */ round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
+  assert.match(timedInWords({ ...none, rounds: none.rounds.map((round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
   assert.match(timedInWords(fine), /takes 2\.31 times as long as one token; a guess takes 0\.77\.$/);
@@ -55,7 +50,7 @@ test("a reason has no more digits than the clock gives, and a busy machine gives
   const looked = reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true });
   assert.match(looked, /above about 4\.7 tokens per target call \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
   autoregressive.alternating = true;
-  autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((/** @type {number} */ seconds, /** @type {number} */ i) => (i === 3 ? 0.5 : seconds));
+  autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((seconds, i) => (i === 3 ? 0.5 : seconds));
   assert.equal(timedInWords(coarse), "Timed on a browser: the machine was too busy to tell.");
 });
 
@@ -65,10 +60,10 @@ test("with a clock of whole milliseconds, what a round takes is near what it tak
   for (let machine = 0; machine < 40; machine += 1) {
     const [step, guess, check] = [1.2 + 4 * chance(), 0.05 + 0.25 * chance(), 2 * chance()];
     let now = 100 * chance();
-    const took = (/** @type {number} */ steps) => -Math.floor(now) + Math.floor((now += step * steps * (0.95 + 0.1 * chance())));
+    const took = (steps) => -Math.floor(now) + Math.floor((now += step * steps * (0.95 + 0.1 * chance())));
     const taken = new Array(20).fill(4).map((guesses) => ({ draft: took(guesses * guess), check: took(1 + check), plain: [took(1), took(1), took(1)] }));
     const made = run(taken.map((each) => [4, each.check]), taken.flatMap((each) => each.plain));
-    made.rounds.forEach((/** @type {any} */ round, /** @type {number} */ i) => (round.draft_seconds = taken[i].draft / 1000));
+    made.rounds.forEach((round, i) => (round.draft_seconds = taken[i].draft / 1000));
     const costs = costsOf(made);
     assert.ok(costs);
     for (const guesses of [1, 4, 8, 16]) {

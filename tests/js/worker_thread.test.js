@@ -4,54 +4,42 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { startThread } from "../../assets/browser/live/worker_thread.js";
 
-const clock = { setInterval, clearInterval };
-/** @type {Set<() => void>} */
+const before = { setInterval, clearInterval, revokeObjectURL: URL.revokeObjectURL };
 const timers = new Set();
-/** @type {any} */
-let worker;
-/** @type {any[]} */
-let heard = [];
-let deaths = 0;
+let worker, heard, deaths, given;
 
 beforeEach(() => {
   timers.clear();
-  Object.assign(globalThis, { setInterval: (/** @type {() => void} */ each) => timers.add(each) && each, clearInterval: (/** @type {() => void} */ each) => timers.delete(each) });
-  [heard, deaths] = [[], 0];
-  globalThis.Worker = /** @type {any} */ (class {
+  [heard, deaths, given] = [[], 0, []];
+  URL.revokeObjectURL = (address) => given.push(address);
+  Object.assign(globalThis, { setInterval: (each) => timers.add(each) && each, clearInterval: (each) => timers.delete(each) });
+  globalThis.Worker = class {
+    alive = true;
+    sent = [];
     constructor() {
-      Object.assign(this, { alive: true, sent: [] });
       worker = this;
     }
-
-    /** @param {{ kind: string }} message */
     postMessage(message) {
-      worker.sent.push(message);
-      if (worker.alive && message.kind === "ping") worker.onmessage({ data: { kind: "alive" } });
+      this.sent.push(message);
+      if (this.alive && message.kind === "ping") this.onmessage({ data: { kind: "alive" } });
     }
-
     terminate() {
-      worker.alive = false;
+      this.alive = false;
     }
-  });
+  };
 });
-after(() => Object.assign(globalThis, clock));
+after(() => {
+  Object.assign(globalThis, { setInterval: before.setInterval, clearInterval: before.clearInterval });
+  URL.revokeObjectURL = before.revokeObjectURL;
+});
 
 const started = () => startThread("", (message) => heard.push(message), () => (deaths += 1));
-const wait = (/** @type {number} */ times) => Array.from({ length: times }, () => timers.forEach((each) => each()));
+const wait = (times) => Array.from({ length: times }, () => timers.forEach((each) => each()));
 
 test("one that answers is never taken for dead, and its answers are nobody else's business", () => {
   started();
   wait(50);
   assert.deepEqual([deaths, heard, worker.sent.length], [0, [], 50]);
-});
-
-test("the address of its script is given back", () => {
-  const given = [];
-  const { revokeObjectURL } = URL;
-  URL.revokeObjectURL = (address) => given.push(address);
-  started().end();
-  URL.revokeObjectURL = revokeObjectURL;
-  assert.equal(given.length, 1);
 });
 
 test("one that was ended is noticed, once", () => {
@@ -72,13 +60,12 @@ test("any message says that it is alive", () => {
   assert.deepEqual([deaths, heard.length], [0, 20]);
 });
 
-test("an error ends it, and one that the page ends is not reported", () => {
+test("an error ends it; one that the page ends is not reported, and gives its script's address back", () => {
   started();
   worker.onerror({ preventDefault() {} });
   wait(50);
-  assert.equal(deaths, 1);
-  const other = started();
-  other.end();
+  assert.deepEqual([deaths, given.length], [1, 1]);
+  started().end();
   wait(50);
-  assert.equal(deaths, 1);
+  assert.deepEqual([deaths, given.length], [1, 2]);
 });

@@ -1,13 +1,15 @@
-"""What the browser tests share: screens, waiting until a page has settled, its width, and what axe-core says of it.
+"""What the browser tests share: screens, waiting until a page has settled, where its parts are, what axe-core says.
 
 axe comes with axe-playwright-python, a pinned development dependency. Nothing of it is committed.
 """
 
+import time
 from importlib import resources
 from typing import Any, Literal
 
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize
 
+PATIENCE = 120_000  # ms; far more than a page needs to show something, so that a busy machine fails no test
 DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -49,24 +51,28 @@ def wait_for_what_an_event_starts(page: Page) -> None:
     page.evaluate(TWO_FRAMES)
 
 
-def expect_no_sideways_scroll(page: Page) -> None:
-    """Neither the page nor the part of it that Streamlit scrolls is wider than the screen.
+def expect_no_scroll(page: Page, *sides: Literal["Width", "Height"]) -> None:
+    """Neither the page nor the part of it that Streamlit scrolls is larger than the screen.
 
     Waits, since a page that is being drawn may be too wide for a moment: a figure takes its width from its place.
     """
     page.wait_for_function(
-        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".every((box) => box === null || box.scrollWidth <= box.clientWidth)"
+        "(sides) => [document.documentElement, document.querySelector('[data-testid=stMain]')].every("
+        "(box) => box === null || sides.every((side) => box[`scroll${side}`] <= box[`client${side}`]))",
+        arg=sides,
     )
 
 
-def expect_all_in_sight(page: Page) -> None:
-    """Nothing scrolls: neither the page nor the part of it that Streamlit scrolls."""
-    expect_no_sideways_scroll(page)
-    page.wait_for_function(
-        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".every((box) => box === null || box.scrollHeight <= box.clientHeight)"
-    )
+def placed(*parts: Locator) -> list[FloatRect]:
+    """Where parts of a page are drawn, from a time in which none of them moved."""
+    before: list[FloatRect | None] = []
+    end = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < end:
+        found = [part.bounding_box() for part in parts]
+        if found == before and None not in found:
+            return [box for box in found if box]
+        before = found
+    raise AssertionError("a part is not drawn, or does not stand still")
 
 
 def violations_of(page: Page, *rules: str) -> list[str]:
