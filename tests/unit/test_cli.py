@@ -5,9 +5,9 @@ import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -18,37 +18,23 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz import __version__
 from specviz.cli import sweep, traces
-from specviz.cli.main import app
+from specviz.cli.main import app, main
 from specviz.cli.options import PROGRAM
-from specviz.cli.output import STYLES, chip, print_line, print_table, safe, status_line, visible
+from specviz.cli.output import STYLES, chip, print_line, print_table, print_trace, safe, status_line, visible
 from specviz.cli.sweep import comparison_json, print_comparison
 from specviz.cli.traces import print_costs
 from specviz.core.errors import NoNodeLeft
-from specviz.core.files import APP_FOLDER
 from specviz.core.metrics import Costs, Counts
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import ModelInfo, PrefillSeconds, dump_trace, parse_trace
+from specviz.core.trace import PrefillSeconds, dump_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.measure.paired import GreedyQuality, LogProbability, SampledQuality, SampledRepeat
 from specviz.models.downloads import Progress
-from tests.support.commands import (
-    HOSTILE,
-    MARKUP,
-    PAIR,
-    PROMPT,
-    SHORT,
-    Cli,
-    command_line,
-    hostile_trace,
-    parsed,
-)
+from tests.support.commands import HOSTILE, MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace, parsed
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.fake_trees import fake_tree_trace
-from tests.support.records import RECORDS
 from tests.unit.test_race import SETTINGS, lap
-
-TARGET = ModelInfo("a target", 7_500_000, "float32", "00")  # none that has a hash here
 
 
 @pytest.fixture
@@ -59,91 +45,54 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 # What is printed
 
 GREEDY = fake_trace(tokens=14, draft_length=3, greedy=True)
-RUNS = {
-    "a greedy run of a target that changed since": GREEDY,
-    "a sampled run that ends early": replace(fake_trace(tokens=30, eos=True), target=TARGET),
-    "a tree": replace(fake_tree_trace("3,2"), target=TARGET),
-    "the target alone": replace(GREEDY, target=TARGET, drafter=None, rounds=[]),
-    "hostile texts": hostile_trace(),
-}
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_saved_run_is_shown(name: str, run: Cli, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    file = tmp_path / "run.json"
-    file.write_text(dump_trace(RUNS[name]), encoding="utf-8")
-    status, shown, err = run("show", file)
-    assert (status, err) == (0, "")
-    assert shown.replace("a" * 300, "a × 300") == snapshot
-    assert {char for char in shown if not char.isprintable()} <= {"\n"}
-    assert parse_trace(run("show", file, "--json", "-")[1]) == RUNS[name]
-
-
-def test_a_record_of_another_system_is_shown_and_written(run: Cli, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    out = tmp_path / "trace.json"
-    status, shown, err = run("import", RECORDS / "vllm-0.29-chat.json", "--from", "vllm", "-o", out)
-    assert (status, err, shown.replace(str(out), "TRACE.json")) == (0, "", snapshot)
-    assert run("show", out)[1] == shown.partition("wrote ")[0]
-
-
 COSTS = Costs(0.2, 0.1, {1: 1.0, 4: 1.3, 5: 1.4}, 0.2)
 SAMPLED = {
     "draws": [SampledRepeat(4, Counts(3, 8, 5, 2, 1, 8), 7), SampledRepeat(5, Counts(4, 9, 3, 4, 2, 7), 9)],
     "quality": SampledQuality(LogProbability(-1.5, -2.0, -1.0), LogProbability(-1.25, -1.75, -0.5)),
 }
-COMPARISONS = {
-    "a win": lap(alone=[1.2, 1.1, 1.3], costs=COSTS),
-    "a loss": lap(ours=[1.6, 1.5, 1.7], costs=COSTS),
-    "two seeds": lap(
-        replace(SETTINGS, temperature=1.0, seed=4), ours=[0.5, 0.7], alone=[1.0, 0.9], costs=COSTS, **SAMPLED
-    ),
-    "one repeat on a busy machine": lap(ours=[0.4], alone=[1.2]),
-    "another text": lap(plain_ids=[0, 1, 2, 0, 8], quality=GreedyQuality(2, 0.01, lead=0.02, explained="unknown")),
+WARM = replace(SETTINGS, temperature=1.0, seed=4)
+TWO_SEEDS = lap(WARM, ours=[0.5, 0.7], alone=[1.0, 0.9], costs=COSTS, **SAMPLED)
+OTHER_TEXT = lap(plain_ids=[0, 1, 2, 0, 8], quality=GreedyQuality(2, 0.01, lead=0.02, explained="unknown"))
+TAKEN = {"float32": {"1": 0.0041, "5": 0.0062}, "bfloat16": {"1": 0.0029, "5": 0.0073}}
+INTERVALS = {"cost_ratio": (0.19, 0.24), "overhead": None, "verification": {1: (0.98, 1.02), 5: (1.3, 1.5)}}
+CALIBRATED = {
+    "step_seconds": 0.00412, "target_dtype": "float32", "cost_ratio": 0.213, "overhead": 0.047, "intervals": INTERVALS,
+    "verification": {1: 1.0, 5: 1.386}, "tree_verification": {4: 1.27, 20: 2.5},
+    "dtypes": {"target": {"reason": "one is faster", "seconds": TAKEN}, "draft": None},
+}  # fmt: skip
+PRINTED: dict[str, Callable[[], object]] = {
+    "a greedy run": partial(print_trace, GREEDY),
+    "a sampled run that ends early": partial(print_trace, fake_trace(tokens=30, eos=True)),
+    "a tree": partial(print_trace, fake_tree_trace("3,2")),
+    "the target alone": partial(print_trace, replace(GREEDY, drafter=None, rounds=[])),
+    "hostile texts": partial(print_trace, hostile_trace()),
+    "a win": partial(print_comparison, lap(alone=[1.2, 1.1, 1.3], costs=COSTS)),
+    "a loss": partial(print_comparison, lap(ours=[1.6, 1.5, 1.7], costs=COSTS)),
+    "one repeat on a busy machine": partial(print_comparison, lap(ours=[0.4], alone=[1.2])),
+    "two seeds": partial(print_comparison, TWO_SEEDS),
+    "another text": partial(print_comparison, OTHER_TEXT),
+    "costs": partial(print_costs, CALIBRATED),
+    "costs without trees": partial(print_costs, CALIBRATED | {"tree_verification": {}, "dtypes": {}}),
+    "models": partial(main, ["models"]),
 }
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_a_comparison_is_printed(name: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
-    print_comparison(COMPARISONS[name])
-    assert capsys.readouterr().out == snapshot
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    PRINTED[name]()
+    shown = capsys.readouterr().out
+    assert shown.replace("a" * 300, "a × 300") == snapshot
+    assert {char for char in shown if not char.isprintable()} <= {"\n"}
 
 
-def lines_of(found: Any, place: str = "") -> Iterator[str]:
-    """Each figure of some JSON on a line, short enough for every processor's last digits."""
-    if isinstance(found, dict):
-        for name, value in found.items():
-            yield from lines_of(value, f"{place}.{name}".removeprefix("."))
-    else:
-        yield f"{place}: {json.dumps(found)}"
-
-
-@pytest.mark.parametrize("name", ["two seeds", "another text"])
-def test_a_comparison_is_written(name: str, snapshot: SnapshotAssertion) -> None:
-    found = COMPARISONS[name]
-    found = replace(found, plain=replace(found.plain, prefill_seconds=PrefillSeconds(0.03, 0.0)))
-    written = json.loads(json.dumps(comparison_json(found)), parse_float=lambda digits: round(float(digits), 4))
-    assert "\n".join(lines_of(written)) == snapshot
-
-
-def test_costs_are_printed(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
-    seconds = {"float32": {"1": 0.0041, "5": 0.0062}, "bfloat16": {"1": 0.0029, "5": 0.0073}}
-    result = {
-        "step_seconds": 0.00412, "target_dtype": "float32", "cost_ratio": 0.213, "overhead": 0.047,
-        "verification": {1: 1.0, 5: 1.386}, "tree_verification": {4: 1.27, 20: 2.5},
-        "intervals": {"cost_ratio": (0.19, 0.24), "overhead": None, "verification": {1: (0.98, 1.02), 5: (1.3, 1.5)}},
-        "dtypes": {"target": {"reason": "one is faster", "seconds": seconds}, "draft": None},
-    }  # fmt: skip
-    print_costs(result)
-    print_costs(result | {"tree_verification": {}, "dtypes": {}})
-    assert capsys.readouterr().out == snapshot
-
-
-def test_the_models_are_listed(run: Cli, snapshot: SnapshotAssertion) -> None:
-    assert run("models") == (0, snapshot, "")
-    listed = json.loads(run("models", "--json", "-")[1])
-    assert listed.keys() == {"bundled", "heads", "catalogue", "pairs"}
-    [first, *_] = listed["pairs"]
-    assert {"float32": 4 * first["parameters"], "bfloat16": 2 * first["parameters"]} == first["memory_bytes"]
+@pytest.mark.parametrize("comparison", [TWO_SEEDS, OTHER_TEXT], ids=["two seeds", "another text"])
+def test_a_comparison_is_written(comparison: Any, snapshot: SnapshotAssertion) -> None:
+    plain = replace(comparison.plain, prefill_seconds=PrefillSeconds(0.03, 0.0))
+    text = json.dumps(comparison_json(replace(comparison, plain=plain)))
+    found = json.loads(text, parse_float=lambda digits: round(float(digits), 4))
+    parts = {name: found.pop(name) for name in ("autoregressive", "speculative", "all_seeds")}
+    flat = found | {f"{part}.{name}": value for part, its in parts.items() for name, value in its.items()}
+    assert "\n".join(f"{name}: {json.dumps(value)}" for name, value in flat.items()) == snapshot
 
 
 # Several prompts: rows as they would be measured
@@ -154,10 +103,11 @@ ROWS = [
     row_at("tales", 2, 0.75, 0.25, number=2, text_hash="2" * 8, identical=False),
     row_at("tales", 4, 0.5, 0.125, number=2, text_hash="2" * 8, temperature=1.0, identical=None),
 ]
+Compared = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def compared(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+def compared(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compared:
     """A comparison of two prompts that measures so many of `ROWS`, and then ends with `stop`."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "Once upon a time", "name": "mine"}\n{"prompt": 7}\n{"prompt": "One day"}\n')
@@ -176,10 +126,10 @@ def compared(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
 
 
 def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
-    compared: Callable[..., tuple[int, str, str]], tmp_path: Path, snapshot: SnapshotAssertion
+    compared: Compared, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     rows = tmp_path / "rows.csv"
-    assert compared("--csv", rows) == snapshot(name="printed")
+    assert compared("--csv", rows) == snapshot
     assert len(rows.read_text().splitlines()) == 1 + len(ROWS)
     assert compared("--csv", rows, rows=0)[1].startswith("Nothing left to measure: FOLDER/rows.csv holds all rows.\n")
     result = json.loads(compared("--json", "-")[1])
@@ -189,10 +139,10 @@ def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
 
 @pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2)])
 def test_what_ends_early_says_how_to_go_on(
-    stop: BaseException, status: int, compared: Callable[..., tuple[int, str, str]], tmp_path: Path
+    stop: BaseException, status: int, compared: Compared, tmp_path: Path
 ) -> None:
     saved = compared("--csv", tmp_path / "rows.csv", rows=3, stop=stop)
-    assert (saved[0], saved[1]) == (status, "")
+    assert saved[:2] == (status, "")
     assert saved[2].endswith("; FOLDER/rows.csv has 3 of 4 rows; the same command measures the rest.\n")
     assert "; nothing is saved: with --csv PATH every row is saved" in compared(rows=3, stop=stop)[2]
 
@@ -212,7 +162,7 @@ def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: 
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For what the test prints from now on."""
+    """A narrow one, for what the test prints from now on."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "20")
@@ -220,7 +170,7 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(stream, "isatty", lambda: True)
 
 
-def test_colour_is_for_terminals_only_and_steers_none(
+def test_a_terminal_gets_our_own_colours_alone_and_whole_lines(
     run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def shown() -> list[str]:
@@ -231,22 +181,18 @@ def test_colour_is_for_terminals_only_and_steers_none(
     on_a_terminal(monkeypatch)
     coloured = shown()
     assert coloured[0] == "\x1b[34m✓␣a␛[2J\x1b[0m"
-    monkeypatch.setenv("NO_COLOR", "1")
-    plain = shown()
-    assert [line[0] for line in plain] == [glyph for glyph, _ in STYLES.values()]
-    assert [re.sub(r"^\x1b\[[\d;]+m(.*)\x1b\[0m$", r"\1", line) for line in coloured] == plain
-    monkeypatch.delenv("NO_COLOR")
+    print_table(("name", "value"), [("a" * 30, 1.0)])
+    assert "a" * 30 + "  1.000\n" in capsys.readouterr().out
     file = tmp_path / "hostile.json"
     file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
     hostile = run("show", file)[1]
     assert hostile.count(MARKUP) >= 3
-    assert not re.search(r"\x1b(?!\[[\d;]*m)|\x1b\[31m", hostile), "nothing but our own colours"
-
-
-def test_nothing_is_cut_if_narrow(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    on_a_terminal(monkeypatch)
-    print_table(("name", "value"), [("a" * 30, 1.0)])
-    assert "a" * 30 + "  1.000\n" in capsys.readouterr().out
+    assert not re.search(r"\x1b(?!\[[\d;]*m)|\x1b\[31m", hostile)
+    assert "note: The weights of wren-nano on this machine differ from those in this trace." in hostile
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = shown()
+    assert [line[0] for line in plain] == [glyph for glyph, _ in STYLES.values()]
+    assert [re.sub(r"^\x1b\[[\d;]+m(.*)\x1b\[0m$", r"\1", line) for line in coloured] == plain
 
 
 def test_progress_is_one_line_of_a_terminal_or_lines_of_a_log(
@@ -257,12 +203,9 @@ def test_progress_is_one_line_of_a_terminal_or_lines_of_a_log(
             status.show(HOSTILE)
             status.show_download(Progress("a", 5_000_000, 20_000_000, 1, 3))
             status.note("a hint")
-        out, err = capsys.readouterr()
-        assert out == ""
-        return err
+        return capsys.readouterr().err
 
-    assert said(False) == ""
-    assert said(True) == f"progress: {safe(HOSTILE)}\n"
+    assert (said(False), said(True)) == ("", f"progress: {safe(HOSTILE)}\n")
     on_a_terminal(monkeypatch)
     shown = said(True)
     assert "note: a hint" in shown
@@ -281,41 +224,29 @@ def commands(group: Any, called: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{called}{name}", command
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
-
-
 def test_every_option_says_what_it_does_and_every_example_can_be_given() -> None:
-    silent = [f"{name} {option.name}" for name, each in COMMANDS.items() for option in each.params if not option.help]
+    found = dict(commands(typer.main.get_command(app)))
+    silent = [f"{name} {option.name}" for name, each in found.items() for option in each.params if not option.help]
     assert silent == []
-    assert len(COMMANDS) > 13
-    for name in COMMANDS.keys() - {"app"}:
-        _, _, listed = COMMANDS[name].epilog.partition("examples:\n")
+    assert len(found) > 13
+    for name in found.keys() - {"app"}:
+        _, _, listed = found[name].epilog.partition("examples:\n")
         assert listed, f"{name} has no examples"
         for example in listed.splitlines():
             assert example.startswith(f"  {PROGRAM} {name}")
             parsed(example.removeprefix(f"  {PROGRAM} "))
 
 
-def test_several_workloads_after_one_option_and_each_with_its_own() -> None:
-    """As in README, and as Typer reads them."""
-    pair, names = "sweep --target t --draft d", ["story", "copy", "code"]
-    assert parsed(f"{pair} --workload story copy --workload code --csv x.csv")["workload"] == names
-    assert parsed(f"bench --workload {' '.join(names)}")["workload"] == names
-
-
-def test_a_sweep_names_every_workload_those_of_chats_too(run: Cli) -> None:
-    """Before: those of chats could be given, and nothing said so."""
+def test_a_sweep_takes_every_workload_and_names_it(run: Cli) -> None:
+    """Several after one option, as in README. Before: those of chats could be given, and nothing said so."""
+    names = [workload.name for workload in ALL_WORKLOADS]
+    given = f"--workload {names[0]} {names[1]} --workload {' '.join(names[2:])}"
+    assert parsed(f"sweep --target t --draft d {given} --csv x.csv")["workload"] == names
+    assert parsed(f"bench {given}")["workload"] == names
     refused = run("sweep", "--target", "wren-base", "--draft", "lookup", "--workload", "chats")
     helped = run("sweep", "--help")
     assert (refused[0], helped[0]) == (2, 0)
-    for workload in ALL_WORKLOADS:
-        assert all(re.search(rf"\b{workload.name}\b", said) for said in (refused[2], helped[1]))
-
-
-def test_the_version_is_that_of_the_project(run: Cli) -> None:
-    assert run("--version") == (0, f"specviz {__version__}\n", "")
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert project["version"] == __version__
+    assert all(re.search(rf"\b{name}\b", said) for name in names for said in (refused[2], helped[1]))
 
 
 SETTINGS_GIVEN = {
@@ -333,7 +264,8 @@ SETTINGS_GIVEN = {
 def test_options_become_settings(given: str, run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     load = Mock(side_effect=MemoryError)
     monkeypatch.setattr(traces, "load_pair", load)
-    assert run("run", *PAIR, *PROMPT, *shlex.split(given))[0] == 1, "nothing was loaded"
+    out_of_memory = "specviz: stopped before it was done: the memory is full.\n"
+    assert run("run", *PAIR, *PROMPT, *shlex.split(given)) == (1, "", out_of_memory)
     options, settings, _ = load.call_args.args
     assert settings == DecodeSettings(**SETTINGS_GIVEN[given])
     assert (options.target, options.draft, options.prompt) == ("wren-base", "wren-nano", "Once upon a time")
@@ -351,20 +283,10 @@ def test_streamlit_gets_the_app_the_address_and_the_port(
     command = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "serve.py"), *where]
     execute.assert_called_once_with(sys.executable, command)
     assert (tmp_path / "static").is_dir()
-    assert {"serve.py", "app.py", "pages"} <= {file.name for file in APP_FOLDER.iterdir()}
 
 
-# Errors that are no bad input: that is tests/bundled/test_cli_input.py
-
-
-@pytest.mark.parametrize(
-    ("error", "says"),
-    [
-        (RuntimeError("a\nstory\x1b of two lines"), "specviz: unexpected RuntimeError: a story␛ of two lines\n"),
-        (MemoryError(), "specviz: stopped before it was done: the memory is full.\n"),
-    ],
-    ids=["unexpected", "memory"],
-)
-def test_anything_else_is_status_1(run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str) -> None:
-    monkeypatch.setattr(traces, "read_trace", Mock(side_effect=error))
-    assert run("show", "x.json") == (1, "", says)
+def test_the_version_and_an_error_that_is_no_bad_input(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bad input: tests/bundled/test_cli_input.py."""
+    assert run("--version") == (0, f"specviz {__version__}\n", "")
+    monkeypatch.setattr(traces, "read_trace", Mock(side_effect=RuntimeError("a\nstory\x1b of two lines")))
+    assert run("show", "x.json") == (1, "", "specviz: unexpected RuntimeError: a story␛ of two lines\n")
