@@ -13,12 +13,12 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from benchmarks.serving import ROOT, served
 from benchmarks.timing import asked, here, report
 
-SIZE = {"width": 1280, "height": 720}
+SIZE: ViewportSize = {"width": 1280, "height": 720}
 DRAFTS = ("wren-small", "wren-mini")
 PLOTS = ("acceptance", "speedup", "lengths")
 SETTLED = 6.0  # seconds, in which what is loaded late has come, or the costs of a pair are measured

@@ -155,8 +155,8 @@ async def settle(server: Server) -> None:
 
 def held_to(what: str, measured: float | None, at_most: float) -> Part:
     """A figure beside its limit; one that could not be measured does not hold."""
-    shown = None if measured is None else round(measured, 3)
-    return {"what": what, "measured": shown, "at_most": at_most, "holds": shown is not None and measured <= at_most}
+    holds, shown = measured is not None and measured <= at_most, None if measured is None else round(measured, 3)
+    return {"what": what, "measured": shown, "at_most": at_most, "holds": holds}
 
 
 def in_time(measured: Part, at_most: float) -> list[Part]:

@@ -24,7 +24,7 @@ from specviz.models.loaded_model import Dtype, LoadedModel
 TARGET = "wren-base"
 CHAINS = ("wren-small", "wren-mini", "wren-nano", "prompt-lookup", "early-exit:3", "wren-eagle", "wren-medusa")
 BRANCHING = ("wren-nano", "wren-eagle", "wren-medusa")
-WAYS = [*product(CHAINS, range(1, 17)), *product(BRANCHING, ("4,2,1", "dynamic:12"))]
+WAYS: list[tuple[str, int | str]] = [*product(CHAINS, range(1, 17)), *product(BRANCHING, ("4,2,1", "dynamic:12"))]
 Case = tuple[str, tuple[str, int | str]]  # prompt; drafter and draft length or tree
 
 

@@ -23,7 +23,6 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import fmean, geometric_mean, median
 from typing import Any
@@ -70,7 +69,6 @@ SAMPLED: dict[str, dict[str, Any]] = {ARGMAX: {"draft_sampling": "argmax"}, BLOC
 ALSO_SAMPLED = tuple(f"{drafter}{how}" for drafter in ("wren-nano", "wren-eagle") for how in SAMPLED)
 DIGITS = 3
 WARM_UP_TOKENS = 8
-_rounded = partial(round, ndigits=DIGITS)
 
 
 def ways_of(method: str) -> list[MethodSetting]:
@@ -222,6 +220,10 @@ def costs(runs: Sequence[Runs]) -> RoundCosts:
 def _median(values: Iterable[float]) -> float | None:
     every = list(values)
     return _rounded(median(every)) if every else None
+
+
+def _rounded(value: float) -> float:
+    return round(value, DIGITS)
 
 
 if __name__ == "__main__":

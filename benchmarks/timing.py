@@ -12,7 +12,7 @@ from typing import Any
 from specviz.core.intervals import interval_of_ratios
 
 
-def asked(about: str | None, options: Mapping[str, Any]) -> argparse.Namespace:
+def asked(about: str | None, options: dict[str, Any]) -> argparse.Namespace:
     """What a program of this description was given; its result goes to `--out` too."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, options | {"--out": (str, None)})
