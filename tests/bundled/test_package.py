@@ -7,7 +7,6 @@ import re
 import site
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -36,14 +35,6 @@ def files(folder: str) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in found}
 
 
-def told(command: Sequence[object], folder: Path, search: Path | str) -> str:
-    """What a command prints in this folder, with Python's packages from there; it says nothing on standard error."""
-    environment = {**os.environ, "PYTHONPATH": str(search)}
-    done = subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     modules, assets, pages = files("specviz"), files("assets"), files("pages")
@@ -61,11 +52,18 @@ def test_an_installed_package_runs_outside_the_checkout(wheel: Path, tmp_path: P
     installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()
     ZipFile(wheel).extractall(installed)
-    run = [sys.executable, "-m", "specviz", "run", "--target", "wren-base", "--draft", "wren-nano"]
-    shown = told([*run, "--max-new-tokens", "8", "--prompt", "Once upon a time"], elsewhere, installed)
+
+    def python(*arguments: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(installed)}
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    pair = ["--target", "wren-base", "--draft", "wren-nano", "--max-new-tokens", "8"]
+    shown = python("-m", "specviz", "run", *pair, "--prompt", "Once upon a time")
     assert "Identical: both wrote the same 8 tokens." in shown
-    code = "from specviz.core.files import APP_FOLDER, ASSETS; print(APP_FOLDER, ASSETS)"
-    folders = told([sys.executable, "-c", code], elsewhere, installed).split()
+    folders = python("-c", "from specviz.core.files import APP_FOLDER, ASSETS; print(APP_FOLDER, ASSETS)").split()
     assert folders == [str(installed / "specviz/webapp"), str(installed / "specviz/assets")]
 
 
@@ -79,8 +77,11 @@ def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     made = subprocess.run(["make", f"VENV={venv}", f"{venv}/bin/specviz"], cwd=ROOT, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    show = [venv / "bin" / "specviz", "show", ROOT / "assets/traces/first.json"]
-    assert "wren-base" in told(show, tmp_path, os.pathsep.join(site.getsitepackages()))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(site.getsitepackages())}
+    run = [venv / "bin" / "specviz", "show", ROOT / "assets/traces/first.json"]
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "wren-base" in done.stdout
 
 
 SAID = {
