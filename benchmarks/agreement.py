@@ -1,119 +1,92 @@
 """Whether calibrated costs explain measured speedups: a run's own counts at these costs, against its own clock.
 
-    python -m benchmarks.agreement [--repeats 5] [--tokens 64] [--tries 3] [--clock wall] [--out FILE]
+    python -m benchmarks.agreement [--repeats 5] [--tokens 64] [--tries 3] [--out FILE]
 
 Three bundled pairs on the first prompt of each of the app's eight workloads; greedy, γ = 4, float32, one torch thread,
 always to the full length. In every repeat a pair is calibrated as the app does it, and runs every prompt with both
 decoders in turns, as on Watch. A repeat on a busy machine is measured again: the load average counts this program as
-one, so others are above it. The clock of the processor counts only the time that this program had a core; what others
-do to the caches and the memory stays in it.
+one, so others are above it.
 """
 
-import argparse
 import os
-import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
 import torch
 
 from benchmarks.quiet import steady_calibration
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, report
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import WORKLOADS
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, make_drafter
 from specviz.decoding.alternating import alternate
 from specviz.measure.compare import PairedRuns
-from specviz.models import pass_timing
-from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 
 PAIRS = (("wren-base", "wren-nano"), ("wren-base", "wren-mini"), ("wren-mini", "wren-nano"))
 DRAFT_LENGTH = 4
 BUSY = 1 + 1.5  # this program, and so much of others
-CLOCKS = {"wall": time.perf_counter, "processor": time.thread_time}
 
 
 @dataclass(slots=True)
 class Row:
     """One prompt of one pair: an entry for each repeat."""
 
-    target: str
-    draft: str
+    pair: tuple[str, str]
     prompt: str
     measured: list[float] = field(default_factory=list)
     modelled: list[float] = field(default_factory=list)
 
+    @property
+    def off_by(self) -> float:
+        return abs(median(self.modelled) / median(self.measured) - 1)
+
     def as_json(self) -> dict[str, Any]:
-        measured, modelled = median(self.measured), median(self.modelled)
-        figures = {"measured": measured, "modelled": modelled, "off_by": abs(modelled / measured - 1)}
-        each = {f"{name}_all": [round(one, 3) for one in getattr(self, name)] for name in ("measured", "modelled")}
-        return {"pair": f"{self.draft} → {self.target}", "prompt": self.prompt} | _rounded(figures) | each
+        figures = {"measured": median(self.measured), "modelled": median(self.modelled), "off_by": self.off_by}
+        each = {"measured_all": self.measured, "modelled_all": self.modelled}
+        return {"pair": " → ".join(reversed(self.pair)), "prompt": self.prompt} | _rounded(figures | each)
 
 
 def main() -> None:
-    options = _options()
+    options = asked(__doc__, {"--repeats": 5, "--tokens": 64, "--tries": 3})
     torch.set_num_threads(1)
-    for module in (autoregressive, speculative, pass_timing):
-        module.perf_counter = CLOCKS[options.clock]  # type: ignore[attr-defined]
-    rows, repeats = list[Row](), list[dict[str, Any]]()
-    for pair in PAIRS:
-        its = [Row(*pair, workload.prompts[0].name) for workload in WORKLOADS]
-        repeats += [_repeat(its, options.tokens, options.tries) for _ in range(options.repeats)]
-        rows += its
-    pairs = {
-        f"{draft} → {target}": [row for row in rows if (row.target, row.draft) == (target, draft)]
-        for target, draft in PAIRS
-    }
-    result: dict[str, Any] = {
-        "machine": asdict(describe_machine()),
-        "created": datetime.now(UTC).date().isoformat(),
-        "clock": options.clock,
+    rows = {pair: [Row(pair, workload.prompts[0].name) for workload in WORKLOADS] for pair in PAIRS}
+    repeats = [_repeat(rows[pair], options.tokens, options.tries) for pair in PAIRS for _ in range(options.repeats)]
+    every = [row for its in rows.values() for row in its]
+    ones = [abs(b / a - 1) for row in every for a, b in zip(row.measured, row.modelled, strict=True)]
+    found = {
         "tokens": options.tokens,
         "draft_length": DRAFT_LENGTH,
-        "off_by_median": _off_by(rows),
-        "off_by_median_of_one_run_and_one_calibration": _off_by_of_one(rows),
-        "off_by_median_of_pairs": {name: _off_by(its) for name, its in pairs.items()},
+        "off_by_median": round(median(row.off_by for row in every), 3),
+        "off_by_median_of_one_run_and_one_calibration": round(median(ones), 3),  # as a visitor meets them
         "repeats": repeats,
-        "rows": [row.as_json() for row in rows],
+        "rows": [row.as_json() for row in every],
     }
-    report(result, options.out)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--tries", type=int, default=3, help="of a repeat on a busy machine")
-    parser.add_argument("--clock", choices=CLOCKS, default="wall")
-    parser.add_argument("--out")
-    return parser.parse_args()
+    report(here() | found, options.out)
 
 
 def _repeat(rows: Sequence[Row], tokens: int, tries: int) -> dict[str, Any]:
     """Calibrate the pair and run its prompts; adds to the rows, and returns how busy the machine was."""
-    target = load_model(rows[0].target)
-    drafter = make_drafter(rows[0].draft, target)
+    target = load_model(rows[0].pair[0])
+    drafter = make_drafter(rows[0].pair[1], target)
     prompts = {each.name: each.text for workload in WORKLOADS for each in workload.prompts}
     attempts, quiet = 0, False
     while not quiet and attempts < tries:
         before = os.getloadavg()[0]
         costs = steady_calibration(target, drafter)
         traces = [_in_turns(target, drafter, prompts[row.prompt], tokens) for row in rows]
-        after = os.getloadavg()[0]
-        attempts, quiet = attempts + 1, max(before, after) <= BUSY
+        load = {"before": before, "after": os.getloadavg()[0]}
+        attempts, quiet = attempts + 1, max(load.values()) <= BUSY
     for row, trace in zip(rows, traces, strict=True):
         row.measured.append(speedup(trace) or 0.0)
         row.modelled.append(speedup_at(trace.rounds, costs.costs) or 0.0)
-    load = {"before": round(before, 2), "after": round(after, 2)}
     figures = {"step_ms": 1000 * costs.step_seconds, "c": costs.cost_ratio, "v5": costs.verification[5]}
-    pair = {"pair": f"{drafter.info.name} → {target.name}", "attempts": attempts, "load_average": load}
+    pair = {"pair": f"{drafter.info.name} → {target.name}", "attempts": attempts, "load_average": _rounded(load)}
     return pair | _rounded(figures | {"overhead": costs.overhead})
 
 
@@ -127,19 +100,11 @@ def _in_turns(target: LoadedModel, drafter: Drafter, prompt: str, tokens: int) -
     return replace(ours.trace(), autoregressive=plain.trace().autoregressive)
 
 
-def _off_by(rows: Sequence[Row]) -> float:
-    """The median over prompts; each one's medians over repeats are compared."""
-    return round(median(abs(median(row.modelled) / median(row.measured) - 1) for row in rows), 3)
-
-
-def _off_by_of_one(rows: Sequence[Row]) -> float:
-    """The same for a single run and the calibration just before it, as a visitor meets them."""
-    ones = [(a, b) for row in rows for a, b in zip(row.measured, row.modelled, strict=True)]
-    return round(median(abs(modelled / measured - 1) for measured, modelled in ones), 3)
-
-
-def _rounded(figures: dict[str, float]) -> dict[str, float]:
-    return {name: round(value, 3) for name, value in figures.items()}
+def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: [round(one, 3) for one in value] if isinstance(value, list) else round(value, 3)
+        for name, value in figures.items()
+    }
 
 
 if __name__ == "__main__":

@@ -1,49 +1,56 @@
-"""How fast the app reacts, measured in headless Chromium on this machine: first content and memory.
+"""How fast the app reacts, measured in headless Chromium on this machine: first content, memory, another draft.
 
     python -m benchmarks.app [--repeats 5] [--out FILE]
 
-Needs the development requirements and a Chromium (CHROMIUM= names one).
+Needs the development requirements and a Chromium (CHROMIUM= names one). A run of another draft is not in the run store:
+each measured change is decoded, by both decoders, 64 tokens.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from statistics import median
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from benchmarks.serving import ROOT, served
-from benchmarks.timing import report
-from specviz.models.devices import describe_machine
+from benchmarks.timing import asked, here, report
+
+SIZE: ViewportSize = {"width": 1280, "height": 720}
+DRAFTS = ("wren-small", "wren-mini")
+PLOTS = ("acceptance", "speedup", "lengths")
+SETTLED = 6.0  # seconds, in which what is loaded late has come, or the costs of a pair are measured
+LONG = 60_000  # ms
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    options = asked(__doc__, {"--repeats": 5})
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        first = [first_content(browser) for _ in range(options.repeats)]
+        texts, tokens = zip(*(first_content(browser) for _ in range(options.repeats)), strict=True)
         with served() as server:
             page = open_app(browser, server.url, "?view=full")
-            wait_for_engine(page)
+            page.get_by_role("button", name="Run again").click()  # so that models are loaded and warm
+            page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=LONG)
+            time.sleep(SETTLED)
             memory = server.memory()
+        with served() as server:
+            page = open_app(browser, server.url, "?view=simple")
+            first, points, whole = zip(*changes(page, options.repeats), strict=True)
         browser.close()
-    report(
-        {
-            "machine": describe_machine().machine,
-            "first_content_seconds": summary([one["text"] for one in first]),
-            "first_tokens_seconds": summary([one["tokens"] for one in first]),
-            "memory": memory,
-        },
-        options.out,
-    )
+    found = {
+        "first_content_seconds": texts,
+        "first_tokens_seconds": tokens,
+        "seconds_from_another_draft_to_its_first_rounds": first,
+        "seconds_from_another_draft_to_a_point_in_all_plots": points,
+        "seconds_from_another_draft_to_all_curves": whole,
+    }
+    report(here() | {name: summary(values) for name, values in found.items()} | {"memory": memory}, options.out)
 
 
-def summary(values: list[float]) -> dict[str, float]:
+def summary(values: tuple[float, ...]) -> dict[str, float]:
     return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
 
 
@@ -54,16 +61,16 @@ def chromium() -> str:
 
 
 def open_app(browser: Browser, url: str, query: str = "") -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page = browser.new_page(viewport=SIZE)
     page.goto(f"{url}/{query}", wait_until="commit")
     page.wait_for_selector(".stage .round .chip")
     return page
 
 
-def first_content(browser: Browser) -> dict[str, float]:
+def first_content(browser: Browser) -> tuple[float, float]:
     """Seconds from opening a fresh server to the first sentence and the first tokens on screen."""
     with served() as server:
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page = browser.new_page(viewport=SIZE)
         began = time.perf_counter()
         page.goto(server.url, wait_until="commit")
         page.wait_for_selector("[data-testid=stMarkdown]")
@@ -71,14 +78,41 @@ def first_content(browser: Browser) -> dict[str, float]:
         page.wait_for_selector(".stage .round .chip")
         tokens = time.perf_counter() - began
         page.close()
-    return {"text": text, "tokens": tokens}
+    return text, tokens
 
 
-def wait_for_engine(page: Page) -> None:
-    """One run to the end, so that models are loaded and warm."""
-    page.get_by_role("button", name="Run again").click()
-    page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=60_000)
-    time.sleep(6)  # the costs are being measured in the background
+def changes(page: Page, repeats: int) -> Iterator[tuple[float, float, float]]:
+    """Seconds of each change of the draft, see `choose`. A draft length is asked for once: no run is stored already."""
+    choose(page, DRAFTS[0])  # models are loaded, and the pair is calibrated
+    time.sleep(SETTLED)
+    for turn in range(repeats):
+        yield choose(page, DRAFTS[(turn + 1) % 2])
+        time.sleep(SETTLED)
+        before = page.locator(".stage").get_attribute("data-run")
+        page.get_by_role("button", name="One token more").click()
+        page.wait_for_selector(f".stage:not([data-run='{before}'])[data-done]", timeout=LONG)
+        time.sleep(SETTLED)
+
+
+def choose(page: Page, draft: str) -> tuple[float, float, float]:
+    """From the press on a draft in the menu to the first rounds of its run, to a point of it in each plot, to its end.
+
+    Only the end brings the curves over draft lengths: the draft's guesses along the whole output are known then.
+    """
+    page.get_by_label("Draft", exact=True).click()
+    option = page.get_by_role("option").filter(has_text=draft)
+    option.wait_for()
+    before = page.locator(".stage").get_attribute("data-run")
+    began = time.perf_counter()
+    option.click()
+    new = f".stage:not([data-run='{before}'])"
+    page.wait_for_selector(new, timeout=LONG)
+    first = time.perf_counter() - began
+    for plot in PLOTS:
+        page.wait_for_selector(f"{new} [data-figure={plot}] .plot .dot:not(.pale)", state="attached", timeout=LONG)
+    points = time.perf_counter() - began
+    page.wait_for_selector(f"{new}[data-done]", timeout=LONG)
+    return first, points, time.perf_counter() - began
 
 
 if __name__ == "__main__":

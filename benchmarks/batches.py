@@ -1,7 +1,7 @@
 """What speculation brings in batches of 1 to 16 texts, and what a check costs there.
 
     python -m benchmarks.batches [--target wren-base] [--draft wren-nano] [--batches 1 2 4 8 16] [--draft-lengths 1 2 4]
-        [--prompts 4] [--repeats 6] [--tokens 64] [--out assets/measured/batches.json]
+        [--prompts 4] [--repeats 6] [--new-tokens 64] [--out assets/measured/batches.json]
 
 The prompts are the app's own (`data/prompts/workloads.py`), the first few of each of four kinds, so that the texts of a
 batch are accepted at different rates. Every batch size decodes all of them, greedy and to the full length, by the
@@ -9,16 +9,12 @@ target alone and with each draft length in turn. One torch thread; decoding only
 ratios of the repeats, with its 95 % interval. It is measured twice: until the slowest text of each batch has ended, and
 while every text still writes, as on a server that gives a free place to the next text at once.
 
-`different` counts the texts whose token ids are not those of the target alone in the smallest batch. Only rounding can
-make them differ, where two tokens are nearly equally probable: passes of different sizes round differently.
-
 With `--clock processor` the times are what the one computing thread was given, so that other programs on a busy
 machine hardly count. Without it they are what a person waits.
 
 The app shows the file assets/measured/batches.json: When it helps, Learn and the Worksheet.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -28,9 +24,8 @@ import torch
 
 from benchmarks.batching.measuring import BatchPlan, measure_batches
 from benchmarks.quiet import quiet_machine
-from benchmarks.timing import report
+from benchmarks.timing import asked, report
 from specviz import load_model
-from specviz.data.measured.batches import CLOCK_NAMES
 from specviz.data.prompts.workloads import find_workload
 
 KINDS = ("story", "code", "structured", "prose")
@@ -38,16 +33,14 @@ KINDS = ("story", "code", "structured", "prose")
 
 def main() -> None:
     """Measure and print JSON; what is measured now goes to standard error."""
-    options = _options()
+    plan = BatchPlan()
+    given = {"--target": "wren-base", "--target-dtype": "float32", "--draft": "wren-nano", "--prompts": 4}
+    of_plan = ("batches", "draft_lengths", "new_tokens", "repeats", "pass_repeats", "clock")
+    values = {name: getattr(plan, name) for name in of_plan}
+    varied = {name: ([int], value) if isinstance(value, tuple) else value for name, value in values.items()}
+    options = asked(__doc__, given | {f"--{name.replace('_', '-')}": each for name, each in varied.items()})
     torch.set_num_threads(1)
-    plan = BatchPlan(
-        batches=tuple(options.batches),
-        draft_lengths=tuple(options.draft_lengths),
-        new_tokens=options.tokens,
-        repeats=options.repeats,
-        pass_repeats=options.pass_repeats,
-        clock=options.clock,
-    )
+    plan = BatchPlan(**{name: getattr(options, name) for name in of_plan})
     target, draft = load_model(options.target, options.target_dtype), load_model(options.draft)
     with quiet_machine(options.target, options.target_dtype) as quiet:
         study = measure_batches(target, draft, prompts(options.prompts), plan, lambda now: print(now, file=sys.stderr))
@@ -64,23 +57,6 @@ def prompts(each: int) -> dict[str, str | Sequence[int]]:
         assert workload is not None
         found |= {preset.name: preset.text for preset in workload.prompts[:each]}
     return found
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    plan = BatchPlan()
-    parser.add_argument("--target", default="wren-base")
-    parser.add_argument("--target-dtype", default="float32")
-    parser.add_argument("--draft", default="wren-nano")
-    parser.add_argument("--batches", type=int, nargs="+", default=plan.batches)
-    parser.add_argument("--draft-lengths", type=int, nargs="+", default=plan.draft_lengths)
-    parser.add_argument("--prompts", type=int, default=4, help="of each kind")
-    parser.add_argument("--tokens", type=int, default=plan.new_tokens, help="new tokens of each text")
-    parser.add_argument("--repeats", type=int, default=plan.repeats)
-    parser.add_argument("--pass-repeats", type=int, default=plan.pass_repeats)
-    parser.add_argument("--clock", choices=CLOCK_NAMES, default=plan.clock, help="processor: for a busy machine")
-    parser.add_argument("--out")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -12,15 +12,12 @@ with the 95 % interval over its prompts. The draft and the check of a round are 
 plain run; rounds without a guess count too.
 """
 
-import argparse
 from pathlib import Path
-from statistics import geometric_mean
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.timing import report
-from specviz.core.intervals import interval_of_ratios
+from benchmarks.timing import asked, mean_ratio, report
 from specviz.measure.sweep.table import read_frame
 
 VARIED = ("draft", "draft_length")
@@ -28,11 +25,7 @@ SAME = ("target", "target_dtype", "draft", "machine", "max_new_tokens", "draft_l
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=Path)
-    parser.add_argument("--times", action="store_true")
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    options = asked(__doc__, {"rows": Path, "--times": False})
     rows = read_frame(options.rows.read_bytes(), options.rows.name)
     settings = rows[[name for name in SAME if not (options.times and name in VARIED)]].drop_duplicates()
     assert len(settings) == 1, "the rows have one setting"
@@ -46,7 +39,7 @@ def times(rows: pd.DataFrame) -> dict[str, Any]:
     """Draft → draft length → its figures."""
     found: dict[str, Any] = {}
     for (draft, length), own in rows.groupby(["draft", "draft_length"], sort=False):
-        low, high = interval_of_ratios(own["speedup"].tolist())
+        speedup = mean_ratio(own["speedup"].tolist())
         as_plain = own["rounds"] * own["autoregressive_seconds"] / own["plain_tokens"]  # if each took a plain step
         found.setdefault(str(draft), {})[str(length)] = {
             "prompts": len(own),
@@ -55,8 +48,8 @@ def times(rows: pd.DataFrame) -> dict[str, Any]:
             "acceptance": round(float(own["accepted"].sum() / own["drafted"].sum()), 3),
             "draft": round(float((own["draft_seconds"] / as_plain).median()), 3),
             "check": round(float((own["verify_seconds"] / as_plain).median()), 3),
-            "speedup": round(geometric_mean(own["speedup"]), 3),
-            "interval": [round(low, 3), round(high, 3)],
+            "speedup": speedup["value"],
+            "interval": [speedup["low"], speedup["high"]],
         }
     return found
 

@@ -1,7 +1,7 @@
 """What a chat model accepts of a head on it, of prompt lookup, and of both: counts only, so no quiet machine is needed.
 
     make smollm2
-    python -m benchmarks.chat_head FOLDER [FOLDER ...] [--texts FILE] [--check] [--out FILE [--more]]
+    python -m benchmarks.chat_head [--heads FOLDER ...] [--texts FILE] [--check] [--out FILE [--more]]
 
 Each folder is a head, as `python -m training chat-head` stores it; the folders of one run are points of its training
 curve. The answers are greedy, so what a round accepts follows from the answer and the guesses at each place of it: no
@@ -14,7 +14,6 @@ prompts. The accepted share is that of all drafted guesses of a kind; `per_judge
 judged.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +25,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, report
 from specviz import DecodeSettings, PromptLookupDrafter, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
 from specviz.core.replay import DraftGuesses, replay
@@ -37,7 +36,6 @@ from specviz.decoding import HeadDrafter, LookupFirstDrafter
 from specviz.decoding.drafters.lookup_first import SHORTEST
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import VOCABULARY
-from specviz.models.devices import describe_machine
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel, chat_ids
@@ -64,28 +62,17 @@ class Answer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("heads", type=Path, nargs="*", metavar="FOLDER")
-    parser.add_argument("--texts", type=Path)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--more", action="store_true")
-    options = parser.parse_args()
+    given = {"--texts": (Path, None), "--check": False, "--threads": 1, "--more": False, "--heads": ([Path], [])}
+    options = asked(__doc__, given)
     torch.set_num_threads(options.threads)
     target = load_model(SMOLLM2)
     answers = stored_answers(target, options.texts)
-    about: dict[str, object] = {
-        "target": target.name,
-        "target_weights": target.info.weights_hash,
-        "target_dtype": target.info.dtype,
-        "machine": describe_machine().machine,
-    }
-    about |= {"prompts": PROMPTS, "max_new_tokens": TOKENS, "temperature": 0.0}
+    about: dict[str, object] = here() | {"target": target.name, "target_weights": target.info.weights_hash}
+    about |= {"target_dtype": target.info.dtype, "prompts": PROMPTS, "max_new_tokens": TOKENS, "temperature": 0.0}
     ways = {"lookup": summary(answers, [looked_up(target, answer, shortest=1) for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
     if options.more:
-        points += json.loads(options.out.read_text(encoding="utf-8"))["heads"]
+        points += json.loads(Path(options.out).read_text(encoding="utf-8"))["heads"]
     if options.check:
         about |= {"checked": check(options.heads[-1], target, answers, points[len(options.heads) - 1][BOTH])}
     report(about | ways | {"heads": sorted(points, key=lambda each: each["tokens_seen"])}, options.out)
@@ -118,10 +105,8 @@ def check(folder: Path, target: LoadedModel, answers: Sequence[Answer], expected
     traces = [speculative_decode(target, drafter, answer.prompt, settings, record=False) for answer in answers]
     same = sum(trace.output.token_ids == answer.output for trace, answer in zip(traces, answers, strict=True))
     found = _figures([count(trace.rounds) for trace in traces])
-    return {"draft_length": CHECKED, "answers": len(answers), "identical": same} | {
-        "decoded": found,
-        "replayed": expected[str(CHECKED)][ALL],
-    }
+    about = {"draft_length": CHECKED, "answers": len(answers), "identical": same}
+    return about | {"decoded": found, "replayed": expected[str(CHECKED)][ALL]}
 
 
 def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[str, Any]:

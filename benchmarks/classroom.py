@@ -1,27 +1,26 @@
 """A class on one server: how long each visitor waits, what the server uses, and whether anything is lost.
 
-    python -m benchmarks.classroom [PART ...] [--visitors 30] [--out benchmarks/results/classroom.json]
+    python -m benchmarks.classroom [--parts PART ...] [--visitors 30] [--out benchmarks/results/classroom.json]
 
     same     all open one link in the same second
     own      all open a link of their own in the same second
     lesson   each changes a setting every 20 seconds, out of step with the others
     idle     many look at the first screen and do nothing
 
-Without a part, all are played, in this order, on one fresh server. Next to what was measured stands what it is held to.
+Without `--parts`, all are played, in this order, on one fresh server. Next to a figure stands what it is held to.
 """
 
-import argparse
 import asyncio
 import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from benchmarks.serving import ROOT, HealthCheck, Server, served
-from benchmarks.timing import report
-from specviz.models.devices import describe_machine
+from benchmarks.timing import asked, here, report
 from tests.load.crowds import Part, crowd, observed, opens, rounded, spread, waits
 from tests.load.visitors import RunTimes, Visitor, run_link
 
@@ -42,48 +41,32 @@ class School:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--visitors", type=int, default=30)
-    parser.add_argument("--idle", type=int, default=100, help="visitors who do nothing")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long visitors look at a page")
-    parser.add_argument("--turn-seconds", type=float, default=20.0, help="between two changes of a visitor in a lesson")
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    given = {"--parts": ([str], [*PARTS]), "--visitors": 30, "--idle": 100, "--seconds": 60.0, "--turn-seconds": 20.0}
+    options = asked(__doc__, given)
     if unknown := set(options.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     load = os.getloadavg()
     with served() as server:
         played = asyncio.run(play(server, options))
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
-    about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
-    report(about | played, options.out)
+    report(here() | {"commit": commit, "load_average_before": rounded(load)} | played, options.out)
 
 
-async def play(server: Server, options: argparse.Namespace) -> dict[str, Part]:
+async def play(server: Server, options: Namespace) -> dict[str, Part]:
     """One visitor alone, then the chosen parts; what each has measured, by its name."""
     first = await crowd(server, 1, opens(1))  # the engine has started and loaded its models
     assert first.runs[0].whole is not None, first.errors
     alone = await one_alone(server)
-    school = School(
-        server,
-        options.visitors,
-        options.idle,
-        options.seconds,
-        options.turn_seconds,
-        alone["first_round_seconds"]["median"],
-    )
+    first_round = alone["first_round_seconds"]["median"]
+    school = School(server, options.visitors, options.idle, options.seconds, options.turn_seconds, first_round)
     played = {"alone": alone}
-    for name in options.parts or PARTS:
+    for name in options.parts:
         await settle(server)
         print(f"{name} ...", file=sys.stderr, flush=True)
         played[name] = await PARTS[name](school) | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
     most = max(part["memory"]["together_mb"] for name, part in played.items() if name != "alone")
     played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
     return played
-
-
-# ---- the parts
 
 
 async def one_alone(server: Server) -> Part:
@@ -151,15 +134,7 @@ async def idle(school: School) -> Part:
     }
 
 
-PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {
-    "same": same,
-    "own": own,
-    "lesson": lesson,
-    "idle": idle,
-}
-
-
-# ---- how they are measured
+PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {each.__name__: each for each in (same, own, lesson, idle)}
 
 
 async def all_at(place: asyncio.Barrier) -> None:
@@ -178,18 +153,10 @@ async def settle(server: Server) -> None:
             return
 
 
-# ---- limits
-
-
 def held_to(what: str, measured: float | None, at_most: float) -> Part:
     """A figure beside its limit; one that could not be measured does not hold."""
-    holds = measured is not None and measured <= at_most
-    return {
-        "what": what,
-        "measured": None if measured is None else round(measured, 3),
-        "at_most": at_most,
-        "holds": holds,
-    }
+    holds, shown = measured is not None and measured <= at_most, None if measured is None else round(measured, 3)
+    return {"what": what, "measured": shown, "at_most": at_most, "holds": holds}
 
 
 def in_time(measured: Part, at_most: float) -> list[Part]:

@@ -6,17 +6,15 @@ CORPUS is the folder that the models were trained on. Its last documents were he
 losses from this program's JSON: python -m scripts.write_cards.
 """
 
-import argparse
-from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, report
 from specviz.data.prompts.workloads import find_workload
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.devices import describe_machine
 from training.data import held_out_count, read_corpus, read_documents
 from training.report import held_out_losses
 from training.shapes import load_llama
@@ -27,28 +25,20 @@ PROMPT_TOKENS = 40
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--models", type=Path, default=MODELS_FOLDER, help="folder with the four models")
-    parser.add_argument("--cache", type=Path, help="file that stores the corpus as ids")
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    options = asked(__doc__, {"corpus": Path, "--models": MODELS_FOLDER, "--cache": (Path, None)})
     torch.set_num_threads(1)
-    found = losses(options.corpus, options.models, options.cache)
-    report({"machine": asdict(describe_machine()), "losses": found}, options.out)
+    domains = read_corpus(options.corpus, tokenizer_in(options.models / MODELS[0]), options.cache)
+    losses = {name: held_out_losses(load_llama(options.models / name), domains) for name in MODELS}
+    report(here() | {"losses": losses}, options.out)
 
 
-def losses(corpus: Path, models: Path, cache: Path | None) -> dict[str, dict[str, float]]:
-    """Held-out nats per token, by model and domain."""
-    tokenizer = Tokenizer.from_file(str(models / MODELS[0] / "tokenizer.json"))
-    domains = read_corpus(corpus, tokenizer, cache)
-    return {name: held_out_losses(load_llama(models / name), domains) for name in MODELS}
+def tokenizer_in(folder: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
 def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str, list[list[int]]]:
     """Token ids for each kind: workload prompts and beginnings of held-out documents, alternately."""
-    tokenizer = Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json"))
-    documents = read_documents(corpus)
+    tokenizer, documents = tokenizer_in(tokenizer_folder), read_documents(corpus)
     prompts: dict[str, list[list[int]]] = {}
     for kind, domain in DOMAINS.items():
         workload = find_workload(kind)
@@ -56,8 +46,8 @@ def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str,
         ours = [tokenizer.encode(preset.text).ids for preset in workload.prompts]
         held_out = documents[domain][-held_out_count(len(documents[domain])) :]
         begun = [tokenizer.encode(text[:1000]).ids[:PROMPT_TOKENS] for text in held_out]
-        prompts[kind] = [ids for both in zip(ours, begun, strict=False) for ids in both][:wanted]
-        prompts[kind] += begun[len(ours) : len(ours) + wanted - len(prompts[kind])]
+        both = chain.from_iterable(zip(ours, begun, strict=False))
+        prompts[kind] = [*both, *begun[len(ours) :]][:wanted]
     return prompts
 
 

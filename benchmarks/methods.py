@@ -19,7 +19,7 @@ The page When it helps, docs/measurements.md (python -m scripts.write_measured_t
 (python -m scripts.write_cards) read the file. A run with the default options takes a little over an hour.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ import torch
 
 from benchmarks.held_out import find_prompts
 from benchmarks.quiet import quiet_machine
-from benchmarks.timing import report
+from benchmarks.timing import asked, chosen_on_others, report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import count, count_by_position
@@ -98,7 +98,10 @@ Prompts = Sequence[Sequence[Runs]]  # for each prompt every setting of one metho
 
 
 def main() -> None:
-    options = _options()
+    given: dict[str, Any] = {"corpus": Path, "--methods": ([str], None), "--prompts": 6, "--tokens": 48, "--repeats": 3}
+    options = asked(__doc__, given | {"--temperatures": ([float], [0.0, 1.0]), "--target-dtype": "float32"})
+    if options.prompts < 2:
+        raise SystemExit("--prompts must be at least 2: the setting of a prompt is chosen on the others.")
     torch.set_num_threads(1)
     target = load_model(TARGET, options.target_dtype)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
@@ -120,24 +123,8 @@ def main() -> None:
     report(asdict(found), options.out)
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--methods", nargs="+", help='drafters; or "DRAFTER tree", "argmax" or "block"')
-    parser.add_argument("--prompts", type=int, default=6, help="of each kind, at least 2")
-    parser.add_argument("--tokens", type=int, default=48)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--temperatures", type=float, nargs="+", default=[0.0, 1.0])
-    parser.add_argument("--target-dtype", default="float32")
-    parser.add_argument("--out")
-    options = parser.parse_args()
-    if options.prompts < 2:
-        parser.error("--prompts must be at least 2: the setting of a prompt is chosen on the others.")
-    return options
-
-
 def at_temperature(
-    target: LoadedModel, temperature: float, prompts: Mapping[str, list[list[int]]], options: argparse.Namespace
+    target: LoadedModel, temperature: float, prompts: Mapping[str, list[list[int]]], options: Namespace
 ) -> TemperatureFigures:
     """Every method on every prompt."""
     methods = options.methods or (*METHODS, *(ALSO_SAMPLED if temperature else ()))
@@ -155,11 +142,7 @@ def at_temperature(
 
 
 def measure(
-    target: LoadedModel,
-    drafters: Mapping[str, Drafter],
-    prompt: list[int],
-    temperature: float,
-    options: argparse.Namespace,
+    target: LoadedModel, drafters: Mapping[str, Drafter], prompt: list[int], temperature: float, options: Namespace
 ) -> dict[str, list[Runs]]:
     """Every setting of every method on one prompt, in turns after a short one to warm up."""
     runs = {name: [Runs() for _ in ways_of(name)] for name in drafters}
@@ -177,9 +160,8 @@ def measure(
                     found.rounds += rounds
                     if temperature or turn == 1:  # greedy turns are all the same
                         found.counted += rounds
-                    found.ratios.append(
-                        sum(plain.seconds_per_token) / sum(known_seconds(round.seconds) for round in rounds)
-                    )
+                    seconds = sum(known_seconds(round.seconds) for round in rounds)
+                    found.ratios.append(sum(plain.seconds_per_token) / seconds)
                     found.steps.append(median(plain.seconds_per_token))
     return runs
 
@@ -187,21 +169,12 @@ def measure(
 def described(name: str, kinds: Mapping[str, Prompts]) -> MeasuredMethod:
     """One method on each kind of text and on all together, where each prompt has the setting chosen for its kind."""
     ways = ways_of(name)
-    chosen = {kind: chosen_settings(prompts) for kind, prompts in kinds.items()}
+    speedups = {kind: [[one.speedup for one in prompt] for prompt in its] for kind, its in kinds.items()}
+    chosen = {kind: chosen_on_others(each) for kind, each in speedups.items()}
     every = [prompt for prompts in kinds.values() for prompt in prompts]
     all_chosen = [place for kind in kinds for place in chosen[kind]]
     found = {kind: on_kind(ways, prompts, chosen[kind]) for kind, prompts in kinds.items()}
     return MeasuredMethod(name, {ALL: on_kind(ways, every, all_chosen)} | found)
-
-
-def chosen_settings(prompts: Prompts) -> list[int]:
-    """For each prompt the number of the setting that did best on the others: the highest geometric mean."""
-    numbers = range(len(prompts[0]))
-    chosen = []
-    for own in range(len(prompts)):
-        others = [*prompts[:own], *prompts[own + 1 :]]
-        chosen.append(max(numbers, key=lambda number: geometric_mean(other[number].speedup for other in others)))
-    return chosen
 
 
 def on_kind(ways: Sequence[MethodSetting], prompts: Prompts, chosen: Sequence[int]) -> KindFigures:
@@ -233,11 +206,12 @@ def costs(runs: Sequence[Runs]) -> RoundCosts:
     """What these rounds gave and cost."""
     counts = count([round for one in runs for round in one.counted])
     drafting = [(round, median(one.steps)) for one in runs for round in one.rounds if round.drafted]
+    drafted = [known_seconds(round.draft_seconds) / step for round, step in drafting]
     return RoundCosts(
         _rounded(counts.tokens_per_target_call or 0.0),
         _rounded(fmean(len(round.drafted) for round, _ in drafting)) if drafting else 0.0,
-        _median(known_seconds(round.draft_seconds) / round.depth / step for round, step in drafting),
-        _median(known_seconds(round.draft_seconds) / step for round, step in drafting),
+        _median(seconds / round.depth for seconds, (round, _) in zip(drafted, drafting, strict=True)),
+        _median(drafted),
         _median(known_seconds(round.verify_seconds) / step for round, step in drafting),
         _median(known_seconds(round.overhead_seconds) / step for round, step in drafting),
     )

@@ -15,21 +15,17 @@ with its quartiles. Ratios are taken within a turn: of a pass over five tokens t
 - rest: the whole less these three: norms, rotation, gates, and what one part does to the caches of another.
 """
 
-import argparse
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from statistics import geometric_mean, quantiles
+from dataclasses import replace
+from statistics import quantiles
 from time import thread_time
 
 import torch
 import torch.nn.functional as F
 
 from benchmarks.quiet import quiet_machine
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, mean_ratio, report
 from specviz import load_model
-from specviz.core.intervals import interval_of_ratios
-from specviz.models.devices import describe_machine
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import linear
 from specviz.models.loaded_model import Dtype
@@ -41,13 +37,7 @@ Part = Callable[[], object]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="wren-base")
-    parser.add_argument("--repeats", type=int, default=40, help="turns, after one to warm up")
-    parser.add_argument("--block", type=int, default=20, help="passes of a part in a turn")
-    parser.add_argument("--past", type=int, default=128, help="tokens in the cache")
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    options = asked(__doc__, {"--target": "wren-base", "--repeats": 40, "--block": 20, "--past": 128})
     torch.set_num_threads(1)
     models = {name: light(options.target, name) for name in FORMATS}
     parts = {
@@ -56,30 +46,19 @@ def main() -> None:
     with quiet_machine(options.target) as quiet, torch.inference_mode():
         turns = [{key: timed(each, options.block) for key, each in parts.items()} for _ in range(options.repeats + 1)]
     found = {key: [turn[key] for turn in turns[1:]] for key in parts}
-    report(
+    passes = [
         {
-            "machine": asdict(describe_machine()),
-            "created": datetime.now(UTC).date().isoformat(),
-            "quiet": quiet.said(),
-            "clock": "processor",
-            "target": options.target,
-            "weights": weights_of(models["float32"]),
-            "past": options.past,
-            "repeats": options.repeats,
-            "block": options.block,
-            "passes": [
-                {
-                    "dtype": name,
-                    "tokens": tokens,
-                    "ms": spread(found[name, tokens]),
-                    "ratio": ratio_of(found[name, tokens], found[name, 1]),
-                    "to_float32": ratio_of(found[name, tokens], found["float32", tokens]),
-                }
-                for name, tokens in parts
-            ],
-        },
-        options.out,
-    )
+            "dtype": name,
+            "tokens": tokens,
+            "ms": spread(found[name, tokens]),
+            "ratio": ratio_of(found[name, tokens], found[name, 1]),
+            "to_float32": ratio_of(found[name, tokens], found["float32", tokens]),
+        }
+        for name, tokens in parts
+    ]
+    about = {"quiet": quiet.said(), "clock": "processor", "weights": weights_of(models["float32"])}
+    said = {name: getattr(options, name) for name in ("target", "past", "repeats", "block")}
+    report(here() | about | said | {"passes": passes}, options.out)
 
 
 def light(name: str, dtype: Dtype) -> Llama:
@@ -210,9 +189,7 @@ def spread(turns: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
 def ratio_of(one: list[dict[str, float]], other: list[dict[str, float]]) -> dict[str, float]:
     """One whole pass over another: the geometric mean of the turns, with its 95 % interval."""
-    ratios = [a["whole"] / b["whole"] for a, b in zip(one, other, strict=True)]
-    value, (low, high) = geometric_mean(ratios), interval_of_ratios(ratios)
-    return {"value": round(value, 3), "low": round(low, 3), "high": round(high, 3)}
+    return mean_ratio([a["whole"] / b["whole"] for a, b in zip(one, other, strict=True)])
 
 
 if __name__ == "__main__":

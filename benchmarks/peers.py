@@ -15,15 +15,14 @@ texts and its rounds are compared with ours, and nothing is timed, so that the m
 does the same with llama.cpp, of which BUILD is the number of its build: the server does not know it.
 """
 
-import argparse
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import median
 from typing import Any
 
 import httpx2
@@ -34,12 +33,10 @@ from torch import Tensor
 from benchmarks.held_out import find_prompts
 from benchmarks.quiet import quiet_machine
 from benchmarks.serving import free_port
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, mean_ratio, report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
-from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 from specviz.systems.fields import pieces_of
 from specviz.systems.llama_cpp import steps_of
@@ -47,8 +44,6 @@ from specviz.systems.llama_cpp import steps_of
 TARGET, DRAFT = "wren-base", "wren-nano"
 SYSTEMS = ("ours", "transformers", "llama.cpp")
 PATIENCE = 60.0  # seconds for a server to start, and for an answer
-SAID = ("prompts", "repeats", "tokens", "draft_length")
-COUNTED = ("prompts", "tokens", "draft_length")  # what decides texts and rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,8 @@ class Pair:
 
     def speculative(self, prompt: list[int]) -> Answer:
         ids, seconds, rounds = self.rounds(prompt)
-        return Answer(ids, seconds, (sum(drafted for drafted, _ in rounds), sum(accepted for _, accepted in rounds)))
+        drafted, accepted = map(sum, zip(*rounds, strict=True))
+        return Answer(ids, seconds, (drafted, accepted))
 
     def rounds(self, prompt: list[int]) -> tuple[list[int], float, list[tuple[int, int]]]:
         """Ids, seconds, and the drafted and accepted tokens of each round after the first token."""
@@ -134,46 +130,31 @@ def _settings(tokens: int, draft_length: int = 1) -> DecodeSettings:
 
 
 def main() -> None:
-    options = _options()
+    given: dict[str, Any] = {"corpus": Path, "--prompts": 5, "--repeats": 3, "--tokens": 64, "--draft-length": 4}
+    options = asked(__doc__, given | {"--llama": (Path, None), "--rounds": (str, None), "--vllm": (str, None)})
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
     pair = Pair(load_model(TARGET, "float32"), load_model(DRAFT, "float32"), options.tokens, options.draft_length)
-    if options.vllm or options.rounds:
-        every = [ids for each in prompts.values() for ids in each]
-        if options.vllm:
-            counted = agreement_with_vllm(options.vllm, pair, every)
-        else:
-            counted = {"llama.cpp": options.rounds} | agreement_with_llama(options.llama, pair, every)
-        said = {name: getattr(options, name) for name in COUNTED} | {"target": TARGET, "draft": DRAFT}
-        return report({"machine": asdict(describe_machine()), "options": said} | counted, options.out)
+    every = [ids for each in prompts.values() for ids in each]
+    said = {name: getattr(options, name) for name in ("prompts", "tokens", "draft_length")}
+    said |= {"target": TARGET, "draft": DRAFT}
+    if options.vllm:
+        return report(here() | {"options": said} | agreement_with_vllm(options.vllm, pair, every), options.out)
+    if options.rounds:
+        counted = {"llama.cpp": options.rounds} | agreement_with_llama(options.llama, pair, every)
+        return report(here() | {"options": said} | counted, options.out)
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
         ways = ways_in_python(pair)
         for name, arguments in llama_arguments(options.llama, pair).items() if options.llama else ():
             ways[f"llama.cpp {name}"] = servers.enter_context(llama_way(options.llama, pair, arguments))
         turns = {kind: [take_turns(ways, ids, options.repeats) for ids in each] for kind, each in prompts.items()}
         quiet.servers = sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children())
-    result = {
-        "machine": asdict(describe_machine()),
-        "quiet": quiet.said(),
-        "options": {name: getattr(options, name) for name in SAID} | {"target": TARGET, "draft": DRAFT},
+    found = {
+        "options": said | {"repeats": options.repeats},
         "kinds": {kind: figures(each, options.tokens) for kind, each in turns.items()},
         "agreement": agreement([turn for each in turns.values() for turn in each]),
     }
-    report(result, options.out)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--prompts", type=int, default=5, help="of each kind")
-    parser.add_argument("--repeats", type=int, default=3, help="after one to warm up")
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--draft-length", type=int, default=4)
-    parser.add_argument("--llama", type=Path, help="folder with llama-server and the models as GGUF")
-    parser.add_argument("--rounds", metavar="BUILD", help="only compare the rounds with those of llama.cpp")
-    parser.add_argument("--vllm", help="address of a running server of the same pair")
-    parser.add_argument("--out")
-    return parser.parse_args()
+    return report(here() | {"quiet": quiet.said()} | found, options.out)
 
 
 def ways_in_python(pair: Pair) -> dict[str, Way]:
@@ -244,8 +225,8 @@ def ask_llama(client: httpx2.Client, tokens: int, prompt: list[int]) -> Answer:
 
 
 def asked_of_llama(prompt: list[int], tokens: int) -> dict[str, Any]:
-    asked = {"prompt": prompt, "n_predict": tokens, "temperature": 0, "ignore_eos": True}
-    return asked | {"cache_prompt": False, "return_tokens": True}
+    body = {"prompt": prompt, "n_predict": tokens, "temperature": 0, "ignore_eos": True}
+    return body | {"cache_prompt": False, "return_tokens": True}
 
 
 def take_turns(ways: Mapping[str, Way], prompt: list[int], repeats: int) -> dict[str, Answer]:
@@ -260,13 +241,13 @@ def figures(prompts: Sequence[Turn], tokens: int) -> dict[str, dict[str, Any]]:
     for system in SYSTEMS:
         if f"{system} plain" in prompts[0]:
             both = [(turn[f"{system} plain"].seconds, turn[f"{system} speculative"].seconds) for turn in prompts]
-            gains = [plain / speculative for plain, speculative in both]
+            gain = mean_ratio([plain / speculative for plain, speculative in both])
             plain_ms, speculative_ms = (1000 * median(each) / (tokens - 1) for each in zip(*both, strict=True))
             table[system] = {
                 "plain_ms": round(plain_ms, 3),
                 "speculative_ms": round(speculative_ms, 3),
-                "gain": round(geometric_mean(gains), 3),
-                "interval": [round(end, 3) for end in interval_of_ratios(gains)] if len(gains) > 1 else None,
+                "gain": gain["value"],
+                "interval": [gain["low"], gain["high"]],
             }
     return table
 
@@ -290,9 +271,9 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
     with httpx2.Client(base_url=url, timeout=PATIENCE) as client:
         version = client.get("/version").raise_for_status().json()["version"]
         for prompt in prompts:
-            asked = {"model": TARGET, "prompt": prompt, "max_tokens": pair.tokens, "temperature": 0}
-            asked |= {"ignore_eos": True, "return_token_ids": True}
-            told = client.post("/v1/completions", json=asked).raise_for_status().json()
+            body = {"model": TARGET, "prompt": prompt, "max_tokens": pair.tokens, "temperature": 0}
+            body |= {"ignore_eos": True, "return_token_ids": True}
+            told = client.post("/v1/completions", json=body).raise_for_status().json()
             steps = told["metrics"]["speculative_decoding"]
             ids, _, ours = pair.rounds(prompt)
             texts += told["choices"][0]["token_ids"] == ids
@@ -306,8 +287,8 @@ def agreement_with_llama(folder: Path, pair: Pair, prompts: list[list[int]]) -> 
     texts = rounds = 0
     with llama_server(folder, llama_arguments(folder, pair)["speculative"]) as client:
         for prompt in prompts:
-            asked = asked_of_llama(prompt, pair.tokens) | {"stream": True, "timings_per_token": True}
-            parts = pieces_of(client.post("/completion", json=asked).raise_for_status().content)
+            body = asked_of_llama(prompt, pair.tokens) | {"stream": True, "timings_per_token": True}
+            parts = pieces_of(client.post("/completion", json=body).raise_for_status().content)
             ids, _, ours = pair.rounds(prompt)
             # Its streams leave out ids of a character that several tokens write.
             texts += "".join(part.value["content"] for part in parts) == pair.target.tokenizer.decode(ids)

@@ -12,9 +12,7 @@ On a busy machine nothing is stored (`benchmarks/quiet.py`), and neither where r
 default options takes a few minutes.
 """
 
-import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,12 +21,13 @@ from typing import Any
 import torch
 
 from benchmarks.quiet import quiet_machine, steady_calibration
+from benchmarks.timing import asked
 from specviz import load_model
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs
 from specviz.data.measured.measured_methods import Quiet
-from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
+from specviz.data.measured.quiet_costs import FILE, MachineCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter
 from specviz.models.catalogue import bundled_models, stepping_heads
 from specviz.models.devices import describe_machine, processor
@@ -39,7 +38,8 @@ EARLY_EXITS = ("early-exit:1", "early-exit:2", "early-exit:4")  # those of the D
 
 
 def main() -> None:
-    options = _options()
+    given = {"--target": "wren-base", "--drafts": ([str], None), "--dtype": "float32", "--repeats": 2}
+    options = asked(__doc__, given)
     torch.set_num_threads(1)
     target = load_model(options.target, options.dtype)
     names = options.drafts or drafts_of(options.target)
@@ -59,20 +59,10 @@ def main() -> None:
         quiet=Quiet(**quiet.said()),
         drafts=found,
     )
-    store(here, options.out)
+    store(here, Path(options.out or FILE))
     for name, costs in found.items():
         check = said(costs.verification[5], costs.check_interval(5))
         print(f"{name}: c {said(costs.cost_ratio, costs.of_draft)}, v(5) {check}")
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="wren-base")
-    parser.add_argument("--drafts", nargs="+")
-    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
-    parser.add_argument("--repeats", type=int, default=2, help="calibrations of each draft")
-    parser.add_argument("--out", type=Path, default=FILE)
-    return parser.parse_args()
 
 
 def drafts_of(target: str) -> list[str]:
@@ -106,13 +96,8 @@ def store(here: MachineCosts, path: Path) -> None:
     """Write the file with this measurement in it."""
     others = read_quiet_costs(path).machines if path.exists() else []
     machines = [*(each for each in others if each.key != here.key), here]
-    path.write_text(as_text(QuietCosts(1, machines)))
-
-
-def as_text(found: QuietCosts) -> str:
-    """As JSON, a line for each machine."""
-    lines: Sequence[str] = [json.dumps(_shown(asdict(each))) for each in found.machines]
-    return f'{{"schema": {found.schema}, "machines": [\n' + ",\n".join(lines) + "\n]}\n"
+    lines = [json.dumps(_shown(asdict(each))) for each in machines]  # a line for each machine
+    path.write_text('{"schema": 1, "machines": [\n' + ",\n".join(lines) + "\n]}\n")
 
 
 def _shown(value: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from itertools import islice, product
 from math import log
+from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
@@ -22,7 +23,7 @@ import pandas as pd
 import torch
 
 from benchmarks.quiet import quiet_machine
-from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, MethodRun
+from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, per_call
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model, speculative_decode
 from specviz.cli.main import main as specviz
 from specviz.core.files import ASSETS, MEASURED
@@ -30,7 +31,7 @@ from specviz.core.metrics import count, repetition, speedup
 from specviz.core.replay import dump_draft_guesses
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.steps import result_of
-from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
+from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
 from specviz.data.lessons.story import tour_of
 from specviz.data.measured.first_run import FIRST, FIRST_GUESSES
@@ -93,47 +94,41 @@ def median_run(make: Callable[[], Trace]) -> Trace:
     return sorted(runs, key=lambda run: speedup(run) or 0.0)[(len(runs) - 1) // 2]
 
 
-def per_call(run: Trace) -> float:
-    """Tokens per target call."""
-    return count(run.rounds).tokens_per_target_call or 0.0
-
-
-def plain_steps(run: Trace) -> list[float | None]:
-    return list(run.autoregressive.seconds_per_token) if run.autoregressive else []
-
-
-def store_timed(target: str, runs: Mapping[str, Callable[[], Trace]]) -> None:
-    """Time these runs and write each to its file."""
+def timed(target: str, runs: Mapping[str, Callable[[], Trace]]) -> dict[str, Trace]:
+    """These runs on a quiet machine."""
     with quiet_machine(target) as quiet:
-        timed = {name: median_run(make) for name, make in runs.items()}
-        quiet.add_steps(step for run in timed.values() for step in plain_steps(run))
-    for name, run in timed.items():
-        (TRACES / f"{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
+        found = {name: make() for name, make in runs.items()}
+        plain = [run.autoregressive for run in found.values() if run.target.name == target]
+        quiet.add_steps(step for each in plain if each for step in each.seconds_per_token)
+    return found
+
+
+def store(runs: Mapping[str, Trace]) -> None:
+    for name, run in runs.items():
+        write(TRACES / f"{name}.json", dump_trace(slim(run)))
         print(f"{name}: {run.prompt.text[:40]!r}, {speedup(run) or 0:.2f} times", file=sys.stderr)
 
 
+def write(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+
+
 def slim(trace: Trace) -> Trace:
-    """The run with fewer candidates per position, for a small file."""
-    return replace(trace, rounds=[_slim_round(round) for round in trace.rounds])
+    """The run with fewer candidates per position and six digits of each chance, for a small file."""
 
-
-def _slim_round(round: Round) -> Round:
     def slim_token(token: DraftedToken) -> DraftedToken:
         return replace(token, candidates=[] if token.status == "discarded" else _few(token.candidates, token.id))
 
-    emitted: EmittedToken = round.emitted
-    top = sorted(emitted.residual_top, key=lambda c: -c.r)[:SAVED_CANDIDATES]
-    few, rounded = _few(emitted.candidates, emitted.id), [c._replace(r=round_(c.r)) for c in top]
-    return replace(
-        round,
-        drafted=[slim_token(token) for token in round.drafted],
-        emitted=replace(emitted, candidates=few, residual_top=rounded),
-    )
+    def slim_emitted(emitted: EmittedToken) -> EmittedToken:
+        top = sorted(emitted.residual_top, key=lambda c: -c.r)[:SAVED_CANDIDATES]
+        rounded = [c._replace(r=round(c.r, 6)) for c in top]
+        return replace(emitted, candidates=_few(emitted.candidates, emitted.id), residual_top=rounded)
 
-
-def round_(chance: float) -> float:
-    """Six digits are enough to draw."""
-    return round(chance, 6)
+    rounds = [
+        replace(each, drafted=[*map(slim_token, each.drafted)], emitted=slim_emitted(each.emitted))
+        for each in trace.rounds
+    ]
+    return replace(trace, rounds=rounds)
 
 
 def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
@@ -143,7 +138,7 @@ def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
     ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
     favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
     wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SAVED_CANDIDATES]
-    return [c._replace(p=round_(c.p), q=None if c.q is None else round_(c.q)) for c in wanted]
+    return [c._replace(p=round(c.p, 6), q=None if c.q is None else round(c.q, 6)) for c in wanted]
 
 
 # ---- the runs of the story
@@ -156,11 +151,8 @@ FIGURE_REPEATS = 2  # of each prompt of a figure, each with a seed of its own
 
 def record_story() -> None:
     """Runs with certain properties: a round that accepts some tokens and rejects one, a run that loses, ..."""
-    with quiet_machine() as quiet:
-        runs = {name: choose(name, candidates) for name, candidates in searches().items()}
-        quiet.add_steps(step for run in runs.values() if run.target.name == TARGET for step in plain_steps(run))
-    for name, run in runs.items():
-        (TRACES / f"story-{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
+    runs = {f"story-{name}": partial(choose, name, candidates) for name, candidates in searches().items()}
+    store(timed(TARGET, runs))
     record_figures()
 
 
@@ -185,13 +177,12 @@ def searches() -> dict[str, list[Tried]]:
 def choose(name: str, candidates: Sequence[Tried]) -> Trace:
     """The fitting run with the best score; the search stops after enough fitting ones."""
 
-    def runs() -> Iterator[Trace]:
-        for target, draft, preset, settings in candidates:
-            drafter = ModelDrafter(loaded(draft))
-            yield median_run(lambda: run_both(loaded(target), drafter, preset.text, settings))  # noqa: B023
-
+    made = (
+        median_run(partial(run_both, loaded(target), ModelDrafter(loaded(draft)), preset.text, settings))
+        for target, draft, preset, settings in candidates
+    )
     wanted = RECORDED_RUNS[name]
-    fitting = (trace for trace in runs() if wanted.fits(trace))
+    fitting = filter(wanted.fits, made)
     best = max(islice(fitting, wanted.enough), key=wanted.score, default=None)
     if best is None:
         sys.exit(f"No recorded run is {wanted.wanted}: widen the search for {name!r}.")
@@ -217,7 +208,7 @@ def record_figures() -> None:
         {name: len(found) for name, found in searches().items()},
         {name: sorted(map(_tokens_a_call, found)) for name, found in searches().items()},
     )
-    (MEASURED / "story.json").write_text(json.dumps(asdict(figures), indent=2) + "\n", encoding="utf-8")
+    write(MEASURED / "story.json", json.dumps(asdict(figures), indent=2) + "\n")
 
 
 def _tokens_a_call(tried: Tried) -> float:
@@ -274,22 +265,16 @@ def record_methods() -> None:
     """On the first prompt on which every run shows what it must. So the greedy ones write the same text."""
     target = loaded(TARGET)
     drafters = {name: make_drafter(run.draft, target, run.settings) for name, run in METHOD_RUNS.items()}
-
-    def fitting(name: str, run: MethodRun, preset: Preset) -> DecodeSettings | None:
-        seeds = (replace(run.settings, seed=seed) for seed in range(1 if run.settings.greedy else 6))
-        return next((one for one in seeds if run.fits(in_turns(target, drafters[name], preset, one))), None)
-
     for preset in presets("code", "story", "structured", "boilerplate", "copy", "prose"):
-        found = {name: fitting(name, run, preset) for name, run in METHOD_RUNS.items()}
-        chosen = {name: settings for name, settings in found.items() if settings}
-        if len(chosen) == len(found):
-            made = {name: _maker(target, drafters[name], preset, one) for name, one in chosen.items()}
-            return store_timed(TARGET, made)
+        makers: dict[str, Callable[[], Trace]] = {}
+        for name, run in METHOD_RUNS.items():
+            seeds = (replace(run.settings, seed=seed) for seed in range(1 if run.settings.greedy else 6))
+            each = (partial(in_turns, target, drafters[name], preset, settings) for settings in seeds)
+            if maker := next((make for make in each if run.fits(make())), None):
+                makers[name] = partial(median_run, maker)
+        if len(makers) == len(METHOD_RUNS):
+            return store(timed(TARGET, makers))
     sys.exit("No prompt has a run of every method that shows what it must.")
-
-
-def _maker(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Callable[[], Trace]:
-    return lambda: in_turns(target, drafter, preset, settings)
 
 
 def record_chat() -> None:
@@ -299,13 +284,12 @@ def record_chat() -> None:
     settings = DecodeSettings(max_new_tokens=64, draft_length=4, prompt_format="chat")
 
     def middle(kind: str) -> Preset:
-        found = sorted(
-            presets(kind), key=lambda preset: per_call(speculative_decode(target, drafter, preset.text, settings))
-        )
-        return found[(len(found) - 1) // 2]
+        calls = {each: per_call(speculative_decode(target, drafter, each.text, settings)) for each in presets(kind)}
+        return sorted(calls, key=calls.__getitem__)[(len(calls) - 1) // 2]
 
     kinds = {"chat-edit": "correct", "chat-story": "stories"}
-    store_timed(SMOLLM2, {name: _maker(target, drafter, middle(kind), settings) for name, kind in kinds.items()})
+    makers = {name: partial(in_turns, target, drafter, middle(kind), settings) for name, kind in kinds.items()}
+    store(timed(SMOLLM2, {name: partial(median_run, make) for name, make in makers.items()}))
 
 
 # ---- the run of the first screen
@@ -317,13 +301,12 @@ def record_first() -> None:
     median of its pair over all ten stories: chosen by what it shows, and not for a high speedup."""
     _, draft, preset = min(first_candidates(), key=lambda candidate: candidate[0])
     target, drafter = loaded(TARGET), ModelDrafter(loaded(draft))
-    with quiet_machine() as quiet:
-        trace = median_run(lambda: run_both(target, drafter, preset.text, DecodeSettings()))
-        quiet.add_steps(plain_steps(trace))
+    make = partial(run_both, target, drafter, preset.text, DecodeSettings())
+    trace = timed(TARGET, {"first": partial(median_run, make)})["first"]
     guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
     assert guesses is not None
-    FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
-    FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")
+    write(FIRST, dump_trace(trace) + "\n")
+    write(FIRST_GUESSES, dump_draft_guesses(guesses) + "\n")
 
 
 def first_candidates() -> Iterator[tuple[float, str, Preset]]:
@@ -348,7 +331,7 @@ def record_race() -> None:
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
     with quiet_machine():
         laps = list(items(Race(1, request, prompts, REPEATS)))
-    (TRACES / "race.json").write_text(dump_race(laps) + "\n", encoding="utf-8")
+    write(TRACES / "race.json", dump_race(laps) + "\n")
 
 
 def record_play() -> None:
@@ -357,7 +340,7 @@ def record_play() -> None:
     guess = "sandbox by the sea"
     [turn] = items(Play(1, RunRequest(prompt), GameRequest("guess", guess=guess)))
     saved = {"schema": 1, "prompt": prompt, "guess": guess, "turn": dump_turn(turn)}
-    (TRACES / "play.json").write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(TRACES / "play.json", json.dumps(saved, ensure_ascii=False) + "\n")
 
 
 def items(command: JobCommand) -> Iterable[Any]:
@@ -458,17 +441,10 @@ def record_sweep() -> None:
     working.replace(file)
 
 
-RECORDS: dict[str, Callable[[], None]] = {
-    "first": record_first,
-    "story": record_story,
-    "figures": record_figures,
-    "methods": record_methods,
-    "chat": record_chat,
-    "race": record_race,
-    "play": record_play,
-    "proof": record_proof,
-    "sweep": record_sweep,
-}
+RECORDS = {
+    each.__name__.removeprefix("record_"): each
+    for each in (record_first, record_story, record_figures, record_methods, record_chat, record_race, record_play)
+} | {"proof": record_proof, "sweep": record_sweep}
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ class MethodRun:
     """What one of the runs must be."""
 
     draft: str  # as a request names it
-    wanted: str  # what it shows, in words
-    fits: Callable[[Trace], bool]
+    wanted: str = "a run with accepted and rejected tokens"
+    fits: Callable[[Trace], bool] = lambda trace: {"accepted", "rejected"} <= _statuses(trace)
     changes: Mapping[str, Any] = field(default_factory=dict)  # of the settings
 
     @property
@@ -53,12 +53,6 @@ class MethodRun:
 def _same_text(trace: Trace) -> bool:
     """Whether the target alone wrote the same tokens."""
     return trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
-
-
-def _shows_a_round(trace: Trace) -> bool:
-    """Every kind of round, in a run that gains."""
-    gain = speedup(trace) or 0.0
-    return mixed_round(trace) is not None and full_round(trace) is not None and _same_text(trace) and gain > 1.05
 
 
 def _early(trace: Trace) -> float:
@@ -84,20 +78,24 @@ def _gain(trace: Trace) -> float:
     return speedup(trace) or 0.0
 
 
-def _per_call(trace: Trace) -> float:
+def per_call(trace: Trace) -> float:
     """Tokens per target call: exact, so that no lucky timing chooses a run."""
     return count(trace.rounds).tokens_per_target_call or 0.0
 
 
 RECORDED_RUNS = {
-    "round": RecordedRun("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
+    "round": RecordedRun(
+        "a run with a mixed round, a full round and the target's own text, that gains",
+        lambda t: bool(mixed_round(t) and full_round(t) and _same_text(t)) and _gain(t) > 1.05,
+        _early,
+    ),
     "pays": RecordedRun(
-        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and _same_text(t), _per_call
+        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and _same_text(t), per_call
     ),
     "no-gain": RecordedRun(
         "a run that loses because few drafted tokens are accepted",
         lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and _same_text(t) and len(t.rounds) > 3,
-        lambda t: -_per_call(t),
+        lambda t: -per_call(t),
     ),
     "costly": RecordedRun(
         "a run that loses although most drafted tokens are accepted",
@@ -110,13 +108,12 @@ RECORDED_RUNS = {
 }
 
 
-def _accepts_and_rejects(trace: Trace) -> bool:
-    statuses = {token.status for round in trace.rounds for token in round.drafted}
-    return {"accepted", "rejected"} <= statuses
+def _statuses(trace: Trace) -> set[str]:
+    return {token.status for round in trace.rounds for token in round.drafted}
 
 
 def _accepts(trace: Trace) -> bool:
-    return any(round.accepted for round in trace.rounds)
+    return "accepted" in _statuses(trace)
 
 
 def _part_of_a_draft(trace: Trace) -> bool:
@@ -137,28 +134,14 @@ def _saved_by_the_block(trace: Trace) -> bool:
     return any(t.u is not None and t.accept_prob is not None and t.u >= t.accept_prob for t in tokens)
 
 
+BRANCH, BLOCK = "the sibling of a rejected guess is accepted", "the block saves a token that alone would be rejected"
 METHOD_RUNS = {
-    "method-small-model": MethodRun("wren-nano", "a run with accepted and rejected tokens", _accepts_and_rejects),
+    "method-small-model": MethodRun("wren-nano"),
     "method-eagle": MethodRun("wren-eagle", "a run with a round of which a part is accepted", _part_of_a_draft),
-    "method-medusa": MethodRun("wren-medusa", "a run with accepted and rejected tokens", _accepts_and_rejects),
+    "method-medusa": MethodRun("wren-medusa"),
     "method-prompt-lookup": MethodRun(PROMPT_LOOKUP, "a run in which a copied token is accepted", _accepts),
     "method-early-exit": MethodRun("early-exit:4", "a run in which a token is accepted", _accepts),
-    "method-tree": MethodRun(
-        "wren-nano",
-        "a run in which the sibling of a rejected guess is accepted",
-        _takes_a_branch,
-        {"tree": TREE, "draft_length": TREE_DEPTH},
-    ),
-    "method-argmax": MethodRun(
-        "wren-nano",
-        "a run with accepted and rejected tokens",
-        _accepts_and_rejects,
-        {**SAMPLED, "draft_sampling": "argmax"},
-    ),
-    "method-block": MethodRun(
-        "wren-nano",
-        "a run in which the block saves a token that would have been rejected on its own",
-        _saved_by_the_block,
-        {**SAMPLED, "verification": "block"},
-    ),
+    "method-tree": MethodRun("wren-nano", BRANCH, _takes_a_branch, {"tree": TREE, "draft_length": TREE_DEPTH}),
+    "method-argmax": MethodRun("wren-nano", changes={**SAMPLED, "draft_sampling": "argmax"}),
+    "method-block": MethodRun("wren-nano", BLOCK, _saved_by_the_block, {**SAMPLED, "verification": "block"}),
 }

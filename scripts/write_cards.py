@@ -1,4 +1,4 @@
-"""Write the measured figures into the cards of the bundled models and heads: python -m scripts.write_cards
+"""Write the measured figures into the cards of the bundled models and heads: python -m scripts.write_cards [--check]
 
 It replaces the sections "Losses", "As a draft", "Training and acceptance" and "Samples". They are made from
 held_out.json and methods.json in benchmarks/results, from what trainings logged, and from the models. All other
@@ -7,21 +7,30 @@ sections are written by hand and stay.
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
-from scripts.chat_head import ALL, SHOWN_AT, ChatHead
-from scripts.chat_head import FILE as CHAT_FILE
-from specviz.core.files import RESULTS, read_stored
+from scripts.writing import write
+from specviz.core.files import RESULTS
 from specviz.core.settings import DecodeSettings
-from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
+from specviz.data.measured.measured_methods import (
+    ALL,
+    FILE,
+    POSITIONS_AT,
+    MeasuredMethods,
+    TemperatureFigures,
+    read_methods,
+)
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
 from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names, head_folder
 from specviz.models.loading import load_model
 
+SHOWN_AT = "4"  # the draft length of its tables
 TARGET = "wren-base"
 ON_CHATS = "smol-eagle"  # its counts are of a chat model's answers
 BESIDE = "wren-nano"  # the draft model of the same size as a head
@@ -32,24 +41,30 @@ HELD_OUT = (
 )
 
 
-def main() -> None:
+def pages(*, samples_too: bool = False) -> dict[Path, str]:
+    """Each card; its samples only where they are asked for: models write them again."""
+    cards: dict[Path, str] = {}
     for name in [*bundled_names(), *(name for name in bundled_heads() if name == head_folder(name).name)]:
         path = MODELS_FOLDER / name / "README.md"
-        card = path.read_text(encoding="utf-8")
         sections = measured_sections(name)
-        if name in bundled_names():
+        if samples_too and name in bundled_names():
             drawn = samples(path.parent)
             sections["Samples"] = f"Temperature 0.8, not selected; the prompt ends at ⟨…⟩.\n\n{drawn}"
+        cards[path] = path.read_text(encoding="utf-8")
         for title, body in sections.items():
-            card = with_section(card, title, body)
-        path.write_text(card, encoding="utf-8")
+            cards[path] = with_section(cards[path], title, body)
+    return cards
+
+
+def stored(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def measured_sections(name: str) -> dict[str, str]:
     """Title and Markdown of each section of this card that comes from stored figures."""
     if name == ON_CHATS:
         return {"Training and acceptance": growth(), "As a draft": on_chats()}
-    held_out: Mapping[str, Mapping[str, float]] = json.loads((RESULTS / "held_out.json").read_text("utf-8"))["losses"]
+    held_out: Mapping[str, Mapping[str, float]] = stored("held_out")["losses"]
     if name == TARGET:
         return {"Losses": losses([name], held_out)}
     draft = partial(as_a_draft, measured=read_methods(FILE))
@@ -60,11 +75,7 @@ def measured_sections(name: str) -> dict[str, str]:
 
 
 def with_section(card: str, title: str, body: str) -> str:
-    """The card with a new text for this section.
-
-    Raises:
-        ValueError: the card has no such section.
-    """
+    """The card with a new text for this section. ValueError: it has no such section."""
     section = re.compile(rf"(?<=^## {re.escape(title)}\n).*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
     if not section.search(card):
         raise ValueError(f"The card has no section {title!r}.")
@@ -116,33 +127,32 @@ def _row(name: str, kind: str, greedy: TemperatureFigures) -> list[str]:
 
 def growth() -> str:
     """What was accepted after how much training."""
-    found = read_stored(CHAT_FILE, ChatHead, "the counts")
-    said = f"""Greedy answers of at most {found.max_new_tokens} tokens to the prompts of
+    found = stored("chat_head")
+    said = f"""Greedy answers of at most {found["max_new_tokens"]} tokens to the prompts of
         `assets/texts/chat_workloads.yaml`, which were not trained on; counted by
         `benchmarks/chat_head.py`, so no clock is in it. Tokens are counted as
         often as they were read. The share of the first guesses of a round that the target accepts, the share of all
         judged guesses at draft length {SHOWN_AT}, and tokens per target call there: of the head alone, and behind
         prompt lookup."""
     rows = []
-    for point in found.heads:
-        alone, both = (way[SHOWN_AT][ALL] for way in (point.head, point.both))
-        first = point.head["1"][ALL].per_judgement
-        shares, tokens = (first, alone.per_judgement), (alone.tokens_a_call, both.tokens_a_call)
-        rows.append([f"{point.tokens_seen:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
+    for point in found["heads"]:
+        alone, both = (point[way][SHOWN_AT][ALL] for way in ("head", "both"))
+        shares = (point["head"]["1"][ALL]["per_judgement"], alone["per_judgement"])
+        tokens = (alone["tokens_a_call"], both["tokens_a_call"])
+        rows.append([f"{point['tokens_seen']:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
     titles = ["tokens", "first guess", "any guess", "tokens per target call, alone", "behind prompt lookup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
 
 
 def on_chats() -> str:
     """Each kind of prompt."""
-    found = read_stored(CHAT_FILE, ChatHead, "the counts")
-    last = found.heads[-1]
+    found = stored("chat_head")
+    last = found["heads"][-1]
     said = f"""Tokens per target call at draft length {SHOWN_AT}, the mean over the prompts of a kind. The head can
-        guess {last.answers_in_words:.1%} of the tokens of these answers at all."""
-    ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
-    rows = [
-        [kind, *(f"{way[SHOWN_AT][kind].tokens_a_call:.2f}" for way in ways.values())] for kind in [*found.kinds, ALL]
-    ]
+        guess {last["answers_in_words"]:.1%} of the tokens of these answers at all."""
+    ways = {"prompt lookup": found["lookup"], "the head": last["head"], "lookup, else the head": last["both"]}
+    columns = [way[SHOWN_AT] for way in ways.values()]
+    rows = [[kind, *(f"{column[kind]['tokens_a_call']:.2f}" for column in columns)] for kind in columns[0]]
     return paragraph(said) + "\n\n" + table(["", *ways], rows)
 
 
@@ -177,4 +187,4 @@ def _quoted(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    write(pages(samples_too="--check" not in sys.argv))

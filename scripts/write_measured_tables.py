@@ -1,18 +1,18 @@
-"""Write docs/measurements.md from the stored measurements: python -m scripts.write_measured_tables
+"""Write docs/measurements.md from the stored measurements: python -m scripts.write_measured_tables [--check]
 
-A test compares. The words are in measurements.md, beside this file; `{file/place:format}` there is a number at a place
+The words are in measurements.md, beside this file; `{file/place:format}` there is a number at a place
 of a file in benchmarks/results, and a name in braces is one of `computed`.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from scripts.write_cards import table
-from specviz.core.files import APP_FOLDER, MEASURED, RESULTS
+from scripts.write_cards import stored, table
+from scripts.writing import write
+from specviz.core.files import APP_FOLDER, MEASURED
 from specviz.data.measured.measured_methods import (
     ALL,
     FILE,
@@ -37,11 +37,7 @@ LOOKUP, BOTH = "prompt lookup, n-grams up to 3", "lookup-smol-eagle"
 GAIN = "{:.2f}× [{:.2f}–{:.2f}]"
 
 
-def main() -> None:
-    DOCUMENT.write_text(page(), encoding="utf-8")
-
-
-def page() -> str:
+def pages() -> dict[Path, str]:
     values = computed()
 
     def filled(found: re.Match[str]) -> str:
@@ -50,11 +46,7 @@ def page() -> str:
             return format(number_at(stored(name), place), form).replace("%", " %")
         return values[name] if name in values else machine_of(name.removeprefix("machine_"))
 
-    return FIGURE.sub(filled, WORDS.read_text(encoding="utf-8"))
-
-
-def stored(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return {DOCUMENT: FIGURE.sub(filled, WORDS.read_text(encoding="utf-8"))}
 
 
 def number_at(found: Any, place: str) -> float:
@@ -168,4 +160,4 @@ def _number(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    write(pages())

@@ -1,16 +1,16 @@
 """Write assets/browser/dist/payloads.d.ts, the types of what Python hands to the JavaScript, from the Python types.
 
-    python -m scripts.write_payload_types
-
-Run it after a change of a payload type; a test compares the file with what this script makes.
+python -m scripts.write_payload_types [--check]
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from scripts.writing import write
 from specviz.core import rounds
 from specviz.core.files import BROWSER
 from specviz.core.replay import DraftGuesses
@@ -61,8 +61,8 @@ ROOTS = (
 )
 
 
-def payload_types() -> str:
-    """The file's text: every type that the components' payloads are made of, by name."""
+def pages() -> dict[Path, str]:
+    """Every type that the components' payloads are made of, by name."""
     found: dict[str, str] = {name: f"export type {name} = {_union_or_other(kind)};\n" for name, kind in NAMED.items()}
     waiting = [*ROOTS, *NAMED.values()]
     while waiting:
@@ -75,7 +75,7 @@ def payload_types() -> str:
         elif kind.__name__ not in found:
             found[kind.__name__] = _declared(kind)
             waiting += get_type_hints(kind).values()
-    return "\n".join([HEAD, *(found[name] for name in sorted(found))])
+    return {FILE: "\n".join([HEAD, *(found[name] for name in sorted(found))])}
 
 
 def _has_fields(kind: Any) -> bool:
@@ -107,13 +107,8 @@ def _is_optional(kind: Any, name: str) -> bool:
 
 
 def _typescript(kind: Any) -> str:
-    """A Python type as TypeScript, by its name where it has one.
-
-    Raises:
-        TypeError: JSON has no such type, or it is not a precise one.
-    """
-    names = [name for name, named in NAMED.items() if named == kind]
-    return names[0] if names else _union_or_other(kind)
+    """A Python type as TypeScript, by its name where it has one. TypeError: JSON has no such type, or a vague one."""
+    return next((name for name, named in NAMED.items() if named == kind), None) or _union_or_other(kind)
 
 
 def _union_or_other(kind: Any) -> str:
@@ -137,4 +132,4 @@ def _union_or_other(kind: Any) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(payload_types(), encoding="utf-8")
+    write(pages())

@@ -1,5 +1,8 @@
-"""Write docs/settings.md, which a test compares with the table of settings: python -m scripts.write_settings_table"""
+"""Write docs/settings.md from the table of settings: python -m scripts.write_settings_table [--check]"""
 
+from pathlib import Path
+
+from scripts.writing import write
 from specviz.core.files import APP_FOLDER
 from specviz.core.settings import SETTINGS, Setting
 
@@ -16,6 +19,10 @@ to add one. The name is that of `DecodeSettings`, trace files and a sweep's colu
 
 def page() -> str:
     return HEAD + "".join(map(_line, SETTINGS.values()))
+
+
+def pages() -> dict[Path, str]:
+    return {PAGE: page()}
 
 
 def _line(row: Setting) -> str:
@@ -38,4 +45,4 @@ def _values(row: Setting) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    write(pages())

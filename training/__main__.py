@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from benchmarks.timing import add_options
 from specviz.core.errors import InputError
 from specviz.models.catalogue import weights_hash
 from specviz.models.loading import load_model
@@ -47,31 +48,33 @@ def _say(line: str) -> None:
 
 
 def _tokenizer(options: argparse.Namespace) -> None:
+    """A byte-level BPE over the corpus."""
     documents = read_documents(options.corpus)
     texts = (text for found in documents.values() for text in found)
     train_tokenizer(texts, options.vocabulary, options.out)
 
 
 def _target(options: argparse.Namespace) -> None:
+    """A target from random weights, or grown from --start: its --layers in order, or all of them --times."""
     domains = _domains(options)
     mixture = Mixture({domain.name: domain.training for domain in domains}, _mix(options.mix), options.seed)
     if options.start:
         source = load_llama(options.start)
-        layers = range(source.config.num_hidden_layers)
-        model = with_layers(source, options.layers or [layer for layer in layers for _ in range(options.times)])
+        each = range(source.config.num_hidden_layers)
+        model = with_layers(source, options.layers or [layer for layer in each for _ in range(options.times)])
     else:
         vocabulary = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json")).get_vocab_size()
         model = new_model(options.depth, options.width, vocabulary, seed=options.seed)
     objective = next_token(mixture, options.rows, options.length)
     about = {"objective": "next token", "mix": _mix(options.mix), "rows": options.rows, "length": options.length}
     if options.start:
-        about |= {
-            "grown_from": {"layers": options.layers or f"{options.times} times each", "log": read_log(options.start)}
-        }
+        layers = options.layers or f"{options.times} times each"
+        about |= {"grown_from": {"layers": layers, "log": read_log(options.start)}}
     _run(model, objective, domains, options, options.rows * options.length, about)
 
 
 def _average(options: argparse.Namespace) -> None:
+    """The mean of models that were trained from the same one."""
     model = averaged([load_llama(folder) for folder in options.models], options.shares)
     losses = held_out_losses(model, _domains(options))
     logs = [{"model": folder.name, "log": read_log(folder)} for folder in options.models]
@@ -80,6 +83,7 @@ def _average(options: argparse.Namespace) -> None:
 
 
 def _lessons(options: argparse.Namespace) -> None:
+    """Texts with a target's last hidden states; --written is the share of rows that the target writes itself."""
     mixture = Mixture({d.name: d.training for d in _domains(options)}, _mix(options.mix), options.seed)
     teacher = load_llama(options.teacher)
     written = round(options.rows * options.written)
@@ -93,6 +97,7 @@ def _lessons(options: argparse.Namespace) -> None:
 
 
 def _draft(options: argparse.Namespace) -> None:
+    """A draft from layers of a target, or a draft to train further, distilled on lessons."""
     domains, lessons = _domains(options), load_lessons(options.lessons)
     source = load_llama(options.start)
     model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
@@ -105,11 +110,13 @@ def _draft(options: argparse.Namespace) -> None:
 
 
 def _eagle(options: argparse.Namespace) -> None:
+    """A head on a target, distilled on lessons, that starts from the first layer of --start."""
     model = Eagle(load_llama(options.start), options.width)
     _train_head(model, options, {"started_from": options.start.resolve().name})
 
 
 def _medusa(options: argparse.Namespace) -> None:
+    """Several heads on a target, distilled on lessons."""
     target = load_llama(options.target)
     _train_head(Medusa(target.config.hidden_size), options, {})
 
@@ -132,13 +139,14 @@ def _train_head(model: Head, options: argparse.Namespace, about: dict[str, Any])
 
 
 def _chats(options: argparse.Namespace) -> None:
+    """A chat model's own chats with its last hidden states, for training a head on it."""
     end = _until(options.until)
     target = load_model(options.target)
     write_chats(target, options.out, options.chats, options.seed, _say, lambda: end is not None and time.time() > end)
 
 
 def _chat_head(options: argparse.Namespace) -> None:
-    """At each mark the head is stored as it would be if the run ended there."""
+    """A head (eagle) on a chat model, distilled on its chats; stored at --marks thousands of tokens, as if it ended."""
     target, chats = load_model(options.target), load_chats(options.chats)
     words = frequent_words(chats, options.words)
     model = Eagle(target.model, options.width, layer=target.model.config.num_hidden_layers - 1, vocabulary=words)
@@ -219,15 +227,9 @@ def _until(text: str | None) -> float | None:
 
 
 CORES = os.cpu_count() or 1
+PLACES: dict[str, Any] = {"corpus": Path, "out": Path}
 MIX = {"--mix": "tinystories=4,python=3,structured=1.5,prose=1.5", "--length": 256}
-CORPUS: dict[str, Any] = {"--tokenizer": Path, "--cache": (Path, None)}
-HEAD: dict[str, Any] = {
-    "--lessons": [Path],
-    "--target": Path,
-    "--share": 0.4,
-    "--guesses": 4,
-    "--earlier": (Path, None),
-}
+CORPUS = PLACES | {"--tokenizer": Path, "--cache": (Path, None)}
 
 
 def _course(rates: Rates, rows: int) -> dict[str, Any]:
@@ -236,63 +238,25 @@ def _course(rates: Rates, rows: int) -> dict[str, Any]:
     return {"--steps": 2000, "--until": (str, None), "--rows": rows, **speeds, "--save-every": 100}
 
 
-# What a command does, its places, and its options: a default; or a type, where one must be given, in a list: several.
-# A pair is a type and a default that does not show it.
-COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], str, tuple[str, ...], dict[str, Any]]] = {
-    "tokenizer": (_tokenizer, "a byte-level BPE over the corpus", ("corpus", "out"), {"--vocabulary": 4096}),
+DISTILLED = {"--lessons": [Path], **_course(Rates(muon=0.015, adam=2e-3), rows=8)}
+HEAD = CORPUS | DISTILLED | {"--target": Path, "--share": 0.4, "--guesses": 4, "--earlier": (Path, None)}
+# What a command does, and its places and options as `add_options` takes them.
+COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], dict[str, Any]]] = {
+    "tokenizer": (_tokenizer, PLACES | {"--vocabulary": 4096}),
     "target": (
         _target,
-        "a target from random weights, or grown from --start: its --layers in order, or all of them --times",
-        ("corpus", "out"),
-        CORPUS
-        | _course(Rates(), rows=16)
-        | MIX
-        | {"--start": (Path, None), "--times": 2, "--layers": ([int], None), "--depth": 8, "--width": 256},
+        {**CORPUS, **_course(Rates(), rows=16), **MIX, "--start": (Path, None), "--times": 2}
+        | {"--layers": ([int], None), "--depth": 8, "--width": 256},
     ),
-    "average": (
-        _average,
-        "the mean of models that were trained from the same one",
-        ("corpus", "out"),
-        CORPUS | {"--models": [Path], "--shares": [float]},
-    ),
-    "lessons": (
-        _lessons,
-        "texts with a target's last hidden states; --written is the share of rows that the target writes itself",
-        ("corpus", "out"),
-        CORPUS | MIX | {"--teacher": Path, "--rows": 4000, "--written": 0.0},
-    ),
-    "draft": (
-        _draft,
-        "a draft from layers of a target, or a draft to train further, distilled on lessons",
-        ("corpus", "out"),
-        CORPUS
-        | _course(Rates(muon=0.015, adam=2e-3), rows=16)
-        | {"--lessons": [Path], "--start": Path, "--layers": ([int], None)},
-    ),
-    "eagle": (
-        _eagle,
-        "a head on a target, distilled on lessons, that starts from the first layer of --start",
-        ("corpus", "out"),
-        CORPUS | _course(Rates(muon=0.015, adam=2e-3), rows=8) | HEAD | {"--start": Path, "--width": 576},
-    ),
-    "medusa": (
-        _medusa,
-        "several heads on a target, distilled on lessons",
-        ("corpus", "out"),
-        CORPUS | _course(Rates(muon=0.015, adam=2e-3), rows=8) | HEAD,
-    ),
-    "chats": (
-        _chats,
-        "a chat model's own chats with its last hidden states, for training a head on it",
-        ("out",),
-        {"--target": str, "--chats": 2500, "--until": (str, None)},
-    ),
+    "average": (_average, CORPUS | {"--models": [Path], "--shares": [float]}),
+    "lessons": (_lessons, CORPUS | MIX | {"--teacher": Path, "--rows": 4000, "--written": 0.0}),
+    "draft": (_draft, CORPUS | DISTILLED | {"--rows": 16, "--start": Path, "--layers": ([int], None)}),
+    "eagle": (_eagle, HEAD | {"--start": Path, "--width": 576}),
+    "medusa": (_medusa, HEAD),
+    "chats": (_chats, {"out": Path, "--target": str, "--chats": 2500, "--until": (str, None)}),
     "chat-head": (
         _chat_head,
-        "a head (eagle) on a chat model, distilled on its chats; stored at --marks thousands of tokens",
-        ("chats", "out"),
-        {"--target": str}
-        | _course(Rates(muon=0.01, adam=1e-3), rows=0)
+        {"chats": Path, "out": Path, "--target": str, **_course(Rates(muon=0.01, adam=1e-3), rows=0)}
         | {"--tokens": 2048, "--most": (int, None), "--words": 8192, "--width": 1536, "--share": 0.6, "--guesses": 3}
         | {"--average": 30, "--marks": ([int], []), "--earlier": (Path, None)},
     ),
@@ -302,17 +266,10 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], str, tuple[str, 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for name, (run, about, places, options) in COMMANDS.items():
-        command = commands.add_parser(name, help=about, description=about)
+    for name, (run, options) in COMMANDS.items():
+        command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(command=run)
-        for place in places:
-            command.add_argument(place, type=Path)
-        for option, given in ({"--threads": CORES, "--seed": 0} | options).items():
-            required = isinstance(given, type | list)
-            kind, default = (given, None) if required else given if isinstance(given, tuple) else (type(given), given)
-            several = {"nargs": "+" if required or default is None else "*"} if isinstance(kind, list) else {}
-            each = kind[0] if isinstance(kind, list) else kind
-            command.add_argument(option, type=each, default=default, required=required, **several)
+        add_options(command, {"--threads": CORES, "--seed": 0} | options)
     return parser
 
 

@@ -6,7 +6,7 @@ says how far a figure would move with other timings and other groups of these pr
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean, median
@@ -23,7 +23,6 @@ from specviz.models.loaded_model import LoadedModel
 
 Way = int | None  # a draft length; None: the target alone
 Prompt = tuple[str, str | Sequence[int]]  # its name, and its text or token ids
-Written = list[tuple[str, int, Way, list[int]]]  # a prompt, the size of its batch, the way, and the token ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +104,7 @@ def measure_batches(
         raise InputError(f"{len(prompts)} prompts cannot be divided into batches of {uneven[0]}.")
     tell("passes")
     passes = measure_passes(target, plan.batches, plan.pass_lengths, plan.pass_repeats, plan.clock)
-    work, written = _decode_repeats(target, draft, list(prompts.items()), plan, tell)
-    compared, different = _compared(written, min(plan.batches))
+    work = _decode_repeats(target, draft, list(prompts.items()), plan, tell)
     return BatchStudy(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         recorded_on=describe_machine(),
@@ -119,8 +117,6 @@ def measure_batches(
         new_tokens=plan.new_tokens,
         repeats=plan.repeats,
         pass_repeats=plan.pass_repeats,
-        compared=compared,
-        different=different,
         passes=passes,
         speedups=[
             speedup_of(size, length, work[size, length], work[size, None])
@@ -132,11 +128,10 @@ def measure_batches(
 
 def _decode_repeats(
     target: LoadedModel, draft: LoadedModel, prompts: Sequence[Prompt], plan: BatchPlan, tell: Callable[[str], None]
-) -> tuple[dict[tuple[int, Way], list[Work]], Written]:
-    """Every repeat of every way in batches of every size: the work of each repeat, and all that was written."""
+) -> dict[tuple[int, Way], list[Work]]:
+    """Every repeat of every way in batches of every size: the work of each repeat."""
     ways: list[Way] = [None, *plan.draft_lengths]
     work: dict[tuple[int, Way], list[Work]] = {(size, way): [] for size in plan.batches for way in ways}
-    written: Written = []
     for size in plan.batches:  # one batch of each size warms up
         decode_all(target, draft, prompts[:size], ways, size, plan)
     for repeat in range(plan.repeats):
@@ -144,24 +139,22 @@ def _decode_repeats(
         turned = ways[repeat % len(ways) :] + ways[: repeat % len(ways)]  # so that none always comes first
         for size in plan.batches:
             tell(f"batches of {size}, repeat {repeat + 1} of {plan.repeats}")
-            for way, (done, outputs) in decode_all(target, draft, order, turned, size, plan).items():
+            for way, done in decode_all(target, draft, order, turned, size, plan).items():
                 work[size, way].append(done)
-                written += [(name, size, way, ids) for name, ids in outputs.items()]
-    return work, written
+    return work
 
 
 def decode_all(
     target: LoadedModel, draft: LoadedModel, prompts: Sequence[Prompt], ways: Sequence[Way], size: int, plan: BatchPlan
-) -> dict[Way, tuple[Work, dict[str, list[int]]]]:
-    """Decode these prompts in batches of one size, each batch in every way, back to back; also the outputs by name."""
-    found: dict[Way, tuple[Work, dict[str, list[int]]]] = {way: (Work(), {}) for way in ways}
-    for group in groups(prompts, size):
+) -> dict[Way, Work]:
+    """Decode these prompts in batches of one size, each batch in every way, back to back."""
+    found: dict[Way, Work] = {way: Work() for way in ways}
+    for start in range(0, len(prompts), size):
+        group = prompts[start : start + size]
         for way in ways:
             settings = DecodeSettings(plan.new_tokens, draft_length=way or 1, stop_at_eos=False)
             run = BatchRun(target, draft if way else None, [text for _, text in group], settings, plan.clock)
-            work, outputs = found[way]
-            work.add(list(run.rounds()), len(group))
-            outputs |= {name: ids for (name, _), ids in zip(group, run.outputs, strict=True)}
+            found[way].add(list(run.rounds()), len(group))
     return found
 
 
@@ -170,12 +163,6 @@ def shuffled(prompts: Sequence[Prompt], repeat: int) -> list[Prompt]:
     order = list(prompts)
     random.Random(repeat).shuffle(order)
     return order
-
-
-def groups(prompts: Sequence[Prompt], size: int) -> Iterator[Sequence[Prompt]]:
-    """The prompts in batches."""
-    for start in range(0, len(prompts), size):
-        yield prompts[start : start + size]
 
 
 def speedup_of(batch: int, draft_length: int, drafted: Sequence[Work], plain: Sequence[Work]) -> BatchSpeedup:
@@ -196,12 +183,3 @@ def speedup_of(batch: int, draft_length: int, drafted: Sequence[Work], plain: Se
         tokens_per_second=median(each.counts.emitted / each.seconds for each in drafted),
         plain_tokens_per_second=median(each.counts.emitted / each.seconds for each in plain),
     )
-
-
-def _compared(written: Written, smallest: int) -> tuple[int, int]:
-    """How many texts were compared with what the target alone writes in the smallest batch, and how many differ."""
-    alone: dict[str, list[int]] = {}
-    for name, size, way, ids in written:
-        if (size, way) == (smallest, None):
-            alone.setdefault(name, ids)
-    return len(written) - len(alone), sum(ids != alone[name] for name, _, _, ids in written)

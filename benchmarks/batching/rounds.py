@@ -11,7 +11,6 @@ no other takes its place.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, thread_time
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -78,11 +77,6 @@ class Row:
         """Tokens that it may still write."""
         return self._final_length - len(self.token_ids)
 
-    @property
-    def written(self) -> list[int]:
-        """The output so far."""
-        return self.token_ids[len(self.context.setup.prompt.token_ids) :]
-
     def judge(self, draft: Draft, target_logits: Tensor) -> RowRound:
         """Append what the rule accepts of the draft and the target's own token; `target_logits` as in `verify`."""
         verification = self._rule.verify(draft, self.context.sampler.scores(target_logits))
@@ -96,51 +90,24 @@ class Row:
         return self.left == 0 or self.token_ids[-1] in self.context.setup.ends
 
 
-class BatchProposer(Protocol):
-    """Guesses for all texts of a batch."""
+class BatchProposer:
+    """Guesses for all texts of a batch: a draft model makes one of every text in each of its passes.
 
-    def read_prompts(self, rows: Sequence[Row]) -> None:
-        """Read all of each prompt except its last token."""
+    Without a model it is plain decoding: there is nothing to check, and each pass gives the target's own token.
+    """
 
-    def propose(self, rows: Sequence[Row], counts: Sequence[int]) -> list[Draft]:
-        """Guess how each text continues, `counts[i]` tokens for text i."""
-
-    def commit(self, rows: Sequence[Row]) -> None:
-        """Take note of the round's result: the texts as they are now, their last tokens not yet read."""
-
-    def remove(self, place: int) -> None:
-        """This text has ended. The last one takes its place."""
-
-
-class NoDraft:
-    """Plain decoding: there is nothing to check, and each pass gives the target's own token."""
-
-    def read_prompts(self, rows: Sequence[Row]) -> None:
-        """Nothing to read."""
-
-    def propose(self, rows: Sequence[Row], counts: Sequence[int]) -> list[Draft]:
-        """No guesses."""
-        return [Draft([], None)] * len(rows)
-
-    def commit(self, rows: Sequence[Row]) -> None:
-        """Nothing to remember."""
-
-    def remove(self, place: int) -> None:
-        """Nothing to forget."""
-
-
-class ModelBatchProposer:
-    """A draft model that guesses one token of every text in each of its passes."""
-
-    def __init__(self, model: BatchModel) -> None:
+    def __init__(self, model: BatchModel | None) -> None:
         self._model = model
 
     def read_prompts(self, rows: Sequence[Row]) -> None:
-        """See `BatchProposer`."""
-        self._model.prefill([row.token_ids[:-1] for row in rows])
+        """Read all of each prompt except its last token."""
+        if self._model:
+            self._model.prefill([row.token_ids[:-1] for row in rows])
 
     def propose(self, rows: Sequence[Row], counts: Sequence[int]) -> list[Draft]:
-        """See `BatchProposer`. A text that wants no more guesses waits while the others get theirs."""
+        """Guess how text i continues, `counts[i]` tokens. One that wants no more waits while the others get theirs."""
+        if not self._model:
+            return [Draft([], None)] * len(rows)
         guesses: list[list[int]] = [[] for _ in rows]
         chosen_from: list[list[Tensor]] = [[] for _ in rows]
         read = self._model.lengths
@@ -157,12 +124,14 @@ class ModelBatchProposer:
         return [row.context.draft(token_ids, scores) for row, token_ids, scores in drafts]
 
     def commit(self, rows: Sequence[Row]) -> None:
-        """Remove the guesses that did not survive from the cache."""
-        self._model.crop([len(row.token_ids) - 1 for row in rows])
+        """Remove the guesses that did not survive: the texts are as they are now, their last tokens not yet read."""
+        if self._model:
+            self._model.crop([len(row.token_ids) - 1 for row in rows])
 
     def remove(self, place: int) -> None:
-        """See `BatchProposer`."""
-        self._model.remove(place)
+        """This text has ended. The last one takes its place."""
+        if self._model:
+            self._model.remove(place)
 
 
 def batch_rounds(
@@ -234,19 +203,13 @@ class BatchRun:
         self.rows = [_row(number, target, draft, prompt, settings) for number, prompt in enumerate(prompts)]
         vocabulary = self.rows[0].context.setup.vocabulary
         self._target = BatchModel(target, vocabulary, len(prompts))
-        drafting = BatchModel(draft, vocabulary, len(prompts)) if draft else None
-        self._proposer: BatchProposer = ModelBatchProposer(drafting) if drafting else NoDraft()
+        self._proposer = BatchProposer(BatchModel(draft, vocabulary, len(prompts)) if draft else None)
 
     def rounds(self) -> Iterator[BatchRound]:
         """Read the prompts, which is part of no round, then decode; yields each round as it ends."""
         self._target.prefill([row.token_ids[:-1] for row in self.rows])
         self._proposer.read_prompts(self.rows)
         yield from batch_rounds(self._target, self._proposer, self.rows, self._settings.draft_length, self._now)
-
-    @property
-    def outputs(self) -> list[list[int]]:
-        """The token ids that each text has so far, without its prompt."""
-        return [row.written for row in self.rows]
 
 
 def _row(

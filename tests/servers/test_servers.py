@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.peers import Pair, agreement, agreement_with_vllm, llama_arguments, llama_way, same_rounds
+from benchmarks.peers import Pair, same_rounds
 from specviz.core.errors import InputError
 from specviz.systems import read_counters
 from tests.servers.conftest import Fresh, folder_of
@@ -26,7 +26,6 @@ from tests.support.endpoint_checks import (
 )
 
 TEXTS = (OPENING, *OTHERS)
-PROMPTS = [prompt_ids(text) for text in TEXTS]
 BENCH_TOKENS = 16
 
 
@@ -59,21 +58,6 @@ def test_texts_and_rounds_are_ours(fresh: Fresh, pair: Pair) -> None:
         ids, _, ours = pair.rounds(answer.question["body"]["prompt"])
         assert answer.text == pair.target.tokenizer.decode(ids)
         assert fresh.setup.name != "draft" or same_rounds(answer.rounds, ours, DRAFT_LENGTH)
-    if fresh.setup.stem == "vllm-0.32-draft":
-        found = agreement_with_vllm(str(fresh.server.client.base_url), pair, PROMPTS)
-        assert (found["same_text"], found["same_rounds"]) == (len(PROMPTS), len(PROMPTS))
-
-
-def test_llama_cpp_agrees_with_our_decoder(pair: Pair) -> None:
-    folder, ours = folder_of("llama.cpp"), {"ours plain": pair.plain, "ours speculative": pair.speculative}
-    turns = [{name: way(prompt) for name, way in ours.items()} for prompt in PROMPTS]
-    for name, arguments in llama_arguments(folder, pair).items():
-        with llama_way(folder, pair, arguments) as way:
-            for prompt, turn in zip(PROMPTS, turns, strict=True):
-                turn[f"llama.cpp {name}"] = way(prompt)
-    found = agreement(turns)
-    assert {each["same_text"] for each in found.values()} == {len(PROMPTS)}
-    assert found["llama.cpp speculative"]["same_counts"] == len(PROMPTS)
 
 
 @pytest.mark.parametrize("system", ["vllm", "llama.cpp"])

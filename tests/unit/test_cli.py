@@ -1,96 +1,153 @@
-"""The command line: every option explains itself, text stays text, and options become settings. No model is loaded."""
+"""The command line without models: what it prints of made-up runs and seconds, its options, and its errors."""
 
+import json
 import os
 import re
+import shlex
 import sys
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import typer
+from syrupy.assertion import SnapshotAssertion
 
 from specviz import __version__
+from specviz.cli import sweep, traces
 from specviz.cli.main import app, main
 from specviz.cli.options import PROGRAM
-from specviz.cli.output import chip, print_line, print_table, safe, visible
-from specviz.core.files import APP_FOLDER
+from specviz.cli.output import STYLES, chip, print_line, print_table, print_trace, safe, status_line, visible
+from specviz.cli.sweep import comparison_json, print_comparison
+from specviz.cli.traces import print_costs
+from specviz.core.errors import NoNodeLeft
+from specviz.core.metrics import Costs, Counts
 from specviz.core.settings import DecodeSettings
+from specviz.core.trace import PrefillSeconds, dump_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS
-from tests.support.commands import MARKUP, PAIR, PROMPT, parsed
-
-ROOT = Path(__file__).parents[2]
-
-
-def commands(group: Any, called: str = "") -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, f"{called}{name} ")
-        else:
-            yield f"{called}{name}", command
+from specviz.measure.paired import GreedyQuality, LogProbability, SampledQuality, SampledRepeat
+from specviz.models.downloads import Progress
+from tests.support.commands import HOSTILE, MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace, parsed
+from tests.support.fake_rows import row_at
+from tests.support.fake_traces import fake_trace
+from tests.support.fake_trees import fake_tree_trace
+from tests.unit.test_race import SETTINGS, lap
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
 
 
-def test_every_option_says_what_it_does() -> None:
-    silent = [f"{name} {option.name}" for name, each in COMMANDS.items() for option in each.params if not option.help]
-    assert len(COMMANDS) > 13
-    assert silent == []
+# What is printed
+
+GREEDY = fake_trace(tokens=14, draft_length=3, greedy=True)
+COSTS = Costs(0.2, 0.1, {1: 1.0, 4: 1.3, 5: 1.4}, 0.2)
+SAMPLED = {
+    "draws": [SampledRepeat(4, Counts(3, 8, 5, 2, 1, 8), 7), SampledRepeat(5, Counts(4, 9, 3, 4, 2, 7), 9)],
+    "quality": SampledQuality(LogProbability(-1.5, -2.0, -1.0), LogProbability(-1.25, -1.75, -0.5)),
+}
+WARM = replace(SETTINGS, temperature=1.0, seed=4)
+TWO_SEEDS = lap(WARM, ours=[0.5, 0.7], alone=[1.0, 0.9], costs=COSTS, **SAMPLED)
+OTHER_TEXT = lap(plain_ids=[0, 1, 2, 0, 8], quality=GreedyQuality(2, 0.01, lead=0.02, explained="unknown"))
+TAKEN = {"float32": {"1": 0.0041, "5": 0.0062}, "bfloat16": {"1": 0.0029, "5": 0.0073}}
+INTERVALS = {"cost_ratio": (0.19, 0.24), "overhead": None, "verification": {1: (0.98, 1.02), 5: (1.3, 1.5)}}
+CALIBRATED = {
+    "step_seconds": 0.00412, "target_dtype": "float32", "cost_ratio": 0.213, "overhead": 0.047, "intervals": INTERVALS,
+    "verification": {1: 1.0, 5: 1.386}, "tree_verification": {4: 1.27, 20: 2.5},
+    "dtypes": {"target": {"reason": "one is faster", "seconds": TAKEN}, "draft": None},
+}  # fmt: skip
+PRINTED: dict[str, Callable[[], object]] = {
+    "a greedy run": partial(print_trace, GREEDY),
+    "a sampled run that ends early": partial(print_trace, fake_trace(tokens=30, eos=True)),
+    "a tree": partial(print_trace, fake_tree_trace("3,2")),
+    "the target alone": partial(print_trace, replace(GREEDY, drafter=None, rounds=[])),
+    "hostile texts": partial(print_trace, hostile_trace()),
+    "a win": partial(print_comparison, lap(alone=[1.2, 1.1, 1.3], costs=COSTS)),
+    "a loss": partial(print_comparison, lap(ours=[1.6, 1.5, 1.7], costs=COSTS)),
+    "one repeat on a busy machine": partial(print_comparison, lap(ours=[0.4], alone=[1.2])),
+    "two seeds": partial(print_comparison, TWO_SEEDS),
+    "another text": partial(print_comparison, OTHER_TEXT),
+    "costs": partial(print_costs, CALIBRATED),
+    "costs without trees": partial(print_costs, CALIBRATED | {"tree_verification": {}, "dtypes": {}}),
+    "models": partial(main, ["models"]),
+}
 
 
-def test_every_example_is_a_command_of_its_kind() -> None:
-    for name in COMMANDS.keys() - {"app"}:
-        _, _, listed = COMMANDS[name].epilog.partition("examples:\n")
-        assert listed, f"{name} has no examples"
-        for example in listed.splitlines():
-            assert example.startswith(f"  {PROGRAM} {name}")
-            parsed(example.removeprefix(f"  {PROGRAM} "))
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    PRINTED[name]()
+    shown = capsys.readouterr().out
+    assert shown.replace("a" * 300, "a × 300") == snapshot
+    assert {char for char in shown if not char.isprintable()} <= {"\n"}
 
 
-def test_several_workloads_after_one_option_and_each_with_its_own() -> None:
-    """As in README, and as Typer reads them."""
-    pair, names = "sweep --target t --draft d", ["story", "copy", "code"]
-    assert parsed(f"{pair} --workload story copy --workload code --csv x.csv")["workload"] == names
-    assert parsed(f"bench --workload {' '.join(names)}")["workload"] == names
+@pytest.mark.parametrize("comparison", [TWO_SEEDS, OTHER_TEXT], ids=["two seeds", "another text"])
+def test_a_comparison_is_written(comparison: Any, snapshot: SnapshotAssertion) -> None:
+    plain = replace(comparison.plain, prefill_seconds=PrefillSeconds(0.03, 0.0))
+    text = json.dumps(comparison_json(replace(comparison, plain=plain)))
+    found = json.loads(text, parse_float=lambda digits: round(float(digits), 4))
+    parts = {name: found.pop(name) for name in ("autoregressive", "speculative", "all_seeds")}
+    flat = found | {f"{part}.{name}": value for part, its in parts.items() for name, value in its.items()}
+    assert "\n".join(f"{name}: {json.dumps(value)}" for name, value in flat.items()) == snapshot
 
 
-def test_a_sweep_names_every_workload_those_of_chats_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """Before: those of chats could be given, and nothing said so."""
-    assert main(["sweep", "--target", "wren-base", "--draft", "lookup", "--workload", "chats"]) == 2
-    refused = capsys.readouterr().err
-    assert main(["sweep", "--help"]) == 0
-    help_text = capsys.readouterr().out
-    for workload in ALL_WORKLOADS:
-        assert re.search(rf"\b{workload.name}\b", refused)
-        assert re.search(rf"\b{workload.name}\b", help_text)
+# Several prompts: rows as they would be measured
+
+ROWS = [
+    row_at("tales", 2, 1.25, 0.75, number=1, text_hash="1" * 8),
+    row_at("tales", 4, 1.5, 0.5, number=1, text_hash="1" * 8),
+    row_at("tales", 2, 0.75, 0.25, number=2, text_hash="2" * 8, identical=False),
+    row_at("tales", 4, 0.5, 0.125, number=2, text_hash="2" * 8, temperature=1.0, identical=None),
+]
+Compared = Callable[..., tuple[int, str, str]]
 
 
-def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"specviz {__version__}\n"
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
+@pytest.fixture
+def compared(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compared:
+    """A comparison of two prompts that measures so many of `ROWS`, and then ends with `stop`."""
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "Once upon a time", "name": "mine"}\n{"prompt": 7}\n{"prompt": "One day"}\n')
+
+    def call(*given: object, rows: int = 4, stop: BaseException | None = None) -> tuple[int, str, str]:
+        def measured(*_: object) -> Iterator[Any]:
+            yield from ROWS[:rows]
+            if stop:
+                raise stop
+
+        monkeypatch.setattr(sweep, "_rows", measured)
+        status, out, err = run("compare", *SHORT, "--prompts-file", prompts, "--draft-lengths", "2,4", *given)
+        return status, *(text.replace(str(tmp_path), "FOLDER") for text in (out, err))
+
+    return call
 
 
-def test_a_tree_of_fixed_shape_sets_the_draft_length_and_another_one_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
+    compared: Compared, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    taken: list[DecodeSettings] = []
-    monkeypatch.setattr("specviz.cli.traces.load_pair", lambda _, settings, __: taken.append(settings))
+    rows = tmp_path / "rows.csv"
+    assert compared("--csv", rows) == snapshot
+    assert len(rows.read_text().splitlines()) == 1 + len(ROWS)
+    assert compared("--csv", rows, rows=0)[1].startswith("Nothing left to measure: FOLDER/rows.csv holds all rows.\n")
+    result = json.loads(compared("--json", "-")[1])
+    assert [row["speedup"] for row in result["rows"]] == [1.25, 1.5, 0.75, 0.5]
+    assert result["conclusion"][-1].startswith("FOLDER/prompts.jsonl: Line 2 is left out: ")
 
-    def draft_length(*given: str) -> int:
-        assert main(["run", *PAIR, *PROMPT, *given]) == 1  # nothing was loaded
-        return taken[-1].draft_length
 
-    assert (draft_length(), draft_length("--tree", "4,2,1"), draft_length("--tree", "dynamic:9")) == (4, 3, 4)
-    assert draft_length("--tree", "2,2", "--draft-length", "2") == 2
-    assert (taken[-1].stop_at_eos, taken[-1].top_k) == (True, None)
-    draft_length("--ignore-eos")
-    assert not taken[-1].stop_at_eos
-    capsys.readouterr()
-    assert main(["run", *PAIR, *PROMPT, "--tree", "2,2", "--draft-length", "3"]) == 2
-    assert "tree 2,2 has 2 depths, so draft_length must be 2" in capsys.readouterr().err
+@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2)])
+def test_what_ends_early_says_how_to_go_on(
+    stop: BaseException, status: int, compared: Compared, tmp_path: Path
+) -> None:
+    saved = compared("--csv", tmp_path / "rows.csv", rows=3, stop=stop)
+    assert saved[:2] == (status, "")
+    assert saved[2].endswith("; FOLDER/rows.csv has 3 of 4 rows; the same command measures the rest.\n")
+    assert "; nothing is saved: with --csv PATH every row is saved" in compared(rows=3, stop=stop)[2]
+
+
+# Text is text
 
 
 def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,43 +161,132 @@ def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: 
     assert safe("日本 é “✓”") == "日本 é “✓”"
 
 
-def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def shown() -> list[str]:
-        for status in ("accepted", "rejected", "discarded", "correction", "bonus", "own"):
-            print_line(chip(status, " a"))
-        return capsys.readouterr().out.splitlines()
-
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A narrow one, for what the test prints from now on."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    plain = shown()
-    assert plain == ["✓␣a", "✗␣a", "⋯␣a", "↻␣a", "+␣a", "•␣a"]
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    for coloured, text in zip(shown(), plain, strict=True):
-        assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", coloured)
-    print_line(chip("accepted", "\x1b[2J"))
-    assert capsys.readouterr().out == "\x1b[34m✓␛[2J\x1b[0m\n"
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert shown() == plain
-
-
-def test_nothing_is_cut_if_narrow(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+
+
+def test_a_terminal_gets_our_own_colours_alone_and_whole_lines(
+    run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown() -> list[str]:
+        for status in STYLES:
+            print_line(chip(status, " a\x1b[2J"))
+        return capsys.readouterr().out.splitlines()
+
+    on_a_terminal(monkeypatch)
+    coloured = shown()
+    assert coloured[0] == "\x1b[34m✓␣a␛[2J\x1b[0m"
     print_table(("name", "value"), [("a" * 30, 1.0)])
     assert "a" * 30 + "  1.000\n" in capsys.readouterr().out
+    file = tmp_path / "hostile.json"
+    file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
+    hostile = run("show", file)[1]
+    assert hostile.count(MARKUP) >= 3
+    assert not re.search(r"\x1b(?!\[[\d;]*m)|\x1b\[31m", hostile)
+    assert "note: The weights of wren-nano on this machine differ from those in this trace." in hostile
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = shown()
+    assert [line[0] for line in plain] == [glyph for glyph, _ in STYLES.values()]
+    assert [re.sub(r"^\x1b\[[\d;]+m(.*)\x1b\[0m$", r"\1", line) for line in coloured] == plain
+
+
+def test_progress_is_one_line_of_a_terminal_or_lines_of_a_log(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(lines: bool) -> str:
+        with status_line(lines=lines) as status:
+            status.show(HOSTILE)
+            status.show_download(Progress("a", 5_000_000, 20_000_000, 1, 3))
+            status.note("a hint")
+        return capsys.readouterr().err
+
+    assert (said(False), said(True)) == ("", f"progress: {safe(HOSTILE)}\n")
+    on_a_terminal(monkeypatch)
+    shown = said(True)
+    assert "note: a hint" in shown
+    assert "downloading a: 25%" in shown
+    assert shown.endswith("\x1b[2K"), "the line is erased at the end"
+
+
+# Options
+
+
+def commands(group: Any, called: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{called}{name} ")
+        else:
+            yield f"{called}{name}", command
+
+
+def test_every_option_says_what_it_does_and_every_example_can_be_given() -> None:
+    found = dict(commands(typer.main.get_command(app)))
+    silent = [f"{name} {option.name}" for name, each in found.items() for option in each.params if not option.help]
+    assert silent == []
+    assert len(found) > 13
+    for name in found.keys() - {"app"}:
+        _, _, listed = found[name].epilog.partition("examples:\n")
+        assert listed, f"{name} has no examples"
+        for example in listed.splitlines():
+            assert example.startswith(f"  {PROGRAM} {name}")
+            parsed(example.removeprefix(f"  {PROGRAM} "))
+
+
+def test_a_sweep_takes_every_workload_and_names_it(run: Cli) -> None:
+    """Several after one option, as in README. Before: those of chats could be given, and nothing said so."""
+    names = [workload.name for workload in ALL_WORKLOADS]
+    given = f"--workload {names[0]} {names[1]} --workload {' '.join(names[2:])}"
+    assert parsed(f"sweep --target t --draft d {given} --csv x.csv")["workload"] == names
+    assert parsed(f"bench {given}")["workload"] == names
+    refused = run("sweep", "--target", "wren-base", "--draft", "lookup", "--workload", "chats")
+    helped = run("sweep", "--help")
+    assert (refused[0], helped[0]) == (2, 0)
+    assert all(re.search(rf"\b{name}\b", said) for name in names for said in (refused[2], helped[1]))
+
+
+SETTINGS_GIVEN = {
+    "": {},
+    "--tree 4,2,1": {"tree": "4,2,1", "draft_length": 3},  # a fixed shape says how long the draft is
+    "--tree dynamic:9": {"tree": "dynamic:9", "draft_length": 4},
+    "--tree 2,2 --draft-length 2": {"tree": "2,2", "draft_length": 2},
+    "--ignore-eos --seed 3 --temperature 0.7": {"stop_at_eos": False, "seed": 3, "temperature": 0.7},
+    "--max-new-tokens 5 --top-k 9 --top-p 0.8": {"max_new_tokens": 5, "top_k": 9, "top_p": 0.8},
+    "--draft-sampling argmax --verification block": {"draft_sampling": "argmax", "verification": "block"},
+}
+
+
+@pytest.mark.parametrize("given", SETTINGS_GIVEN)
+def test_options_become_settings(given: str, run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Mock(side_effect=MemoryError)
+    monkeypatch.setattr(traces, "load_pair", load)
+    out_of_memory = "specviz: stopped before it was done: the memory is full.\n"
+    assert run("run", *PAIR, *PROMPT, *shlex.split(given)) == (1, "", out_of_memory)
+    options, settings, _ = load.call_args.args
+    assert settings == DecodeSettings(**SETTINGS_GIVEN[given])
+    assert (options.target, options.draft, options.prompt) == ("wren-base", "wren-nano", "Once upon a time")
 
 
 @pytest.mark.parametrize(("given", "address"), [([], "localhost"), (["--host", "0.0.0.0"], "0.0.0.0")])
 def test_streamlit_gets_the_app_the_address_and_the_port(
-    given: list[str], address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    given: list[str], address: str, run: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    calls: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(os, "execv", lambda program, arguments: calls.append((program, arguments)))
+    execute = Mock()
+    monkeypatch.setattr(os, "execv", execute)
     monkeypatch.setattr("specviz.cli.main.APP_FOLDER", tmp_path)
-    assert main(["app", "--port", "9000", *given]) == 0
+    assert run("app", "--port", "9000", *given)[0] == 0
     where = ["--server.address", address, "--server.port", "9000"]
-    [(program, arguments)] = calls
-    assert program == sys.executable
-    assert arguments[1:] == ["-m", "streamlit", "run", str(tmp_path / "serve.py"), *where]
+    command = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "serve.py"), *where]
+    execute.assert_called_once_with(sys.executable, command)
     assert (tmp_path / "static").is_dir()
-    assert {"serve.py", "app.py", "pages"} <= {file.name for file in APP_FOLDER.iterdir()}
+
+
+def test_the_version_and_an_error_that_is_no_bad_input(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bad input: tests/bundled/test_cli_input.py."""
+    assert run("--version") == (0, f"specviz {__version__}\n", "")
+    monkeypatch.setattr(traces, "read_trace", Mock(side_effect=RuntimeError("a\nstory\x1b of two lines")))
+    assert run("show", "x.json") == (1, "", "specviz: unexpected RuntimeError: a story␛ of two lines\n")

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from specviz import __version__
 from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-RAY = PROJECT["project"]["optional-dependencies"]["ray"]
-TESTS = PROJECT["dependency-groups"]["dev"]
 REQUIRED = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
-LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-ray.lock"]
+LOCKS = {
+    "requirements.lock": REQUIRED,
+    "requirements-dev.lock": PROJECT["dependency-groups"]["dev"],
+    "requirements-ray.lock": PROJECT["project"]["optional-dependencies"]["ray"],
+}
 FROM_TORCH = re.compile(r"torch|triton|nvidia-.*|cuda-.*")  # what depends on the machine
 
 
@@ -29,15 +32,12 @@ def locked(name: str) -> dict[str, dict[str, int]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "required"), [*zip(LOCKS, (REQUIRED, TESTS, RAY), strict=True)], ids=LOCKS)
-def test_a_lock_has_what_is_required_with_hashes_and_names_no_place_that_files_come_from(
-    name: str, required: list[str]
-) -> None:
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_has_what_is_required_with_hashes_and_names_no_place_that_files_come_from(name: str) -> None:
     own = locked(name)
-    here = locked(LOCKS[0]) | own
-    plain = [re.fullmatch(r"([a-z0-9_-]+)(?:\[[a-z]+\])?==([0-9.]+)", line) for line in required]
-    asked = {known(each)[1].replace("_", "-"): [known(each)[2]] for each in plain}
-    asked.pop("torch", None)
+    here = locked("requirements.lock") | own
+    plain = [known(re.fullmatch(r"([a-z0-9_-]+)(?:\[[a-z]+\])?==([0-9.]+)", line)) for line in LOCKS[name]]
+    asked = {each[1].replace("_", "-"): [each[2]] for each in plain if each[1] != "torch"}
     assert {package: list(here.get(package, {})) for package in asked} == asked
     assert [package for package, versions in own.items() if not all(versions.values())] == []
     assert [package for package in own if FROM_TORCH.fullmatch(package)] == []
@@ -51,17 +51,17 @@ def test_the_locks_agree_and_a_package_of_the_program_is_in_its_lock_only() -> N
 
 
 def test_packages_are_installed_with_their_hashes() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    assert "LOCKED := -m pip install --no-deps --require-hashes -r\n" in makefile
+    assert "LOCKED := -m pip install --no-deps --require-hashes -r\n" in (ROOT / "Makefile").read_text()
     for file in (ROOT / "Dockerfile", ROOT / "examples/cluster/Dockerfile"):
         install = known(re.search(r"pip\b[^&]*? install ([^&]*)", file.read_text()))[1]  # the first one
         assert "--no-deps --require-hashes" in install, "else more than torch comes without a hash"
 
 
-def test_a_visitor_sees_no_traceback_and_no_menu_of_streamlits_own() -> None:
-    config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
-    assert config["client"]["showSidebarNavigation"] is False  # else a server's first page jumps: 0.47 of layout shift
-    assert config["client"]["showErrorDetails"] == "none"
+def test_the_version_and_what_a_visitor_does_not_see_of_streamlit() -> None:
+    assert PROJECT["project"]["version"] == __version__
+    client = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["client"]
+    assert client["showSidebarNavigation"] is False  # else a server's first page jumps: 0.47 of layout shift
+    assert client["showErrorDetails"] == "none"
 
 
 def test_the_image_has_its_packages_and_no_rights() -> None:
@@ -71,8 +71,7 @@ def test_the_image_has_its_packages_and_no_rights() -> None:
     assert cloud == ["--find-links https://download.pytorch.org/whl/cpu/torch/", *torch_of_cpus]
     dockerfile = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     image = dict(re.findall(r"^([A-Z]+) (.*)", dockerfile, re.MULTILINE))  # the last of each
-    user, _, group = image["USER"].partition(":")
-    assert min(int(user), int(group)) >= 10000
+    assert min(map(int, image["USER"].split(":"))) >= 10000
     assert f"http://127.0.0.1:{image['EXPOSE']}/_stcore/health" in image["HEALTHCHECK"]
     assert f'"--server.port", "{image["EXPOSE"]}"' in image["CMD"]
 

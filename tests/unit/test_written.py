@@ -2,53 +2,42 @@
 
 import json
 import re
-from typing import Any
+from types import ModuleType
 
 import pytest
 
-from scripts import write_measured_tables, write_payload_types
-from scripts.write_cards import measured_sections, with_section
+from scripts import write_cards, write_measured_tables, write_payload_types, write_settings_table
 from specviz.core.files import APP_FOLDER, RESULTS
-from specviz.models.catalogue import MODELS_FOLDER
-
-DOCS = APP_FOLDER / "docs"
-CARDS = ("wren-base", "wren-small", "wren-mini", "wren-nano", "smol-eagle", "wren-eagle", "wren-medusa")
 
 
-def stored_figure(file: str, key: str) -> float:
-    value: Any = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
-    for name in key.split("."):
-        value = value[name]
-    return float(value)
+@pytest.mark.parametrize(
+    "script",
+    [write_cards, write_measured_tables, write_payload_types, write_settings_table],
+    ids=lambda script: script.__name__,
+)
+def test_a_file_is_what_its_script_writes(script: ModuleType) -> None:
+    pages = script.pages()
+    assert pages
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, f"python -m {script.__name__}"
 
 
-def test_the_measurements_are_the_stored_ones_and_the_readme_s_rows_are_theirs() -> None:
-    measurements = (DOCS / "measurements.md").read_text(encoding="utf-8")
-    assert write_measured_tables.page() == measurements, "python -m scripts.write_measured_tables"
+def test_the_readmes_rows_are_those_of_the_measurements() -> None:
     readme = (APP_FOLDER / "README.md").read_text(encoding="utf-8").partition("| what | figure |")[2]
     rows = [line for line in readme.partition("\n\n")[0].splitlines() if line.startswith("| ") and "---" not in line]
     assert rows
+    measurements = (APP_FOLDER / "docs/measurements.md").read_text(encoding="utf-8")
     assert [row for row in rows if row.removesuffix(" |") not in measurements] == []
-
-
-def test_the_javascript_types_are_those_of_the_python_types() -> None:
-    assert write_payload_types.FILE.read_text(encoding="utf-8") == write_payload_types.payload_types()
-
-
-@pytest.mark.parametrize("name", CARDS)
-def test_a_card_says_what_was_measured(name: str) -> None:
-    card = (MODELS_FOLDER / name / "README.md").read_text(encoding="utf-8")
-    sections = measured_sections(name)
-    assert sections
-    for title, body in sections.items():
-        assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
 
 
 SIZE = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (?:s|ms|MB))? \| `(\w+)\.json` \| `([\w.]+)` \|$", re.MULTILINE)
 
 
 def test_sizes_of_a_server_are_stored_figures() -> None:
-    sizes = SIZE.findall((DOCS / "operating.md").read_text(encoding="utf-8"))
+    sizes = SIZE.findall((APP_FOLDER / "docs/operating.md").read_text(encoding="utf-8"))
     assert sizes
     for what, figure, file, key in sizes:
-        assert round(stored_figure(file, key), len(figure.partition(".")[2])) == float(figure), what
+        stored = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
+        for name in key.split("."):
+            stored = stored[name]
+        assert round(stored, len(figure.partition(".")[2])) == float(figure), what

@@ -87,8 +87,6 @@ class BatchStudy:
     new_tokens: int  # of each text; end of text is ignored
     repeats: int  # of every run
     pass_repeats: int  # of every timed pass
-    compared: int  # texts that were compared with what the target writes alone
-    different: int  # of them, those whose token ids differ somewhere: near-ties that another batch rounds differently
     passes: list[BatchPass]
     speedups: list[BatchSpeedup]
     quiet: Quiet | None = None  # None: nobody knows what else ran meanwhile
