@@ -11,7 +11,7 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.systems import ServingCounters, read_counters
-from tests.unit.test_public_reports import report
+from tests.support.records import report
 
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
 
