@@ -44,6 +44,7 @@ VLLM = CASES["vLLM's answer"]["answer"]["metrics"]["speculative_decoding"]
 SGLANG = CASES["SGLang's answer"]["answer"]["meta_info"]
 LLAMA = CASES["llama.cpp's answer"]["answer"]["timings"]
 LM_STUDIO = CASES["LM Studio"]["answer"]["stats"]
+TENSORRT_STEPS = CASES["TensorRT-LLM, newer"]["answer"]["choices"][0]
 PER_STEP = CASES["vLLM's steps"]["answer"]["metrics"]["speculative_decoding"]
 
 
