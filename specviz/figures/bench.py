@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.names import first_words
@@ -89,7 +90,7 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
     ordered = sorted(load.prompts, key=lambda each: each.ratio)
     named = _labels(load, prompts)
     labels = [named[each.number] for each in ordered]
-    gains = [each.gain for each in ordered]
+    gains = [replace(each.gain, trusted=not load.doubts) for each in ordered]
     marks = _marks(labels, gains, across=True)
     fits = len(ordered) <= MOST_NAMES
     y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)

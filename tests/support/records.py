@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-RECORDS = Path(__file__).parents[1] / "fixtures/records"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+RECORDS = FIXTURES / "records"
 SYSTEM_OF = {
     "vllm-0.29-chat.json": "vllm",
     "vllm-0.29-completion-stream.txt": "vllm",
@@ -32,3 +33,10 @@ class FakeTokenizer:
 
 def record(name: str) -> bytes:
     return (RECORDS / name).read_bytes()
+
+
+def report(name: str) -> Path:
+    """The file “NN/file” of a public report, in the folder whose name begins with NN."""
+    number, _, file = name.partition("/")
+    [folder] = (FIXTURES / "reports").glob(f"{number}-*")
+    return folder / file

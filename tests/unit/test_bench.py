@@ -1,6 +1,6 @@
 """The engine's jobs at work, without models; the server's one service; the address of a cluster."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -25,35 +25,53 @@ from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
 from tests.support.known import known
 
 REQUEST = RunRequest("")
+MARKS = {wire.RunStarted: "b", wire.Rounds: "r", wire.JobFinished: "f", wire.JobStopped: "s", wire.JobFailed: "x"}
 
 
 def rounds(job: int) -> wire.Rounds:
     return wire.Rounds(job, [], Output([], "", None))
 
 
-class Script:
-    """Stands in for the handlers and for what the server sends: commands, and Stops after so many steps of a job."""
+def run(number: int, owner: int | None = None) -> wire.Run:
+    first = number if owner is None else owner
+    return wire.Run(number, REQUEST, owners=(first, first, number))
 
-    def __init__(self, *commands: wire.JobCommand, stop_after: dict[int, int] | None = None) -> None:
-        self.commands = list(commands)
-        self.stop_after = stop_after or {}
+
+def long_of(*numbers: int) -> list[wire.JobCommand]:
+    return [wire.Calibrate(number, REQUEST, owners=(number,) * 3) for number in numbers]
+
+
+class Script:
+    """Stands in for the handlers and for what the server sends: commands, and Stops after so many steps of a job.
+
+    Runs have six steps, or `endless` ones; all other jobs are at work for ever, a step each tenth of a second.
+    """
+
+    def __init__(self, *commands: wire.JobCommand, endless: bool = False, **stop_after: int) -> None:
+        self.commands, self.endless, self.stop_after = list(commands), endless, stop_after
         self.done: dict[int, int] = {}
         self.error: Exception | None = None
         self.patience: list[float | None] = []
+        self.now, self.worked, self.sent = 0.0, "", list[wire.Event]()
+
+    def bench(self, **options: Any) -> Bench:
+        return Bench(self.steps, self, self.sent.append, **{"clock": lambda: self.now} | options)
 
     def next(self, patience: float | None) -> wire.JobCommand | None:
         self.patience.append(patience)
         return self.commands.pop(0) if self.commands else None
 
     def stopped(self, job: int) -> bool:
-        return job in self.stop_after and self.done.get(job, 0) >= self.stop_after[job]
+        return self.done.get(job, 0) >= self.stop_after.get(f"job_{job}", 10**9)
 
     def forget(self, job: int) -> None:
         """The mailbox does; here nothing asks again."""
 
     def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        return self._short(command.job) if isinstance(command, wire.Run) and not self.endless else self._long(command)
+
+    def _short(self, job: int) -> Generator[wire.JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
-        job = command.job
         parts = [wire.RunStarted(job), rounds(job), None, rounds(job), self.error or wire.JobFinished(job)]
         for number, event in enumerate(parts, start=1):
             self.done[job] = number
@@ -61,16 +79,23 @@ class Script:
                 raise event
             yield event
 
+    def _long(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        job = command.job
+        yield rounds(job) if isinstance(command, wire.Run) else wire.Loading(job, "wren-base")
+        yield None
+        yield wire.RunStarted(job)
+        try:
+            for number in count(1):
+                self.done[job] = number
+                self.now, self.worked = self.now + 0.1, self.worked + str(job)
+                yield None
+        except BudgetSpent:
+            yield rounds(job)
+            raise
 
-def sent_by(script: Script, after_crowd: Callable[[], object] = lambda: None) -> list[wire.Event]:
-    """Without a word of jobs that are only alive."""
-    sent: list[wire.Event] = []
-    work(Bench(script.steps, script, sent.append, after_crowd, clock=lambda: 0.0), 60)
-    return said(sent)
-
-
-def said(sent: list[wire.Event]) -> list[wire.Event]:
-    return [event for event in sent if not isinstance(event, wire.EngineAlive)]
+    def said(self) -> str:
+        """A letter and the job of each message, without a word of jobs that are only alive."""
+        return " ".join(f"{MARKS[type(event)]}{event.job}" for event in self.sent if type(event) in MARKS)  # type: ignore[attr-defined]
 
 
 def work(bench: Bench, times: int) -> None:
@@ -78,32 +103,26 @@ def work(bench: Bench, times: int) -> None:
         bench.work()
 
 
-def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
-    assert sent_by(Script(wire.Run(5, REQUEST))) == [wire.RunStarted(5), rounds(5), rounds(5), wire.JobFinished(5)]
-    sent = sent_by(Script(*(wire.Run(number, REQUEST, owners=(number,) * 3) for number in (1, 2, 3))))
-    first = [wire.RunStarted(1), rounds(1), wire.RunStarted(2), rounds(2), wire.RunStarted(3), rounds(3)]
-    rest = [rounds(1), wire.JobFinished(1), rounds(2), wire.JobFinished(2), rounds(3), wire.JobFinished(3)]
-    assert sent == first + rest, "then the oldest goes on to its end"
+ORDERS = {
+    "a run goes to its end": (Script(run(5)), "b5 r5 r5 f5"),
+    "a class sees its first rounds before any goes on, then the oldest goes on to its end": (
+        Script(run(1), run(2), run(3)), "b1 r1 b2 r2 b3 r3 r1 f1 r2 f2 r3 f3",
+    ),
+    "an owner with many runs has as many turns as one with one": (
+        Script(*(run(number, 1) for number in (1, 2, 3, 4)), run(5), run(6)),
+        "b1 r1 b5 r5 b6 r6 b2 r2 b3 r3 b4 r4 r5 f5 r6 f6 r1 f1 r2 f2 r3 f3 r4 f4",
+    ),
+    "a run is stopped while it waits": (Script(run(1), run(2), job_2=2), "b1 r1 b2 r2 s2 r1 f1"),
+    "a run is stopped at work": (Script(run(5), job_5=3), "b5 r5 s5"),
+    "too late: a job has one last word": (Script(run(5), job_5=5), "b5 r5 r5 f5"),
+}  # fmt: skip
 
 
-def test_an_owner_with_many_runs_has_as_many_turns_as_one_with_one() -> None:
-    """In the order of first rounds, and in the order of ends."""
-    many = [wire.Run(number, REQUEST, owners=(1, 1, number)) for number in range(10, 15)]
-    script = Script(*many, wire.Run(20, REQUEST, owners=(2, 2, 2)), wire.Run(30, REQUEST, owners=(3, 3, 3)))
-    sent = sent_by(script)
-    began = [event.job for event in sent if isinstance(event, wire.RunStarted)]
-    assert began == [10, 20, 30, 11, 12, 13, 14]
-    assert [event.job for event in sent if isinstance(event, wire.JobFinished)][:3] == [20, 30, 10]
-
-
-def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
-    sent = sent_by(Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST), stop_after={2: 2}))
-    assert sent.index(wire.JobStopped(2)) < sent.index(wire.JobFinished(1))
-    assert wire.JobFinished(2) not in sent
-    begun = [wire.RunStarted(5), rounds(5)]
-    assert sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 3})) == [*begun, wire.JobStopped(5)]
-    ended = sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 5}))
-    assert ended == [*begun, rounds(5), wire.JobFinished(5)], "too late: a job has one last word"
+@pytest.mark.parametrize("name", ORDERS)
+def test_jobs_have_their_turns(name: str) -> None:
+    script, order = ORDERS[name]
+    work(script.bench(), 60)
+    assert script.said() == order
 
 
 def test_a_handler_that_ends_without_a_last_word_leaves_nobody_waiting() -> None:
@@ -113,7 +132,7 @@ def test_a_handler_that_ends_without_a_last_word_leaves_nobody_waiting() -> None
         yield None
 
     sent = list[wire.Event]()
-    work(Bench(nothing, Script(wire.Run(1, REQUEST)), sent.append, clock=lambda: 0.0), 4)
+    work(Bench(nothing, Script(run(1)), sent.append, clock=lambda: 0.0), 4)
     assert sent[-1] == wire.JobFailed(1, say("broken"))
 
 
@@ -127,31 +146,30 @@ def test_the_last_that_is_said_before_a_step_is_of_the_job_whose_step_it_is() ->
             yield rounds(command.job) if len(sent) % 3 else None
         yield wire.JobFinished(command.job)
 
-    commands = [*long_of(1, 2, 3), *(wire.Run(number, REQUEST, owners=(number,) * 3) for number in (4, 5))]
     seconds = count(step=0.3)
-    work(Bench(steps, Script(*commands), sent.append, clock=lambda: next(seconds)), 300)
+    script = Script(*long_of(1, 2, 3), run(4), run(5))
+    work(Bench(steps, script, sent.append, clock=lambda: next(seconds)), 300)
     assert sum(isinstance(event, wire.JobFinished) for event in sent) == 5
 
 
 def test_only_after_a_crowd_memory_is_given_back_and_only_once() -> None:
     for runs, times in ((1, 0), (3, 0), (5, 1)):
         given_back: list[bool] = []
-        sent_by(Script(*(wire.Run(number, REQUEST) for number in range(runs))), partial(given_back.append, True))
+        work(Script(*map(run, range(runs))).bench(after_crowd=partial(given_back.append, True)), 60)
         assert len(given_back) == times
 
 
-def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    errors = {
-        "Too long.": InputError("Too long."),
-        say("no_memory"): MemoryError(),
-        say("broken"): RuntimeError("secret"),
-    }
-    for message, error in errors.items():
-        script = Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST))
-        script.error = error
-        failed = [event for event in sent_by(script) if isinstance(event, wire.JobFailed)]
-        assert failed == [wire.JobFailed(job, message) for job in (1, 2)]
-        assert ("secret" in capsys.readouterr().err) == (message == say("broken"))  # what nobody foresaw is logged
+@pytest.mark.parametrize("error", [InputError("Too long."), MemoryError(), RuntimeError("secret")], ids=repr)
+def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Script(run(1), run(2))
+    script.error = error
+    work(script.bench(), 60)
+    message = {"InputError": "Too long.", "MemoryError": say("no_memory")}.get(type(error).__name__, say("broken"))
+    failed = [event for event in script.sent if isinstance(event, wire.JobFailed)]
+    assert failed == [wire.JobFailed(job, message) for job in (1, 2)]
+    assert ("secret" in capsys.readouterr().err) == (message == say("broken"))  # what nobody foresaw is logged
 
 
 def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_say() -> None:
@@ -161,7 +179,7 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
     def now() -> float:
         return next(ticks) * SILENT / 8  # a step looks at the clock a few times
 
-    script = LongWork(wire.Calibrate(5, REQUEST), wire.Calibrate(6, REQUEST))
+    script = Script(wire.Calibrate(5, REQUEST), wire.Calibrate(6, REQUEST))
     work(Bench(script.steps, script, lambda _: times.append(now()), clock=now), 400)
     pauses = [later - sooner for sooner, later in pairwise(times)]
     assert len(pauses) > 50
@@ -169,88 +187,51 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
     assert min(pauses[10:]) > SILENT / 2, "and says no more than it has to"
 
 
-class LongWork(Script):
-    """A long job is at work for ever, one step each tenth of a second; all others are as before."""
-
-    def __init__(self, *commands: wire.JobCommand) -> None:
-        super().__init__(*commands)
-        self.now, self.worked = 0.0, ""
-
-    def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
-        if isinstance(command, wire.Run):
-            yield from super().steps(command)
-            return
-        yield wire.Loading(command.job, "wren-base")
-        yield None
-        yield wire.RunStarted(command.job)
-        try:
-            for number in count(1):
-                self.done[command.job] = number
-                self.now, self.worked = self.now + 0.1, self.worked + str(command.job)
-                yield None
-        except BudgetSpent:
-            yield rounds(command.job)
-            raise
-
-
-class Endless(LongWork):
-    """Runs never end either."""
-
-    def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
-        if isinstance(command, wire.Run):
-            yield rounds(command.job)
-        yield from super().steps(replace(wire.Calibrate(command.job, REQUEST), owners=command.owners))
-
-
-def at_work(script: LongWork, seconds: float, **options: Any) -> str:
+def at_work(script: Script, seconds: float) -> str:
     """The numbers of the jobs that were at work, one for each tenth of a second."""
-    bench = Bench(script.steps, script, lambda _: None, clock=lambda: script.now, **options)
+    bench = script.bench()
     while script.now < seconds:
         bench.work()
     return script.worked
 
 
-def long_of(*numbers: int) -> list[wire.JobCommand]:
-    return [wire.Calibrate(number, REQUEST, owners=(number,) * 3) for number in numbers]
-
-
 def test_alone_a_job_has_all_the_time_and_long_ones_beside_watched_ones_a_share() -> None:
-    assert set(at_work(Endless(*long_of(1)), 4)) == {"1"}
-    assert set(at_work(Endless(wire.Run(5, REQUEST)), 4)) == {"5"}
-    turns = at_work(Endless(*long_of(1), wire.Run(5, REQUEST)), 40)
+    assert set(at_work(Script(*long_of(1)), 4)) == {"1"}
+    assert set(at_work(Script(run(5), endless=True), 4)) == {"5"}
+    turns = at_work(Script(*long_of(1), run(5), endless=True), 40)
     assert turns.count("1") / len(turns) == pytest.approx(LONG_SHARE / CYCLE, abs=0.05)
     assert max(map(len, turns.split("5"))) <= 6, "half a second"
     assert max(map(len, turns.split("1"))) <= 16
 
 
-@pytest.mark.parametrize("watched", [[], [wire.Run(9, REQUEST)]], ids=["alone", "beside a run"])
+@pytest.mark.parametrize("watched", [[], [run(9)]], ids=["alone", "beside a run"])
 def test_long_jobs_have_equal_shares_in_turns_and_no_owner_more_than_another(watched: list[wire.JobCommand]) -> None:
     seconds = 120 if not watched else 480
-    turns = at_work(Endless(*long_of(1, 2, 3), *watched), seconds).replace("9", "")
+    turns = at_work(Script(*long_of(1, 2, 3), *watched, endless=True), seconds).replace("9", "")
     assert all(turns.count(each) == pytest.approx(len(turns) / 3, abs=10 * TURN) for each in "123")
     assert max(len(part) for part in turns.replace("2", "3").split("3")) <= 10 * TURN + 1
     two = [replace(command, owners=(1, 1, 1)) for command in long_of(1, 2)]
-    turns = at_work(Endless(*two, *long_of(3), *watched), seconds).replace("9", "")
+    turns = at_work(Script(*two, *long_of(3), *watched, endless=True), seconds).replace("9", "")
     assert turns.count("3") == pytest.approx(len(turns) / 2, abs=10 * TURN)
 
 
 def test_a_run_of_a_large_model_keeps_no_other_waiting_for_more_than_a_turn() -> None:
-    turns = at_work(Endless(wire.Run(5, REQUEST, owners=(5,) * 3), wire.Run(6, REQUEST, owners=(6,) * 3)), 40)
+    turns = at_work(Script(run(5), run(6), endless=True), 40)
     assert max(map(len, turns.replace("6", " ").replace("5", "6").split())) <= 10 * TURN + 1
     assert turns.count("5") == pytest.approx(turns.count("6"), abs=10 * TURN)
 
 
 def test_first_rounds_come_at_once_beside_thirty_long_jobs_and_nothing_is_begun_again() -> None:
-    script, sent = LongWork(*long_of(*range(30))), list[wire.Event]()
-    bench = Bench(script.steps, script, sent.append, clock=lambda: script.now)
+    script = Script(*long_of(*range(30)))
+    bench = script.bench()
     while script.now < 150:
         bench.work()
-    before, sent[:] = dict(script.done), []
-    script.commands.append(wire.Run(50, REQUEST, owners=(50,) * 3))
+    before, script.sent[:] = dict(script.done), []
+    script.commands.append(run(50))
     work(bench, 3)
-    assert [event for event in sent if not isinstance(event, wire.EngineAlive)] == [wire.RunStarted(50), rounds(50)]
+    assert script.said() == "b50 r50"
     work(bench, 30)
-    assert wire.JobFinished(50) in sent
+    assert "f50" in script.said()
     assert len(before) == 30
     assert all(script.done[job] >= steps for job, steps in before.items())
 
@@ -265,38 +246,39 @@ def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() 
                 yield wire.EngineAlive(1)
             yield from super().steps(command)
 
-    script, sent = Downloads(wire.Run(1, REQUEST)), list[wire.Event]()
-    bench = Bench(script.steps, script, sent.append, clock=lambda: 0.0)
+    script = Downloads(run(1))
+    bench = script.bench()
     work(bench, 5)
     assert set(script.patience[2:]) == {LOOK}, "it pauses between two looks"
     asked = script.done[1]
-    script.commands.append(wire.Run(2, REQUEST))
+    script.commands.append(run(2))
     work(bench, 8)
-    assert said(sent) == [wire.RunStarted(2), rounds(2), rounds(2), wire.JobFinished(2)]
+    assert script.said() == "b2 r2 r2 f2"
     assert script.done[1] > asked + 5, "it is asked as before"
     script.here = True
     work(bench, 8)
-    assert sent[-1] == wire.JobFinished(1)
+    assert script.sent[-1] == wire.JobFinished(1)
 
 
 def test_jobs_find_yielding_have_no_more_time_than_others() -> None:
-    script, sent = LongWork(wire.Calibrate(1, REQUEST)), list[wire.Event]()
-    work(Bench(script.steps, script, sent.append, budget=0.85, clock=lambda: script.now), 30)
-    *_, has, failed = sent
+    script = Script(*long_of(1))
+    work(script.bench(budget=0.85), 30)
+    *_, has, failed = script.sent
     assert has == rounds(1)
     assert isinstance(failed, wire.JobFailed)
     assert failed.message.startswith("This job had its 1 seconds")
     assert script.done[1] == 9, "without the steps that load models"
-    script, sent, seconds = LongWork(), list[wire.Event](), 0.0
-    bench = Bench(script.steps, script, sent.append, budget=0.85, clock=lambda: script.now)
+    script, seconds = Script(), 0.0
+    bench = script.bench(budget=0.85)
     for _ in range(5):
         script.commands, script.stop_after = [wire.Calibrate(1, REQUEST, seconds=seconds)], {}
         work(bench, 7)
-        script.stop_after = {1: 0}
+        script.stop_after = {"job_1": 0}
         bench.work()
-        assert isinstance(sent[-1], wire.JobStopped | wire.JobFailed)
-        seconds = sent[-1].seconds if isinstance(sent[-1], wire.JobStopped) else seconds
-    assert any(isinstance(event, wire.JobFailed) for event in sent)
+        last = script.sent[-1]
+        assert isinstance(last, wire.JobStopped | wire.JobFailed)
+        seconds = last.seconds if isinstance(last, wire.JobStopped) else seconds
+    assert "x1" in script.said()
 
 
 def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
@@ -317,7 +299,7 @@ def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
     mailbox.receive(wire.dump_command(wire.Stop(6)))
     bench.work()
     assert isinstance(sent[-1], wire.JobStopped)
-    mailbox.receive(wire.dump_command(wire.Calibrate(6, REQUEST)))
+    mailbox.receive(wire.dump_command(run(6)))
     work(bench, 6)
     assert sent[-1] == wire.JobFinished(6), "a number may come again"
 

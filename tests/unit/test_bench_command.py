@@ -11,11 +11,12 @@ from threading import Event
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.cli.bench import _explain_resume
 from specviz.cli.main import main
 from specviz.measure.endpoints.result import dump_result, read_result
-from tests.support.bench_results import make_bench
+from tests.support.bench_results import PROMPTS, make_bench
 from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
 from tests.support.known import known
 
@@ -41,19 +42,45 @@ def urls(servers: Both) -> list[str]:
     return ["bench", "--with", speculative.url, "--without", plain.url]
 
 
-def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(servers: Both, tmp_path: Path, capsys: Errors) -> None:
-    files = ["--json", str(tmp_path / "bench.json"), "--csv", str(tmp_path / "rows.csv")]
-    assert bench([*urls(servers), *ASKED, "--concurrency", "1,2", "--drafts", "wren-nano", *files]) == 0
-    found = read_result((tmp_path / "bench.json").read_bytes())
-    assert found.settings.concurrency == [1, 2]
-    assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
-    assert found.with_.drafts == "wren-nano"
-    assert len(found.answers) == 2 * (3 + 24)
-    assert {prompt.workload for prompt in found.prompts} == {"story"}
-    out = capsys.readouterr().out
-    assert "story-1" in out
-    assert out.rstrip().endswith(".")
-    assert len((tmp_path / "rows.csv").read_text().splitlines()) > 3
+CHAT = '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}\n'
+MEASURED = {
+    "two loads": ([*ASKED, "--concurrency", "1,2", "--drafts", "wren-nano"], {}),
+    "a chat": (["--prompts-file", "prompts.jsonl", "--api", "chat", "--temperature", "0.5", "--seed", "3"], {}),
+    "further fields": ([*ASKED, "--extra-body", '{"draft_model": "small"}', "--repeats", "2"], {}),
+    "names of the model": (
+        [*ASKED, "--model-with", "b", "--model-without", "c", "--prefix-cache", "warm"],
+        {"models": ("a", "b", "c")},
+    ),
+    "a key": ([*ASKED, "--key-env", "OURS"], {}),
+    "a key for each": ([*ASKED, "--key-env-with", "OURS", "--key-env-without", "PLAIN"], {}),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_bench_ends_with_its_files_and_asks_as_it_was_told(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    """No key stands in the file."""
+    options, server = MEASURED[name]
+    monkeypatch.setenv("OURS", "sk-ours")
+    monkeypatch.setenv("PLAIN", "sk-plain")
+    (tmp_path / "prompts.jsonl").write_text(CHAT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    with running(FakeServer(drafts=3, **server)) as ours, running(FakeServer(**server)) as plain:
+        assert bench([*urls((ours, plain)), *options, "--json", "bench.json", "--csv", "rows.csv"]) == 0
+        for each in (ours, plain):
+            body = {name: value for name, value in each.asked[-1].items() if name != "cache_salt"}
+            body |= {"prompt": len(body["prompt"]) > 20} if "prompt" in body else {}
+            lines.append(f"{set(each.keys)} {json.dumps(body, sort_keys=True)}")
+    content = (tmp_path / "bench.json").read_bytes()
+    found = read_result(content)
+    told = [f"{its.model}, {its.system} {its.version}, {its.drafts}" for its in (found.with_, known(found.without))]
+    prompts = [f"{each.name}, {each.workload}" for each in found.prompts]
+    rows = (tmp_path / "rows.csv").read_text("utf-8").splitlines()
+    lines += [str(found.settings), *told, *prompts, f"{len(found.answers)} answers, {len(rows)} rows"]
+    assert "\n".join(lines) == snapshot
+    assert b"sk-" not in content
 
 
 def test_imported_files_are_one_json_on_standard_output(capsys: Errors) -> None:
@@ -69,60 +96,51 @@ def test_one_server_alone_is_measured(servers: Both, capsys: Errors) -> None:
     assert "speedup" not in capsys.readouterr().out.splitlines()[0]
 
 
-def test_a_chat_is_asked_as_messages(servers: Both, tmp_path: Path, capsys: Errors) -> None:
-    file = tmp_path / "prompts.jsonl"
-    file.write_text('{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}\n')
-    assert bench([*urls(servers), "--prompts-file", str(file), "--api", "chat"]) == 0
-    said_before, said_last = servers[0].asked[-1]["messages"]
-    assert said_before == {"role": "system", "content": "Be brief."}
-    assert said_last == {"role": "user", "content": "Hi"}
-    assert bench([*urls(servers), "--prompts-file", str(file)]) == 2
-    assert "is a conversation: ask it with --api chat" in capsys.readouterr().err
-
-
-def test_the_key_is_sent_and_is_in_no_file_and_no_line(
-    servers: Both, tmp_path: Path, capsys: Errors, monkeypatch: pytest.MonkeyPatch
+def test_the_key_is_in_no_line_where_a_server_repeats_it(
+    servers: Both, capsys: Errors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BENCH_KEY", KEY)
-    file = tmp_path / "bench.json"
-    assert bench([*urls(servers), *ASKED, "--key-env", "BENCH_KEY", "--json", str(file)]) == 0
-    assert servers[0].keys[-1] == f"Bearer {KEY}"
     servers[1].answer = lambda _: said(f"no such key: {KEY}", 401)
     assert bench([*urls(servers), *ASKED, "--key-env", "BENCH_KEY"]) == 2
     out, err = capsys.readouterr()
     assert "no such key: …" in err
-    assert KEY not in out + err + file.read_text()
+    assert KEY not in out + err
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--with", "localhost"], "--with: 'localhost' is no address"),
-        ([], "Give --with URL and --without URL"),
-        (["--with", "http://localhost:1"], "Say what to ask"),
-        (["--with", "http://localhost:1", *ASKED, "--concurrency", "1,x"], "--concurrency takes whole numbers"),
-        (["--with", "http://localhost:1", *ASKED, "--concurrency", "0"], "numbers from 1 to 1,024, not '0'"),
-        (["--with", "http://localhost:1", *ASKED, "--repeats", "0"], "--repeats must be from 1 to 1,000, not 0"),
-        (["--with", "http://localhost:1", *ASKED, "--max-new-tokens", "5000"], "from 1 to 4,096, not 5000"),
-        (
-            ["--with", "http://localhost:1", *ASKED, "--temperature", "nan"],
-            "--temperature must be from 0 to 100, not nan",
-        ),
-        (["--with", "http://localhost:1", "--workload", "novels"], "There is no workload 'novels'"),
-        (["--with", "http://localhost:1", *ASKED, "--key-env", "NO_SUCH_KEY"], "there is no environment variable"),
-        (["--with", "http://localhost:1", *ASKED, "--csv", "no/such/rows.csv"], "its folder does not exist"),
-        (["--with", "http://localhost:1", *ASKED], "http://localhost:1/v1: nothing answers at localhost:1"),
-        (["--with", "http://localhost:1", "--import", "a", "b"], "--import reads files, and --with asks a server"),
-        (["--import", "no-file", "b"], "no-file cannot be read"),
-    ],
-)
-def test_bad_input_is_one_line(options: list[str], sentence: str, capsys: Errors) -> None:
-    assert bench(["bench", *options]) == 2
+HERE = ["--with", "http://localhost:1"]
+REFUSED = {
+    "--with: 'localhost' is no address": ["--with", "localhost"],
+    "Give --with URL and --without URL": [],
+    "Say what to ask": HERE,
+    "--concurrency takes whole numbers": [*HERE, *ASKED, "--concurrency", "1,x"],
+    "numbers from 1 to 1,024, not '0'": [*HERE, *ASKED, "--concurrency", "0"],
+    "--repeats must be from 1 to 1,000, not 0": [*HERE, *ASKED, "--repeats", "0"],
+    "from 1 to 4,096, not 5000": [*HERE, *ASKED, "--max-new-tokens", "5000"],
+    "--temperature must be from 0 to 100, not nan": [*HERE, *ASKED, "--temperature", "nan"],
+    "There is no workload 'novels'": [*HERE, "--workload", "novels"],
+    "there is no environment variable": [*HERE, *ASKED, "--key-env", "NO_SUCH_KEY"],
+    "its folder does not exist": [*HERE, *ASKED, "--csv", "no/such/rows.csv"],
+    "http://localhost:1/v1: nothing answers at localhost:1": [*HERE, *ASKED],
+    "--import reads files, and --with asks a server": [*HERE, "--import", "a", "b"],
+    "no-file cannot be read": ["--import", "no-file", "b"],
+    **{"--extra-body takes one JSON object" + " " * place: [*HERE, *ASKED, "--extra-body", wrong]
+       for place, wrong in enumerate(("[1]", "{", "3"), start=1)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", REFUSED)
+def test_bad_input_is_one_line(sentence: str, capsys: Errors) -> None:
+    assert bench(["bench", *REFUSED[sentence]]) == 2
     out, err = capsys.readouterr()
-    problem = [line for line in err.splitlines() if not line.startswith("progress: ")]
-    assert len(problem) == 1
-    assert sentence in problem[0]
+    [problem] = [line for line in err.splitlines() if not line.startswith("progress: ")]
+    assert sentence.rstrip() in problem
     assert out == ""
+
+
+def test_a_conversation_is_asked_as_a_chat(servers: Both, tmp_path: Path, capsys: Errors) -> None:
+    (tmp_path / "prompts.jsonl").write_text(CHAT, encoding="utf-8")
+    assert bench([*urls(servers), "--prompts-file", str(tmp_path / "prompts.jsonl")]) == 2
+    assert "is a conversation: ask it with --api chat" in capsys.readouterr().err
 
 
 def test_a_file_of_another_bench_is_not_touched(servers: Both, tmp_path: Path, capsys: Errors) -> None:
@@ -199,62 +217,31 @@ def test_the_same_server_twice_or_swapped_ones_end_with_that_sentence(
     out, err = capsys.readouterr()
     assert "the addresses are probably swapped" in err
     assert "helps" not in out
-    assert bench(["bench", "--with", plain.url, "--without", plain.url, *asked]) == 2
-    assert "Both addresses are the same server" in capsys.readouterr().err
-    other_name = plain.url.replace("127.0.0.1", "localhost")
-    assert bench(["bench", "--with", plain.url, "--without", other_name, *asked]) == 2
-    assert "Both addresses are the same server" in capsys.readouterr().err
+    for other in (plain.url, plain.url.replace("127.0.0.1", "localhost")):
+        assert bench(["bench", "--with", plain.url, "--without", other, *asked]) == 2
+        assert "Both addresses are the same server" in capsys.readouterr().err
 
 
-def test_a_saved_bench_is_said_again_and_a_script_can_ask_for_a_least_speedup(tmp_path: Path, capsys: Errors) -> None:
-    file = tmp_path / "bench.json"
-    file.write_text(dump_result(make_bench({1: 1.5, 4: 1.2})), encoding="utf-8")
+def test_a_saved_bench_is_said_again_and_a_script_can_ask_for_a_least_speedup(
+    tmp_path: Path, capsys: Errors, snapshot: SnapshotAssertion
+) -> None:
+    file, made = tmp_path / "bench.json", make_bench({1: 1.5, 4: 1.2}, prompts=PROMPTS[::5])
+    file.write_text(dump_result(made), encoding="utf-8")
     assert bench(["bench", "--show", str(file), "--json", "-"]) == 0
     told = json.loads(capsys.readouterr().out)
     said_of = [(each["concurrency"], each["verdict"], each["trusted"]) for each in told["results"]]
     assert said_of == [(1, "helps", True), (4, "helps", True)]
-    assert read_result(json.dumps(told).encode()) == make_bench({1: 1.5, 4: 1.2})
+    assert read_result(json.dumps(told).encode()) == made
+    capsys.readouterr()
     assert bench(["bench", "--show", str(file), "--fail-below", "1.1"]) == 0
+    assert capsys.readouterr().out == snapshot
     assert bench(["bench", "--show", str(file), "--fail-below", "1.3"]) == 1
     assert "not certain to be at least 1.3×" in capsys.readouterr().err
     file.write_text(dump_result(make_bench({1: 9.0})), encoding="utf-8")  # above the tokens of a round
     assert bench(["bench", "--show", str(file), "--fail-below", "1.1"]) == 1
 
 
-def test_each_server_gets_its_own_key_and_not_the_other_ones(servers: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OURS", "sk-ours")
-    monkeypatch.setenv("PLAIN", "sk-plain")
-    assert bench([*urls(servers), *ASKED, "--key-env-with", "OURS", "--key-env-without", "PLAIN"]) == 0
-    assert set(servers[0].keys) == {"Bearer sk-ours"}
-    assert set(servers[1].keys) == {"Bearer sk-plain"}
-
-
-def test_further_fields_go_with_each_request_and_stand_in_the_file(
-    servers: Both, tmp_path: Path, capsys: Errors
-) -> None:
-    file = tmp_path / "bench.json"
-    more = '{"draft_model": "small"}'
-    assert bench([*urls(servers), *ASKED, "--extra-body", more, "--json", str(file)]) == 0
-    assert all(body["draft_model"] == "small" for server in servers for body in server.asked)
-    assert read_result(file.read_bytes()).settings.extra_body == more
-    for wrong in ("[1]", "{", "3"):
-        assert bench([*urls(servers), *ASKED, "--extra-body", wrong]) == 2
-        assert "--extra-body takes one JSON object" in capsys.readouterr().err
-
-
 def test_ctrl_c_before_anything_is_measured_names_no_file(tmp_path: Path) -> None:
     assert _explain_resume(str(tmp_path / "bench.json")).startswith("nothing is saved")
     (tmp_path / "bench.json").touch()
     assert "what was measured is in" in _explain_resume(str(tmp_path / "bench.json"))
-
-
-def test_each_server_may_have_its_own_name_of_the_model_and_the_file_says_how_prompts_were_cached(
-    tmp_path: Path, capsys: Errors
-) -> None:
-    file = tmp_path / "bench.json"
-    with running(FakeServer(models=("a", "b"), drafts=2)) as ours, running(FakeServer(models=("c", "d"))) as plain:
-        named = ["--model-with", "b", "--model-without", "c", "--prefix-cache", "warm", "--json", str(file)]
-        assert bench([*urls((ours, plain)), *ASKED, *named]) == 0
-    result = read_result(file.read_bytes())
-    assert (result.with_.model, known(result.without).model) == ("b", "c")
-    assert result.settings.prefix_cache == "warm"

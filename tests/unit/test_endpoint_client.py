@@ -4,10 +4,13 @@ import itertools
 import json
 import socket
 import tracemalloc
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from time import sleep
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import parse_address
@@ -17,7 +20,9 @@ from tests.support.endpoint_server import JSON, FakeServer, Reply, event, run_as
 
 KEY = "sk-secret-0123456789"
 ASKED = Asked("Once", (), 4, 0.0, 0)
+CHAT = Asked("Hi", (("system", "Be brief."), ("user", "Hi")), 4, 0.7, 3)
 TEXT = event({"choices": [{"text": "Once"}]})
+DONE = b"data: [DONE]\n"
 
 
 async def asked(server: FakeServer, whole: float = 20.0) -> StreamedAnswer:
@@ -37,11 +42,9 @@ def endless(part: bytes) -> Iterator[bytes]:
 
 def dripping() -> Iterator[bytes]:
     """A part now and then, for ever; the client's limit of time ends it."""
-    import time
-
     while True:
         yield TEXT
-        time.sleep(0.01)
+        sleep(0.01)
 
 
 def ending(tokens: int, *parts: bytes) -> Reply:
@@ -124,55 +127,102 @@ def test_nothing_listens_or_the_server_has_no_tls() -> None:
             run_async(asked(server))
 
 
-def test_an_answer_has_its_text_tokens_and_times() -> None:
-    answer = ask(FakeServer(drafts=2))
-    assert answer.text == "Once upon a time"
-    assert answer.tokens == 4
-    assert answer.prompt_tokens == 3
-    assert answer.finish == "length"
-    assert len(answer.part_seconds) == 2  # a part may hold several tokens
+def piece(text: object, **more: Any) -> bytes:
+    return event({"choices": [{"text": text}], **more})
+
+
+def usage(tokens: int) -> dict[str, Any]:
+    return {"usage": {"prompt_tokens": tokens and 3, "completion_tokens": tokens}}
+
+
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+WORD = event({"choices": [{"text": "día", "finish_reason": "stop"}]})
+STREAMS: dict[str, Iterable[bytes]] = {
+    "running totals": [piece("a", **usage(1)), piece("b c d", **usage(4)), DONE],
+    "pieces of a byte": [WORD[at : at + 1] for at in range(len(WORD))],
+    "an end without a blank": [TEXT, b"data:[DONE]\n"],
+    "an end as Windows writes it": [TEXT, b"data: [DONE]\r\n\r\n"],
+    "zeros in the place of a count": [piece("a", **usage(0)), piece("b", **usage(0)), DONE],
+    "a chat whose text is a list of parts": [
+        *(event({"choices": [{"delta": {"content": its}}]}) for its in (THOUGHT, [{"type": "text", "text": " y"}])),
+        DONE,
+    ],
+}
+
+
+def told(answer: StreamedAnswer) -> str:
+    """Times are in order, one for each part."""
     assert answer.part_seconds == sorted(answer.part_seconds)
+    parts = f"{len(answer.part_seconds)} parts of {answer.part_tokens}, ended: {answer.ended}"
+    return f"{answer.text!r}: {answer.tokens} tokens after {answer.prompt_tokens}, {answer.finish!r}, {parts}"
 
 
-def test_running_totals_give_the_tokens_of_each_part() -> None:
-    parts = [event({"choices": [{"text": t}], "usage": {"completion_tokens": n}}) for t, n in (("a", 1), ("b c d", 4))]
-    assert ask(FakeServer(answer=lambda _: Reply([*parts, b"data: [DONE]\n"]))).part_tokens == [1, 3]
+def test_an_answer_has_its_text_its_tokens_and_its_parts(snapshot: SnapshotAssertion) -> None:
+    found = {name: ask(FakeServer(answer=lambda _, its=parts: Reply(its))) for name, parts in STREAMS.items()}  # type: ignore[misc]
+    found["several tokens a part"] = ask(FakeServer(drafts=2))
+    assert "\n".join(f"{name}: {told(answer)}" for name, answer in found.items()) == snapshot
 
 
-def test_a_part_that_comes_in_pieces_is_one() -> None:
-    whole = event({"choices": [{"text": "día", "finish_reason": "stop"}]})
-    answer = ask(FakeServer(answer=lambda _: Reply([whole[i : i + 1] for i in range(len(whole))])))
-    assert answer.text == "día"
-    assert len(answer.part_seconds) == 1
+def meet(server: FakeServer, model: str | None = None, question: Asked = ASKED, **given: Any) -> Endpoint:
+    given = {"api": "completions", "key": KEY} | given
 
-
-@pytest.mark.parametrize("done", [b"data:[DONE]\n", b"data: [DONE]\r\n\r\n"])
-def test_the_end_is_known_in_each_way_of_writing_it(done: bytes) -> None:
-    assert ask(FakeServer(answer=lambda _: Reply([TEXT, done]))).ended
-
-
-def meet(server: FakeServer, model: str | None = None, **given: Any) -> Endpoint:
     async def met() -> Endpoint:
         async with open_client(1) as http:
-            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY, **given)
-            await endpoint.meet(model, ASKED)
-            await endpoint.answer_to(ASKED)
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, **given)
+            await endpoint.meet(model, question)
+            await endpoint.answer_to(question)
             return endpoint
 
     with running(server):
         return run_async(met())
 
 
-def test_a_server_says_who_it_is() -> None:
-    server = meet(FakeServer()).server
-    assert (server.model, server.system, server.version, server.takes_ignore_eos) == ("wren", "vLLM", "0.32.0", True)
-    assert KEY not in repr(server)
+@dataclass
+class Told(FakeServer):
+    """It also says what stands under these paths."""
+
+    pages: dict[str, Any] = field(default_factory=dict)
+
+    def reply(self, path: str, body: dict[str, Any]) -> Reply:
+        found = next((page for end, page in self.pages.items() if path.endswith(end)), None)
+        return super().reply(path, body) if found is None else Reply([json.dumps(found).encode()], headers=JSON)
 
 
-def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
-    server = FakeServer(owner="somebody", refuses=("ignore_eos",))
-    assert not meet(server).server.takes_ignore_eos
-    assert "ignore_eos" not in server.asked[-1]
+def props(slots: object) -> Told:
+    return Told("llamacpp", pages={"/props": {"build_info": "b11434", "total_slots": slots}})
+
+
+ANY = [{"id": "*", "owned_by": "proxy"}]
+MET: dict[str, tuple[FakeServer, dict[str, Any]]] = {
+    "vLLM": (FakeServer(), {}),
+    "vLLM, a chat": (FakeServer(), {"api": "chat", "question": CHAT, "extra": {"draft_model": "small"}}),
+    "vLLM, cold": (FakeServer(), {"cache": "cold"}),
+    "vLLM, warm": (FakeServer(), {"cache": "warm"}),
+    "llama.cpp": (props(4), {}),
+    "llama.cpp, cold": (props(0), {"cache": "cold"}),
+    "llama.cpp, warm": (props(True), {"cache": "warm"}),
+    "a number of slots that is none": (props("4"), {}),
+    "somebody else": (FakeServer("somebody"), {}),
+    "SGLang": (Told("sglang", pages={"/server_info": {"version": "0.5"}}), {}),
+    "one of two": (FakeServer(models=("a", "b")), {"model": "b"}),
+    "a list of models, one for all": (Told(models=("anything",), pages={"/models": ANY}), {"model": "anything"}),
+    "one for all": (Told(models=("anything",), pages={"/models": {"data": ANY}}), {"model": "anything"}),
+    **{f"refuses {name}": (FakeServer(refuses=(name,), writes=8), {})
+       for name in ("stream_options", "seed", "max_tokens", "ignore_eos")},
+}  # fmt: skip
+
+
+def test_a_server_says_who_it_is_and_is_asked_what_it_takes(snapshot: SnapshotAssertion) -> None:
+    lines = []
+    for name, (server, given) in MET.items():
+        its, bodies = meet(server, **given).server, server.asked[-2:]
+        assert set(server.keys) == {f"Bearer {KEY}"}
+        assert KEY not in repr(its)
+        salts = {body.pop("cache_salt", None) for body in bodies}
+        assert len(salts) == (2 if name == "vLLM, cold" else 1), "a new salt for each request"
+        who = f"{its.model}, {its.system} {its.version}, ignores an end: {its.takes_ignore_eos}, slots: {its.slots}"
+        lines.append(f"{name}: {who}\n  {json.dumps(bodies[-1], sort_keys=True)}")
+    assert "\n".join(lines) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -186,7 +236,6 @@ def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
 def test_a_model_must_be_one_that_it_has(models: tuple[str, ...], model: str | None, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         meet(FakeServer(models=models), model)
-    assert meet(FakeServer(models=("a", "b")), "b").model == "b"
 
 
 def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
@@ -207,68 +256,6 @@ def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
     assert server.dropped
 
 
-def test_the_key_goes_with_each_request() -> None:
-    server = FakeServer()
-    meet(server)
-    assert set(server.keys) == {f"Bearer {KEY}"}
-
-
-@pytest.mark.parametrize(
-    ("text", "base"),
-    [
-        ("http://localhost:8000", "http://localhost:8000/v1"),
-        ("http://localhost:8000/", "http://localhost:8000/v1"),
-        (" https://host/v1/ ", "https://host/v1"),
-        ("https://host/proxy/v1/chat/completions", "https://host/proxy/v1"),
-        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
-    ],
-)
-def test_an_address_as_people_write_it(text: str, base: str) -> None:
-    assert parse_address(text, "--with").base == base
-    assert parse_address("https://host/proxy/v1", "--with").root == "https://host/proxy"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "localhost:8000", "ftp://host", "http://", "http://host:99999"),
-        *("http://me:pass@host", "http://h/?key=1", "http://[::1"),
-    ],
-)
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"^--without: ") as raised:
-        parse_address(text, "--without")
-    assert "pass@" not in str(raised.value)
-
-
-def streamed(*parts: dict[str, Any]) -> FakeServer:
-    return FakeServer(answer=lambda _: Reply([*map(event, parts), b"data: [DONE]\n\n"]))
-
-
-def test_zeros_in_the_place_of_a_count_are_no_count() -> None:
-    nothing = {"usage": {"prompt_tokens": 0, "completion_tokens": 0}}
-    answer = ask(streamed({"choices": [{"text": "a"}]} | nothing, {"choices": [{"text": "b"}]} | nothing))
-    assert (answer.tokens, answer.part_tokens, answer.text) == (None, [], "ab")
-
-
-def test_a_chat_may_write_its_text_as_a_list_of_parts() -> None:
-    thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
-    said_next = {"choices": [{"delta": {"content": [{"type": "text", "text": " yes"}]}}]}
-    answer = ask(streamed({"choices": [{"delta": {"content": thought}}]}, said_next))
-    assert answer.text == "hm yes"
-    assert len(answer.part_seconds) == 2
-
-
-@pytest.mark.parametrize("field", ["stream_options", "seed", "max_tokens", "ignore_eos"])
-def test_a_field_that_a_server_refuses_by_name_is_left_out(field: str) -> None:
-    server = FakeServer(refuses=(field,), writes=8)
-    meet(server)
-    assert field not in server.asked[-1]
-    assert server.asked[-1].keys() >= {"model", "prompt", "temperature"}
-    assert ("max_completion_tokens" in server.asked[-1]) == (field == "max_tokens")
-    assert "top_k" in server.asked[-1]
-
-
 def test_a_server_that_asks_to_wait_is_waited_for() -> None:
     replies = iter([Reply([b"{}"], 429, {"Content-Type": "application/json", "Retry-After": "0"})])
     server = FakeServer()
@@ -277,39 +264,23 @@ def test_a_server_that_asks_to_wait_is_waited_for() -> None:
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize("wrapped", [True, False])
-def test_models_may_be_a_bare_list_and_one_may_stand_for_all(wrapped: bool) -> None:
-    listed = [{"id": "*", "owned_by": "proxy"}]
-
-    class Listing(FakeServer):
-        def reply(self, path: str, body: dict[str, Any]) -> Reply:
-            if path.endswith("/models"):
-                return Reply([json.dumps({"data": listed} if wrapped else listed).encode()], headers=JSON)
-            return super().reply(path, body | {"model": "*"} if body else body)
-
-    server = Listing(models=("*",))
-    assert meet(server, "anything").model == "anything"
+ADDRESSES = {
+    "http://localhost:8000": "http://localhost:8000/v1",
+    "http://localhost:8000/": "http://localhost:8000/v1",
+    " https://host/v1/ ": "https://host/v1",
+    "https://host/proxy/v1/chat/completions": "https://host/proxy/v1",
+    "http://[::1]:8000/v1": "http://[::1]:8000/v1",
+}
+NO_ADDRESSES = ["", "localhost:8000", "ftp://host", "http://", "http://host:99999", "http://h/?key=1", "http://[::1"]
 
 
-@pytest.mark.parametrize(("total", "slots"), [(4, 4), (0, None), (True, None), ("4", None)])
-def test_a_server_says_how_many_requests_it_answers_at_once(total: object, slots: int | None) -> None:
-    class Props(FakeServer):
-        def reply(self, path: str, body: dict[str, Any]) -> Reply:
-            if path == "/props":
-                return Reply([json.dumps({"build_info": "b11434", "total_slots": total}).encode()], headers=JSON)
-            return super().reply(path, body)
-
-    server = meet(Props(owner="llamacpp")).server
-    assert (server.system, server.version, server.slots) == ("llama.cpp", "b11434", slots)
+def test_an_address_as_people_write_it() -> None:
+    assert {text: parse_address(text, "--with").base for text in ADDRESSES} == ADDRESSES
+    assert parse_address("https://host/proxy/v1", "--with").root == "https://host/proxy"
 
 
-def test_both_servers_have_the_same_choice_of_their_prefix_cache() -> None:
-    def salts(owner: str, cache: Literal["cold", "warm"]) -> list[object]:
-        server = FakeServer(owner=owner)
-        meet(server, cache=cache)
-        return [body.get("cache_salt" if owner == "vllm" else "cache_prompt") for body in server.asked]
-
-    assert len(set(salts("vllm", "cold"))) == 2, "a new salt for each request"
-    assert salts("vllm", "warm") == [None] * 2
-    assert salts("llamacpp", "cold") == [False] * 2
-    assert salts("llamacpp", "warm") == [True] * 2
+@pytest.mark.parametrize("text", [*NO_ADDRESSES, "http://me:pass@host"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"^--without: ") as raised:
+        parse_address(text, "--without")
+    assert "pass@" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""Records of other systems become traces that show what was reported, and nothing else."""
+"""Records of other systems become traces of what was reported, and no figure is made of the rest."""
 
 import json
 import math
@@ -9,21 +9,33 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
+from specviz.core import metrics
 from specviz.core.errors import InputError
-from specviz.core.metrics import count
+from specviz.core.intervals import speedup_interval
+from specviz.core.names import pair_name
+from specviz.core.rounds import NOT_REPORTED, known_seconds
+from specviz.core.terms import terms_of
 from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, check_trace, dump_trace, parse_trace, read_trace
+from specviz.core.verdict import explain_no_verdict, verdict_of_run
+from specviz.measure.worksheet.starts import start_of_file, start_of_run
+from specviz.models.catalogue import changed_weights
+from specviz.player.offline import offline_page
+from specviz.player.sheet import round_picture
 from specviz.systems import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
 from specviz.systems.traces import CUT, cut
+from tests.support.commands import command_line
+from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known
-from tests.support.records import IDS, PIECES, RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
+from tests.support.plain_json import with_value
+from tests.support.records import RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
 
 CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO = SYSTEM_OF
 STATUSES = [[], ["accepted"] * 3, ["accepted", "rejected", "discarded"], ["rejected", "discarded", "discarded"]]
 STATUSES.append(["accepted"] * 3)
-KINDS = ["bonus", "bonus", "correction", "correction", "bonus"]
 
 
 def imported(name: str, **more: Any) -> Trace:
@@ -48,66 +60,50 @@ def refusal(content: bytes, system: str, **given: Any) -> str:
     return sentence
 
 
+def lines_of(trace: Trace) -> list[str]:
+    """All that a trace holds; of a round each drafted token with its status, and the target's own."""
+    found, drafter, settings = known(trace.imported), known(trace.drafter), trace.settings
+    rounds = [
+        " ".join([*(f"{each.status}:{each.id}:{each.text!r}" for each in round.drafted), "|",
+                  f"{round.emitted.kind}:{round.emitted.id}:{round.emitted.text!r}", round.added or ""])
+        for round in trace.rounds
+    ]  # fmt: skip
+    return [
+        f"{found.system}: {drafter.kind} {drafter.name} ({drafter.asked_as}) -> {trace.target.name}",
+        f"temperature {settings.temperature}, seed {settings.seed}, top_k {settings.top_k}, "
+        f"prefill {trace.prefill_seconds.target}, {trace.prompt.text!r} {trace.prompt.token_ids}",
+        *rounds,
+        f"{trace.output.text!r} {trace.output.token_ids} {trace.output.stopped_by}",
+        f"unknown: {', '.join(found.unknown)}",
+        *found.notes,
+    ]  # fmt: skip
+
+
+GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "temperature": 0.7}
+
+
 @pytest.mark.parametrize("name", SYSTEM_OF)
-def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(name: str, tmp_path: Path) -> None:
+def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(
+    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     trace, file = imported(name), tmp_path / "trace.json"
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
-    assert [round.emitted.kind for round in trace.rounds] == KINDS
-    assert (trace.output.text, trace.output.stopped_by) == (TEXT, "length")
-    counts = count(trace.rounds)
-    assert (counts.drafted, counts.accepted, counts.rejected, counts.emitted) == (12, 7, 2, 12)
+    usual, with_texts = lines_of(trace), imported(name, tokenizer=FakeTokenizer(), **GIVEN)
+    given = [line for line in lines_of(with_texts) if line not in usual]
+    assert "\n".join([*usual, "", "With a tokenizer and names:", *given]) == snapshot
+    assert CUT not in known(with_texts.imported).notes
     assert open_run(record(name), RecordOptions(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
     file.write_text(dump_trace(trace), encoding="utf-8")
     assert read_trace(file) == trace
-    assert json.loads(dump_trace(trace))["schema"] == 2
-    assert known(trace.drafter).kind == "other"
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
-    assert trace.autoregressive is None
     drafted = [token for round in trace.rounds for token in round.drafted]
-    assert all(token.target_prob is token.draft_prob is token.u is None for token in drafted)
-    rest = [token for token in drafted if token.status != "accepted"]
-    by_name = known(trace.imported).system.startswith("transformers")  # it reports what was rejected
-    assert all((token.id is not None) if by_name else (token.id is token.text is None) for token in rest)
+    assert all(token.target_prob is token.draft_prob is token.u is trace.autoregressive is None for token in drafted)
 
 
-def test_token_ids_and_pieces_are_those_of_the_record_or_said_to_be_cut() -> None:
+def test_there_is_a_record_of_each_system() -> None:
     assert {file.name for file in RECORDS.iterdir() if file.is_file()} == set(SYSTEM_OF)
     assert set(SYSTEM_OF.values()) == set(SYSTEMS)
-    for name in SYSTEM_OF:
-        ids = IDS if "chat" not in name and "lmstudio" not in name else []
-        assert imported(name).output.token_ids == ids, name
-    for name in (CHAT, LLAMA, TRANSFORMERS):
-        trace = imported(name)
-        shown = [token.text for round in trace.rounds for token in (*round.accepted_tokens, round.emitted)]
-        assert shown == PIECES, name
-        assert not any("cut into" in note for note in known(trace.imported).notes), name
-    assert CUT in known(imported(LM_STUDIO).imported).notes
-    for name in (LM_STUDIO, COMPLETION, SGLANG):
-        trace = imported(name, tokenizer=FakeTokenizer())
-        assert [token.text for token in trace.rounds[1].drafted] == PIECES[1:4], name
-        assert CUT not in known(trace.imported).notes
-    for name in (SGLANG, COMPLETION):
-        notes = known(imported(name).imported).notes
-        assert any(note.startswith("The record has token ids, but no text of a token") for note in notes)
-
-
-def test_names_and_settings_are_those_of_the_record_and_what_a_person_adds() -> None:
-    server = imported(LLAMA)
-    assert server.target.name == "qwen3-8b-q4_k_m.gguf", "a path on a server is cut to its last part"
-    assert (server.settings.temperature, server.settings.seed, server.settings.top_k) == (0.0, 7, 40)
-    assert (server.prompt.text, server.prefill_seconds.target) == ("Tell a story:", pytest.approx(0.0415))
-    chat, library = imported(LLAMA_CHAT), imported(TRANSFORMERS)
-    systems = [known(each.imported).system for each in (chat, library)]
-    assert systems == ["llama.cpp b9411-001d906", "transformers 5.23.0"]
-    assert (library.target.name, known(library.drafter).name) == ("Qwen/Qwen3-8B", "Qwen/Qwen3-0.6B")
-    assert "temperature" in known(chat.imported).unknown
-    assert "temperature" not in known(library.imported).unknown, "without sampling it is greedy"
-    trace = imported(CHAT, prompt="Tell a story.", target="mine", draft="small", temperature=0.7)
-    assert (trace.prompt.text, trace.prompt.token_ids, trace.settings.temperature) == ("Tell a story.", [], 0.7)
-    drafter = known(trace.drafter)
-    assert (trace.target.name, drafter.name, drafter.asked_as) == ("mine", "small", "small")
-    assert "temperature" not in known(trace.imported).unknown
 
 
 def test_streams_are_cut_into_their_own_rounds() -> None:
@@ -275,3 +271,97 @@ def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
         open_run(RECORDS_OF[system](2_001), given)
     with pytest.raises(InputError, match="may have 1 MB here"):
         open_run(RECORDS_OF[system](60) + b" " * 1_000_000, given)
+
+
+# The name of a model that is here.
+ITS = import_run(record(CHAT), "vllm", RecordOptions(prompt="Tell a story.", target="wren-base", draft="a head"))
+
+
+def test_counts_are_exact_and_no_figure_is_made_without_times() -> None:
+    assert metrics.count(ITS.rounds).acceptance_rate == pytest.approx(7 / 12)
+    assert [place.judged for place in metrics.count_by_position(ITS.rounds, 3)] == [4, 3, 2]
+    assert all(state.speculative_seconds is None for state in metrics.running(ITS))
+    assert metrics.speedup(ITS) is metrics.costs(ITS) is terms_of(ITS) is None
+    assert speedup_interval(ITS) is verdict_of_run(ITS) is None
+    assert explain_no_verdict(ITS)
+    plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
+    both = replace(ITS, autoregressive=plain)
+    assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
+    assert explain_no_verdict(both) not in (None, explain_no_verdict(ITS))
+
+
+def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
+    (data,) = drawn_traces(ITS, source="recorded")
+    assert (data["timed"], data["imported"], data["drafter"]) == (False, True, "other")
+    assert [chip["text"] for chip in data["rounds"][2]["chips"]] == [" a", NOT_REPORTED, NOT_REPORTED, " cat"]
+    assert all(moment == 0 for round in data["rounds"] for moment in round["ms"])
+    assert all(round["alone"] is None for round in data["rounds"])
+    assert all(round["after"]["speedup"] is None for round in data["rounds"])
+    page = offline_page(ITS)
+    assert "0 parameters" not in page
+    assert "<dt>Sampling</dt><dd>not reported</dd>" in page
+    assert offline_page(replace(fake_trace(tokens=12), drafter=None, rounds=[])), "the target alone"
+    assert NOT_REPORTED in round_picture(ITS, 8)
+
+
+def test_frames_and_names_leave_out_what_is_not_known() -> None:
+    tokens, rounds = ITS.to_frame(), ITS.rounds_frame()
+    assert rounds["draft_seconds"].isna().all()
+    assert rounds["tokens"].tolist() == [1, 4, 2, 1, 4]
+    assert tokens["id"].isna().all()
+    assert (tokens["text"] == NOT_REPORTED).sum() == 5
+    assert str(tokens["id"].dtype) == "Int64"
+    assert pair_name(ITS) == "a head → wren-base"
+    assert start_of_run(ITS, "an imported run", "recorded") is None, "it has no costs to start from"
+    start = known(start_of_file(ITS))
+    assert (start.label, start.acceptance_only) == ("the opened file: a head → wren-base", True)
+    assert (start.drafted, start.accepted, start.model.draft_length) == (12, 7, 3)
+    assert start.model.alpha == pytest.approx(7 / 9)
+    assert start_of_file(replace(ITS, rounds=ITS.rounds[:1])) is None, "nothing was judged"
+    assert changed_weights(ITS) == [], "its weights are not reported, so they do not differ"
+    own = known(start_of_file(fake_trace(tokens=24)))
+    assert (own.acceptance_only, own.model.cost_ratio > 0) == (False, True)
+    with pytest.raises(InputError, match="This run has no times"):
+        known_seconds(None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rounds.0.emitted.id": 5}, "12 tokens, and 1 of them have an id"),
+        ({"imported": None}, r"prompt\.token_ids is empty"),
+        ({"rounds.1.index": 7, "output.stopped_by": None}, r"rounds\.1 has index 7; output\.stopped_by is missing"),
+    ],
+    ids=["ids are all reported or none is", "what is not imported needs them", "all contradictions at once"],
+)
+def test_what_an_imported_trace_cannot_be_is_named(changes: dict[str, object], says: str) -> None:
+    written = json.loads(dump_trace(ITS))
+    for where, value in changes.items():
+        written = with_value(written, where, value)
+    with pytest.raises(InputError, match=says):
+        parse_trace(json.dumps(written))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nowhere.json", "--from", "vllm"],
+        [RECORDS / "transformers-5.23.jsonl", "--from", "transformers"],
+        [RECORDS / "vllm-0.29-chat.json", "--from", "vllm", "--temperature", "-1"],
+    ],
+)
+def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[object]) -> None:
+    status, printed, errors = command_line(capsys)("import", *arguments)
+    assert (status, printed, errors.count("\n")) == (2, "", 1)
+
+
+def test_the_command_reads_a_record_and_writes_a_trace(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    call, out = command_line(capsys), tmp_path / "trace.json"
+    status, printed, errors = call("import", RECORDS / CHAT, "--from", "vllm", "-o", out)
+    assert (status, errors) == (0, "")
+    assert printed.replace(str(out), "trace.json") == snapshot
+    assert call("show", out) == (0, "".join(printed.splitlines(keepends=True)[:-1]), "")
+    status, printed, _ = call("import", RECORDS / LM_STUDIO, "--from", "lmstudio", "--json", "-")
+    assert (status, parse_trace(printed).target.name) == (0, "qwen2.5-3b-instruct")

@@ -1,7 +1,7 @@
 """Inputs made after public reports (`tests/fixtures/reports`): what is read in each of them, and what is refused.
 
-Beside the inputs, `expected.yaml` has the right answers for texts that are pasted on the Worksheet, `imports.yaml`
-those for records of one run, and `prompts.yaml` those for files of prompts.
+Beside the inputs, `imports.yaml` has the right answers for records of one run, and `prompts.yaml` those for files of
+prompts; for texts that are pasted see `test_serving_counters`.
 """
 
 import csv
@@ -9,7 +9,6 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -17,31 +16,13 @@ import yaml
 from specviz.core.errors import InputError
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.table import TYPES, SweepFile, parse_rows, read_frame
-from specviz.systems import import_run, read_counters
+from specviz.systems import import_run
+from tests.support.records import FIXTURES, report
 from tests.support.strategies import assert_one_sentence
-from tests.unit.test_serving_counters import assert_gives
 
-FOLDER = Path(__file__).parents[1] / "fixtures/reports"
-PROMPTS: dict[str, Any] = yaml.safe_load((FOLDER / "prompts.yaml").read_text("utf-8"))
-EXPECTED: dict[str, Any] = yaml.safe_load((FOLDER / "expected.yaml").read_text("utf-8"))
-IMPORTED: dict[str, Any] = yaml.safe_load((FOLDER / "imports.yaml").read_text("utf-8"))
-
-
-def report(name: str) -> Path:
-    """The file “NN/file” in the folder whose name begins with NN."""
-    number, _, file = name.partition("/")
-    [folder] = FOLDER.glob(f"{number}-*")
-    return folder / file
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_the_counters_in_a_pasted_report(name: str) -> None:
-    text, expected = report(name).read_text("utf-8"), EXPECTED[name]
-    if "says" in expected:
-        with pytest.raises(InputError, match=expected["says"]):
-            read_counters(text)
-    else:
-        assert_gives(read_counters(text), expected)
+PROMPTS, IMPORTED = (
+    yaml.safe_load((FIXTURES / f"reports/{name}.yaml").read_text("utf-8")) for name in ("prompts", "imports")
+)
 
 
 @pytest.mark.parametrize("name", IMPORTED)

@@ -1,9 +1,14 @@
-"""What running servers answered is read right: as the raw text says."""
+"""What running servers answered is read right, by import, paste and `bench`: as the raw text says."""
+
+import re
+from contextlib import suppress
 
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.systems import read_counters
+from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer
+from specviz.measure.endpoints.result import Accepted
+from specviz.systems import counts_between, counts_in_answer, read_counters
 from tests.support.endpoint_checks import (
     check_log_of_llama_cpp,
     check_log_of_vllm,
@@ -12,19 +17,20 @@ from tests.support.endpoint_checks import (
     check_run,
     has_a_place_for_each_round,
     imported,
+    totals,
 )
-from tests.support.endpoint_records import ENDPOINTS, asked_of
+from tests.support.endpoint_records import ENDPOINTS, Answered, asked_of
 from tests.support.known import known
 
 SERVERS = ("vllm-0.32", "llama.cpp-11434")
 BATCHES = asked_of()
 GOOD = {answer.file: answer for batches in BATCHES.values() for batch in batches for answer in batch.good}
 DRAFTED = [name for name, answer in GOOD.items() if "plain" not in name and answer.rounds]
-WITH_ROUNDS = [name for name in DRAFTED if has_a_place_for_each_round(GOOD[name])]
-SPECULATIVE = [(name, at) for name, batches in BATCHES.items() if "plain" not in name for at in range(len(batches))]
+EVERY_BATCH = [(name, at) for name, batches in BATCHES.items() for at in range(len(batches))]
+STREAMS = [name for name in GOOD if name.endswith(".sse") and "native" not in name]
 
 
-@pytest.mark.parametrize("name", WITH_ROUNDS)
+@pytest.mark.parametrize("name", [name for name in DRAFTED if has_a_place_for_each_round(GOOD[name])])
 def test_an_answer_becomes_a_run_with_the_servers_rounds(name: str) -> None:
     check_run(GOOD[name])
 
@@ -59,11 +65,6 @@ def test_the_counters_of_a_pasted_answer(name: str) -> None:
     check_pasted_answer(GOOD[name])
 
 
-@pytest.mark.parametrize(("name", "at"), SPECULATIVE)
-def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, at: int) -> None:
-    check_pages(BATCHES[name][at])
-
-
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_server_without_speculation_has_no_counters(server: str) -> None:
     for batch in BATCHES[f"{server}-plain"]:
@@ -79,3 +80,77 @@ def test_the_logs_of_the_servers(kind: str) -> None:
     check_log_of_llama_cpp(
         (ENDPOINTS / f"{llama}.log").read_text(), [each for batch in BATCHES[llama] for each in batch.good]
     )
+
+
+def read(answer: Answered, end: int | None = None) -> StreamedAnswer:
+    """As `bench` reads it, of its first bytes."""
+    most = answer.question["body"].get("max_tokens") or 512
+    lines, streamed = Lines(most), StreamedAnswer(most, 0.0)
+    for part in re.split(rb"(?<=\n\n)", answer.content[:end]):
+        if part and lines.feed(part):
+            break
+    streamed.read(lines.came)
+    streamed.check()
+    return streamed
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: str) -> None:
+    answer = GOOD[name]
+    found = read(answer)
+    usage = next(part["usage"] for part in reversed(answer.parts) if part.get("usage"))
+    assert (found.text, found.tokens, found.token_ids) == (answer.text, answer.written, answer.ids)
+    assert (found.prompt_tokens, found.finish in ("length", "stop")) == (usage["prompt_tokens"], True)
+    assert not answer.ids or len(answer.ids) == answer.written == sum(found.part_tokens)
+    counted = Accepted.from_counts(counts_in_answer(found.pieces))
+    rounds = [] if "plain" in name else answer.rounds
+    if rounds:
+        assert (known(counted).drafted, known(counted).accepted, known(counted).rounds) == (
+            *totals(rounds),
+            len(rounds),
+        )
+        steps = range(1, 1 + max(drafted for drafted, _ in rounds))
+        positions = [sum(accepted >= place for _, accepted in rounds) for place in steps]
+        assert known(counted).per_position == positions
+    else:
+        assert counted is None or (counted.drafted, counted.accepted, counted.rounds) == (0, 0, 0)
+    for end in range(0, len(answer.content) - 20, max(1, len(answer.content) // 12)):
+        with suppress(BadAnswer):
+            assert read(answer, end).text == answer.text
+
+
+@pytest.mark.parametrize(("name", "at"), EVERY_BATCH)
+def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, at: int) -> None:
+    batch = BATCHES[name][at]
+    if "plain" not in name:
+        check_pages(batch)
+    if all(answer.file in STREAMS for answer in batch.good):
+        written, counts = counts_between(batch.before, batch.after)
+        answers = [read(answer) for answer in batch.good]
+        assert written == sum(answer.tokens or 0 for answer in answers)
+        told = [found for answer in answers if (found := counts_in_answer(answer.pieces))]
+        for figure in ("drafted", "accepted", "rounds") if told and counts else ():
+            assert getattr(counts, figure) == sum(getattr(each, figure) or 0 for each in told)
+        assert told or not counts or counts.drafted == 0
+
+
+def test_tensorrt_counts_tokens_by_position_between_two_readings() -> None:
+    def page(rounds: int) -> str:
+        return "".join(
+            f'trtllm_spec_decode_{name}_tokens_total{{token_position="{place}"}} {count * rounds}\n'
+            for name, counts in (("drafted", (1, 1)), ("accepted", (0.5, 0.25)))
+            for place, count in enumerate(counts)
+        )
+
+    written, counts = counts_between(page(100), page(300))
+    assert (written, Accepted.from_counts(counts)) == (None, Accepted(400, 150, 200, [100, 50]))
+
+
+def test_an_answer_whose_timings_are_something_else_counts_nothing() -> None:
+    assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None
+
+
+def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:
+    later, earlier = (batch.before for batch in (BATCHES["vllm-0.32-draft"][2], BATCHES["vllm-0.32-draft"][0]))
+    with pytest.raises(ValueError, match="is smaller in the second copy"):
+        counts_between(later, earlier)

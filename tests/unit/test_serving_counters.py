@@ -1,6 +1,7 @@
-"""Reading counters from pasted lines, as the engines write them, and from answers, with figures of public reports.
+"""Reading counters from pasted lines, as the engines write them, from answers and from public reports.
 
-`tests/fixtures/counters.yaml` holds the texts, and what is read in each.
+`tests/fixtures/counters.yaml` holds texts, `reports/expected.yaml` names files, with what is read in each; the snapshot
+has what the program says of it.
 """
 
 import json
@@ -10,11 +11,11 @@ import textwrap
 from collections.abc import Callable
 from fractions import Fraction
 from json import JSONDecoder
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from specviz import systems
 from specviz.core.errors import InputError
@@ -23,7 +24,6 @@ from specviz.systems import (
     MOST_LINES,
     ROWS,
     WORDS,
-    ServingCounters,
     finding,
     others,
     read_counters,
@@ -32,25 +32,20 @@ from specviz.systems import (
     tensorrt_llm,
     vllm,
 )
+from tests.support.records import FIXTURES, report
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-REFUSED, DERIVED, CASES = (
+REFUSED, DERIVED, CASES, REPORTS = (
     yaml.safe_load((FIXTURES / f"{name}.yaml").read_text("utf-8"))
-    for name in ("refused", "derived_counters", "counters")
+    for name in ("refused", "derived_counters", "counters", "reports/expected")
 )
 TEXTS: dict[str, str] = {name: case.get("text") or json.dumps(case["answer"]) for name, case in CASES.items()}
-METRICS, LOG, TREE = (TEXTS[name] for name in ("vLLM's metrics", "vLLM's log", "a tree of unknown depth"))
-TREE_LOG = TEXTS["a tree in the log"]
+METRICS, LOG = TEXTS["vLLM's metrics"], TEXTS["vLLM's log"]
 VLLM = CASES["vLLM's answer"]["answer"]["metrics"]["speculative_decoding"]
 SGLANG = CASES["SGLang's answer"]["answer"]["meta_info"]
 LLAMA = CASES["llama.cpp's answer"]["answer"]["timings"]
 LM_STUDIO = CASES["LM Studio"]["answer"]["stats"]
 TENSORRT_STEPS = CASES["TensorRT-LLM, newer"]["answer"]["choices"][0]
 PER_STEP = CASES["vLLM's steps"]["answer"]["metrics"]["speculative_decoding"]
-
-
-def vllm_answer(**more: Any) -> str:
-    return json.dumps({"choices": [], "metrics": {"speculative_decoding": VLLM | more}})
 
 
 HOSTILE = [
@@ -71,12 +66,13 @@ def joined(copies: list[dict[str, Any]]) -> str:
         for old, new in copy.get("change", {}).items():
             assert old in text
             text = text.replace(old, new)
-        texts.append(text + copy.get("then", ""))
+        texts.append(copy.get("before", "") + text + copy.get("then", ""))
     return "\n".join(texts)
 
 
-CHANGED = {name: (joined(case["copies"]), case["gives"]) for name, case in DERIVED.items()}
+CHANGED = {name: (case.get("text") or joined(case["copies"]), case["gives"]) for name, case in DERIVED.items()}
 READ = {name: (TEXTS[name], case["gives"]) for name, case in CASES.items()} | CHANGED
+READ |= {name: (report(name).read_text("utf-8"), case) for name, case in REPORTS.items()}
 
 
 def worked(value: object) -> object:
@@ -86,8 +82,16 @@ def worked(value: object) -> object:
     return float(Fraction(value)) if isinstance(value, str) and "/" in value else value
 
 
-def assert_gives(counters: ServingCounters, fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", READ)
+def test_the_counters_in_a_text(name: str, snapshot: SnapshotAssertion) -> None:
     """Each field as given; of notes, one that contains the given text."""
+    text, fields = READ[name]
+    if "says" in fields:
+        with pytest.raises(InputError, match=fields["says"]):
+            read_counters(text)
+        return
+    counters = read_counters(text)
+    assert "\n".join([counters.reading, *counters.notes]) == snapshot
     for field, given in fields.items():
         found, wanted = getattr(counters, field), worked(given)
         if field == "notes" and given:
@@ -96,32 +100,10 @@ def assert_gives(counters: ServingCounters, fields: dict[str, Any]) -> None:
             assert found == (pytest.approx(wanted) if isinstance(wanted, float | tuple) else wanted), field
 
 
-@pytest.mark.parametrize("name", READ)
-def test_the_counters_in_a_text(name: str) -> None:
-    text, fields = READ[name]
-    assert_gives(read_counters(text), fields)
-
-
 def test_without_calls_a_draft_length_is_assumed() -> None:
     assumed = read_counters(TEXTS["TensorRT-LLM"]).assuming(4)
     assert (assumed.tokens_per_target_call, assumed.draft_length) == (3, 4)
     assert "γ = 4 is taken from the slider" in assumed.notes[-1]
-
-
-@pytest.mark.parametrize(
-    "line", ["speculative_num_steps=5,", '"speculative_num_steps": 5', "--speculative-num-steps 5"]
-)
-def test_the_depth_of_sglangs_tree_may_stand_among_its_arguments(line: str) -> None:
-    assert read_counters(f"{line}\n{TREE_LOG}").draft_length == 5
-    assert read_counters(TREE + line).draft_length == 5
-
-
-def test_a_page_may_be_printed_as_a_list_or_be_of_llama_cpp() -> None:
-    whole = read_counters(METRICS)
-    printed = "num_drafts: 1000\nnum_draft_tokens: 3000\nnum_accepted_tokens: 1660\n"
-    assert read_counters(printed + "num_accepted_tokens_per_pos: [710, 530, 420]").survival == whole.survival
-    llama = read_counters(METRICS.replace("vllm:", "llamacpp:"))
-    assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", whole.survival, whole.notes)
 
 
 def test_of_a_stream_the_last_part_counts_and_objects_after_some_that_are_not_closed_are_found() -> None:
@@ -129,14 +111,10 @@ def test_of_a_stream_the_last_part_counts_and_objects_after_some_that_are_not_cl
     last = json.dumps({"timings": LLAMA})
     stream = f"data: {early}\n\ndata: {last}\n\ndata: [DONE]"
     assert read_counters(stream) == read_counters(last)
-    assert read_counters(f"[ INFO ] started\n[\n[\n{last}\n").accepted == LLAMA["draft_n_accepted"]
-
-
-@pytest.mark.parametrize("wrap", ["{0}", '"metrics": {0},', "[{0}, {{}}]", "$ curl x\n{0}\ndone", "data: {0}"])
-def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
-    for indent in (None, 2) if "data" not in wrap else (None,):
-        text = wrap.format(json.dumps({"speculative_decoding": VLLM}, indent=indent))
-        assert read_counters(text).drafted == 129
+    for wrap in ("[ INFO ] started\n[\n[\n{}\n", '"metrics": {},', "[{}, {{}}]", "$ curl x\n{}\ndone"):
+        for indent in (None, 2):
+            text = wrap.format(json.dumps({"timings": LLAMA}, indent=indent))
+            assert read_counters(text).accepted == LLAMA["draft_n_accepted"]
 
 
 ANSWER_OF = {"vllm": VLLM, "sglang": SGLANG, "llama.cpp": LLAMA, "lmstudio": LM_STUDIO, "steps": PER_STEP}
@@ -165,7 +143,10 @@ def refused_text(case: dict[str, Any]) -> str:
         (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length is missing"),
         ("accept len:" * 50_000, "accept len is missing"),
-        (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
+        (
+            json.dumps({"speculative_decoding": VLLM}).replace("129", "9" * 5_000),
+            "num_draft_tokens is “99999999999999999999…”, which is not a",
+        ),
         ("{}\n" * 300_000, "No counters of speculative decoding were found"),
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
         *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
@@ -231,12 +212,6 @@ CONTAINERS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CONTAINERS)
-def test_a_line_of_a_log_may_be_inside_what_a_container_writes(name: str) -> None:
-    line = LOG.splitlines()[1]
-    assert read_counters(CONTAINERS[name](line)) == read_counters(line)
-
-
 FRAMES: dict[str, Callable[[str], str]] = {
     "a quote": lambda line: f"> > {line}",
     "a quote of code": lambda line: f"> `{line}`",
@@ -260,10 +235,14 @@ FRAMES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FRAMES)
-def test_a_page_may_be_framed_by_what_it_is_pasted_from(name: str) -> None:
-    lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
-    assert read_counters("\n".join(["```", *map(FRAMES[name], lines), "```"])) == read_counters(METRICS)
+@pytest.mark.parametrize("name", [*FRAMES, *CONTAINERS])
+def test_what_is_pasted_may_be_framed_by_where_it_is_from(name: str) -> None:
+    if name in CONTAINERS:
+        line = LOG.splitlines()[1]
+        assert read_counters(CONTAINERS[name](line)) == read_counters(line)
+    else:
+        lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
+        assert read_counters("\n".join(["```", *map(FRAMES[name], lines), "```"])) == read_counters(METRICS)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "answer" in case])
@@ -311,22 +290,15 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     assert len(text) / 2 < sum(read) < 6 * len(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (METRICS, "Read: num_drafts, num_requests_running, num_draft_tokens, num_accepted_tokens and num_accepted_"),
-        (LOG + LOG, "Read: the line about speculation."),
-        (json.dumps({"timings": LLAMA}), "Read: predicted_n, draft_n and draft_n_accepted."),
-        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Read: draft_n and draft_n_accepted."),
-    ],
-)
-def test_it_is_said_what_was_read(text: str, says: str) -> None:
-    assert says in read_counters(text).reading
+def test_of_what_was_read_names_are_said_once_and_no_name_of_somebody_else() -> None:
+    assert read_counters(LOG + LOG).reading == read_counters(LOG).reading
+    strange = read_counters('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}')
+    assert strange.reading == "Read: draft_n and draft_n_accepted."
 
 
 def test_positions_that_a_server_counts_are_used_also_where_the_limits_of_its_answers_cut_rounds() -> None:
     """Found: four answers were cut in the middle of a round, and no position was said to be counted any more."""
-    page = Path(__file__).parents[1] / "fixtures/records/endpoints/vllm-0.32-draft-metrics-2.txt"
+    page = FIXTURES / "records/endpoints/vllm-0.32-draft-metrics-2.txt"
     counters = read_counters(page.read_text())
     assert counters.survival == pytest.approx((22 / 37, 15 / 37, 14 / 37, 13 / 37))
     assert (counters.accepted, counters.tokens_per_target_call) == (64, pytest.approx(1 + 64 / 37))

@@ -3,15 +3,14 @@
 import math
 import re
 from dataclasses import replace
-from decimal import Decimal
 from statistics import median
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core import metrics
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
-from specviz.core.trace import Trace
 from specviz.data.measured.batches import BatchStudy, recorded_batches
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import PUBLISHED
@@ -23,7 +22,9 @@ from specviz.measure.worksheet.model import (
     WorksheetModel,
     batch_sentence,
     batch_shape,
+    counts_sentence,
     measured_passes,
+    symbols,
     verdict_sentence,
 )
 from specviz.measure.worksheet.runs import (
@@ -44,13 +45,38 @@ from tests.support.known import known
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 
 
-def test_the_model_is_the_papers_formulas() -> None:
+PASSES = known(measured_passes(recorded_batches()))
+MODELS = {
+    "one text": MODEL,
+    "a batch of 4": replace(MODEL, batch=4),
+    "a batch of measured passes": WorksheetModel(0.8, 4, 0.1, 1.4, 0.05, batch=16, passes=PASSES),
+    "a batch whose checks are free": WorksheetModel(0.8, 4, 0.1, 1.0, 0.0, batch=64),
+    "it never pays": replace(MODEL, cost_ratio=1.5),
+    "it always pays": WorksheetModel(0.0, 4, 0.0, 1.0, 0.0),
+    "a block": replace(MODEL, block=True),
+    "counted positions": replace(MODEL, survival=(0.7, 0.5, 0.25, 0.1)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_in_words_and_its_terms(name: str, snapshot: SnapshotAssertion) -> None:
+    model = MODELS[name]
+    shape = batch_shape(model) if model.batch > 1 else ""
+    said = [verdict_sentence(model), batch_sentence(model), shape, f"{model.best}: {model.best_speedup:.4f}"]
+    usual = symbols(MODEL).split("\n") if model is not MODEL else ()
+    rows = (row for row in symbols(model).split("\n") if row not in usual)
+    assert "\n".join(filter(None, [*said, *rows])) == snapshot
+    assert model.best_speedup >= model.terms.speedup
+
+
+def test_the_model_is_the_papers_formulas(snapshot: SnapshotAssertion) -> None:
     assert MODEL.terms.tokens == pytest.approx(3.3616)  # 1 + .8 + .64 + .512 + .4096
     assert MODEL.terms.ideal == pytest.approx(3.3616 / 1.4)
     assert MODEL.terms.speedup == pytest.approx(3.3616 / (0.4 + 1.4 + 0.05))
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
-    assert MODEL.best_speedup >= MODEL.terms.speedup
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
+    counts = [(0, 0, 4), (3, 4, 4), (75, 44, 4), (75, 0, 4), (75, 75, 1)]
+    assert "\n".join([*(counts_sentence(*each) for each in counts), batch_sentence(MODEL, measured=True)]) == snapshot
 
 
 @pytest.mark.parametrize("acceptance", [0.3, 0.55, 0.7, 0.81, 0.95])
@@ -72,48 +98,41 @@ def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses
 
 
 def test_the_batch_slider_fits_the_measured_passes() -> None:
+    """Better than the straight line that it would say without them."""
     study = recorded_batches()
-    passes = known(measured_passes(study))
-    errors = {"measured": list[float](), "straight": list[float]()}
-    for point in study.speedups:
-        if point.batch == 1:
-            continue
-        for shape, its in (("measured", passes), ("straight", None)):
-            speedup = predicted(study, point.batch, point.draft_length, its)
-            errors[shape].append(abs(math.log(speedup / point.full_speedup.value)))
-    assert median(errors["measured"]) < 0.06
-    assert max(errors["measured"]) < 0.13
-    assert median(errors["measured"]) < median(errors["straight"])  # what the slider would say with a straight line
-    largest, longest = study.batches[-1], study.draft_lengths[-1]
-    measured = study.at(largest, longest).full_speedup.value
-    off = [abs(math.log(predicted(study, largest, longest, its) / measured)) for its in (passes, None)]
-    assert off[0] < off[1]
+
+    def errors(passes: MeasuredPasses | None) -> dict[tuple[int, int], float]:
+        return {
+            (point.batch, point.draft_length): abs(
+                math.log(predicted(study, point.batch, point.draft_length, passes) / point.full_speedup.value)
+            )
+            for point in study.speedups
+            if point.batch > 1
+        }
+
+    off, straight = errors(PASSES), errors(None)
+    assert (median(off.values()) < 0.06, max(off.values()) < 0.13) == (True, True)
+    assert median(off.values()) < median(straight.values())
+    most = study.batches[-1], study.draft_lengths[-1]
+    assert off[most] < straight[most]
 
 
 def test_measured_passes_are_followed_and_continued() -> None:
-    study = recorded_batches()
-    passes = known(measured_passes(study))
-    for each in study.passes:
+    for each in recorded_batches().passes:
         for check in each.checks:
-            assert passes.steps(each.batch, check.tokens) == pytest.approx(check.steps.value)
-    model = WorksheetModel(0.8, 4, 0.1, 1.4, 0.05, passes=passes)
-    assert model.steps(5) == pytest.approx(1.4)  # one text: as the slider says
+            assert PASSES.steps(each.batch, check.tokens) == pytest.approx(check.steps.value)
+    model = MODELS["a batch of measured passes"]
+    assert replace(model, batch=1).steps(5) == pytest.approx(1.4)  # one text: as the slider says
     steps = [replace(model, batch=batch).steps(5) for batch in (16, 32, 64, 128, 256)]
     assert steps == sorted(steps)
-    assert steps[-1] < 5 * 1.4 / passes.steps(1, 5)  # never dearer than one by one
-    assert "as measured for wren-base" in batch_shape(model)
-    assert "a straight line" in batch_shape(replace(model, passes=None))
+    assert steps[-1] < 5 * 1.4 / PASSES.steps(1, 5)  # never dearer than one by one
 
 
 def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
-    assert MODEL.steps(5) == pytest.approx(1.4)
-    assert replace(MODEL, batch=4).steps(5) == pytest.approx((1 + 0.1 * 19) / (1 + 0.1 * 3))
-    assert replace(MODEL, batch=100_000).steps(5) == pytest.approx(5, rel=1e-3)
+    steps = [replace(MODEL, batch=batch).steps(5) for batch in (1, 4, 100_000)]
+    assert steps == pytest.approx([1.4, (1 + 0.1 * 19) / (1 + 0.1 * 3), 5], rel=1e-3)
     assert replace(MODEL, batch=64).terms.speedup < MODEL.terms.speedup
-    assert "takes 2.23 target steps (alone: 1.40)" in batch_sentence(replace(MODEL, batch=4))
-    free = WorksheetModel(0.8, 4, 0.1, 1.0, 0.0, batch=64)
-    assert free.steps(5) == 1
-    assert "as on no real machine" in batch_sentence(free)
+    assert MODELS["a batch whose checks are free"].steps(5) == 1
 
 
 def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
@@ -196,30 +215,22 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     assert unknown.source.endswith("The machine was busy: the costs may be wrong.")
 
 
-def answers(trace: Trace) -> str:
-    return "\n".join(exercise.answer for exercise in exercises(trace))
+SHEETS = {
+    "a chain of 4": fake_trace(draft_length=4),
+    "a greedy chain of 4": fake_trace(draft_length=4, greedy=True),
+    "one guess": fake_trace(draft_length=1),
+    "a long draft": fake_trace(draft_length=16),
+    "no run of the target alone": fake_trace(plain=False),
+    "no round": cut(fake_trace(), 0),
+}
 
 
-def questions(trace: Trace) -> str:
-    return "\n".join(exercise.question for exercise in exercises(trace))
-
-
-def three(rate: float | None) -> str:
-    assert rate is not None
-    return str((Decimal(rate) + Decimal("1e-9")).quantize(Decimal("0.001")))
-
-
-@pytest.mark.parametrize("draft_length", [1, 4, 16])
-@pytest.mark.parametrize("greedy", [False, True])
-def test_the_key_is_computed_from_the_run(draft_length: int, greedy: bool) -> None:
-    trace = fake_trace(draft_length=draft_length, greedy=greedy)
-    counts = metrics.count(trace.rounds)
-    key = answers(trace)
-    assert f"{counts.accepted} / {counts.drafted} = {three(counts.acceptance_rate)}" in key
-    assert f"{counts.accepted} / ({counts.accepted} + {counts.rejected}) = {three(counts.per_judgement_rate)}" in key
-    assert f"{counts.emitted} / {counts.rounds} = {counts.tokens_per_target_call:.2f}" in key
-    assert f"Measured: {metrics.speedup(trace):.2f}×" in key
-    assert ("greedy" in questions(trace)) == greedy
+@pytest.mark.parametrize("name", SHEETS)
+def test_the_exercises_and_their_key_are_computed_from_the_run(name: str, snapshot: SnapshotAssertion) -> None:
+    found = exercises(SHEETS[name])
+    assert "\n".join(f"{each.question}\n= {each.answer}" for each in found) == snapshot
+    without_key, key = (Html(sheet(SHEETS[name], "a run", "here", key=key)).text for key in (False, True))
+    assert all(each.answer in key and each.answer not in without_key for each in found)
 
 
 def test_text_from_models_is_text() -> None:
