@@ -1,7 +1,6 @@
 """What the app needs from below Streamlit's public names: each test fails when an upgrade has changed it."""
 
 import asyncio
-import re
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -36,7 +35,6 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared import leftovers
 from specviz.ui.shared.guard import guard_the_doors
-from tests.support.doors import FILES, ROOT
 from tests.support.endpoint_server import run_async
 from tests.support.patched import PATCHED, put_back
 
@@ -44,14 +42,6 @@ from tests.support.patched import PATCHED, put_back
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     put_back(monkeypatch)
-
-
-BELOW = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILINE)
-
-
-def test_no_other_file_looks_below_streamlits_public_names() -> None:
-    found = {file for file in FILES if BELOW.search(file.read_text(encoding="utf-8"))}
-    assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
 
 
 def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:

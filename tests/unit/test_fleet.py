@@ -338,6 +338,17 @@ def test_a_stop_that_others_outlive_ends_no_engine() -> None:
     assert first.view.state == "cancelled"
 
 
+def test_a_line_that_says_only_that_an_engine_is_alive_gives_it_time_again() -> None:
+    """Else a job that waits for a free engine behind a URL would be given up after some minutes."""
+    world = World(("run",))
+    world.ask()
+    go_on(world, lambda: world.jobs[0].view.rounds == 1)
+    driver, engine = world.fleet.drivers[0], world.made[0]
+    driver._due = 0.0
+    driver._on_line(engine, wire.dump_event(wire.EngineAlive(1)))
+    assert driver._due > monotonic()
+
+
 def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines() -> None:
     world = World(("sweep",), kills=2, limits=ServiceLimits(deaths=9))
     world.ask()
