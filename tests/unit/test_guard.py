@@ -58,6 +58,10 @@ SENT = {
     "a long link": asked(query_string="prompt=" + "x" * 20_000),
     "a heartbeat": BackMsg(app_heartbeat=True).SerializeToString(),
     "a stop": BackMsg(stop_script=True).SerializeToString(),
+    "names as long as they may be": rerun(timezone="x" * 2_000),
+    "as many items": asked(cached_message_hashes=["x"] * 2_000),
+    "as many values": valued('"text"' + " " * 2_000),
+    "as many quotes": valued('"x"' * 1_000),
     "three files": message(lambda sent, _: sent.file_urls_request.file_names.extend("abc")),
 }
 NOT_SENT = {
@@ -74,6 +78,8 @@ NOT_SENT = {
         f"{kind}s in widgets": widgets(100, **{f"{kind}_array_value": {"data": [value] * 30}})
         for kind, value in (("double", 0.5), ("int", 1), ("string", ""))
     },
+    "one value more": valued('"text"' + " " * 2_001),
+    "more quotes": valued('"x"' * 1_001),
     "files in a widget": widgets(1, file_uploader_state_value={"uploaded_file_info": [{}] * 2_001}),
     "files in a chat": widgets(1, chat_input_value={"file_uploader_state": {"uploaded_file_info": [{}] * 2_001}}),
     **{name: message(forge) for name, forge in MESSAGES.items()},
