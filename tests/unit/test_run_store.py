@@ -268,6 +268,24 @@ def test_a_shared_store_is_bounded_and_the_oldest_files_go(
     assert held(ids[0], ids[5], by=RunStore(shared)) == [False, True]
 
 
+def make_old(folder: Path, ids: list[str]) -> None:
+    """As if these were written or used long ago, in this order."""
+    for age, run_id in enumerate(ids, start=1):
+        (file,) = folder.glob(f"*-{run_id}.json")
+        os.utime(file, (age, age))
+
+
+def test_a_run_that_is_opened_stays_longer_than_one_that_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_store, "ON_DISK", 3)
+    ids = [put(RunStore(tmp_path), f"key {number}") for number in range(3)]
+    make_old(tmp_path, ids)
+    assert RunStore(tmp_path).get(ids[0])
+    ids.append(put(RunStore(tmp_path), "new"))
+    assert held(*ids, by=RunStore(tmp_path)) == [True, False, True, True]
+
+
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     store = RunStore(f"memory://{tmp_path.name}/half")
     files, path = url_to_fs(f"memory://{tmp_path.name}/half")
@@ -377,9 +395,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
     """Before: nothing was stored any more, and the old runs stayed."""
     store = RunStore(tmp_path)
     ids = [put(store, f"key {number}") for number in range(6)]
-    for age, run_id in enumerate(ids, start=1):
-        (file,) = tmp_path.glob(f"*-{run_id}.json")
-        os.utime(file, (age, age))
+    make_old(tmp_path, ids)
     room = len(list(tmp_path.iterdir()))
 
     def write(target: Path, content: bytes) -> None:
