@@ -384,32 +384,25 @@ def manager_with(seconds: int, *sessions: Any) -> WebsocketSessionManager:
     return manager
 
 
-class Session:
-    """What a session of Streamlit holds."""
+class Large:
+    """The files and texts of a visitor."""
 
-    def __init__(self) -> None:
-        self.id, self.ended, self.held = "ada", 0, Session.Large()
-        self._client_state = self._session_state = self.held
-        self.cleared = False
-        self._browser_queue = SimpleNamespace(clear=lambda: setattr(self, "cleared", True))
-        self.held = weakref.ref(self.held)  # type: ignore[assignment]
 
-    class Large:
-        """The files and texts of a visitor."""
-
-    def shutdown(self) -> None:
-        self.ended += 1
+def session_holding(large: Large) -> Any:
+    session = Mock()
+    session._client_state = session._session_state = large
+    session.held = weakref.ref(large)
+    return session
 
 
 def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() -> None:
     """Before: what the last visitor had sent stayed until somebody else came."""
-    session: Any = Session()
-    assert below.forget_expired(manager_with(3600, session)) == 1
-    assert below.forget_expired(manager_with(3600, session)) == 1
-    assert (session.ended, session.held() is None) == (0, False), "the visitor may come back"
-    for _ in range(2):
-        assert below.forget_expired(manager_with(0, session)) == 0
-        assert (session.ended, session.held(), session.cleared) == (1, None, True)
+    session = session_holding(Large())
+    ended, cleared = session.shutdown, session._browser_queue.clear
+    assert [below.forget_expired(manager_with(3600, session)) for _ in range(2)] == [1, 1]
+    assert (ended.call_count, session.held() is None) == (0, False), "the visitor may come back"
+    assert [below.forget_expired(manager_with(0, session)) for _ in range(2)] == [0, 0]
+    assert (ended.call_count, session.held(), cleared.call_count) == (1, None, 1)
     assert {"_client_state", "_session_state", "_browser_queue"} <= set(AppSession.__init__.__code__.co_names)
     assert callable(AppSession.shutdown)
 
@@ -418,13 +411,13 @@ def test_a_session_that_cannot_be_ended_does_not_keep_the_next_ones(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before: the thread that forgets visitors ended with it, and all that came later stayed."""
-    broken, session = Session(), Session()
-    monkeypatch.setattr(broken, "shutdown", Mock(side_effect=RuntimeError))
+    broken, session = session_holding(Large()), session_holding(Large())
+    broken.shutdown.side_effect = RuntimeError
     managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
     monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
     monkeypatch.setattr(leftovers.gc, "collect", lambda: 0)  # of all that other tests hold, it takes seconds
     assert [leftovers.tidy(True) for _ in range(4)] == [True, True, True, False]
-    assert session.ended == 1
+    assert session.shutdown.call_count == 1
     assert "cannot be ended" in caplog.text
 
 
