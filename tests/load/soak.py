@@ -1,11 +1,12 @@
 """Thirty visitors do random and harmful things for ten minutes, and the engine is killed every minute.
 
     python -m tests.load.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1]
-        [--entries serve.py app.py] [--logs FOLDER] [--out FILE] [--shared]
+        [--entries serve.py app.py] [--logs FOLDER] [--out FILE]
 
-With each entry one after the other. They open links (some of them rubbish), change settings in the middle of a run,
-begin long measurements and leave them, send every harmful file, text and message of `tests/load/hostile.py`, attack the
-server below the app (`tests/load/attacks.py`), close the tab and come back; one in three leaves without a word. Held:
+The warm-up is with the same visitors; a kill every 0 seconds is none. With each entry one after the other. They open
+links (some of them rubbish), change settings in the middle of a run, begin long measurements and leave them, send every
+harmful file, text and message of `tests/load/hostile.py`, attack the server below the app (`tests/load/attacks.py`),
+close the tab and come back; one in three leaves without a word. Held:
 
 - nothing is lost: every run that a visitor stays for arrives, or the visitor is told why not and gets it after "Run
   again";
@@ -89,15 +90,12 @@ Act = Callable[[Visitor, random.Random, Seen], Awaitable[None]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--visitors", type=int, default=30)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--warm-up", type=float, default=120.0, help="seconds with the same visitors before the start")
-    parser.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0: never")
-    parser.add_argument("--seed", type=int, default=1)
+    numbers = {"visitors": 30, "seconds": 600.0, "warm-up": 120.0, "kill-every": 60.0, "seed": 1}
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default)
     parser.add_argument("--logs", type=Path, help="the folder where the servers' logs go, to be read afterwards")
     parser.add_argument("--entries", nargs="+", default=["serve.py", "app.py"])
     parser.add_argument("--out")
-    parser.add_argument("--shared", action="store_true", help="say that other programs used the machine meanwhile")
     options = parser.parse_args()
     load = os.getloadavg()
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
@@ -344,24 +342,17 @@ async def begin_long_work(visitor: Visitor, rng: random.Random, _: Seen) -> None
         await visitor.stay(rng.choice((0.1, 2, 15)))
 
 
-async def upload_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
-    """A harmful file, of whatever kind, for any place that takes files."""
-    page, query, widget, name = rng.choice(UPLOADS)
-    if await on_page(visitor, page, widget, query):
-        await visitor.upload(widget, name, any_file(rng))
-
-
-async def write_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
-    page, query, widget = rng.choice(BOXES)
-    if await on_page(visitor, page, widget, query):
-        await visitor.write(widget, any_text(rng))
-
-
-async def hand_back_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
-    """What the browser tab is said to hold, as after a reload."""
-    page, query, widget = rng.choice(HELD)
-    if await on_page(visitor, page, widget, query):
+async def send_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
+    """A harmful file or text, at any place that takes one, or as what the tab is said to hold after a reload."""
+    page, query, widget, *name = rng.choice(rng.choice([UPLOADS, UPLOADS, BOXES, HELD]))
+    if not await on_page(visitor, page, widget, query):
+        return
+    if name:
+        await visitor.upload(widget, name[0], any_file(rng))
+    elif widget.startswith("kept-"):
         await visitor.hand_back(widget, any_text(rng))
+    else:
+        await visitor.write(widget, any_text(rng))
 
 
 async def send_forged(visitor: Visitor, rng: random.Random, _: Seen) -> None:
@@ -387,8 +378,7 @@ async def on_page(visitor: Visitor, page: str, widget: str, query: str = "") -> 
     return await visitor.stay_until(lambda: widget in visitor.widgets, 60) is not None
 
 
-ACTS: list[Act] = [change_settings, change_settings, begin_long_work, look_around]
-ACTS += [upload_rubbish, upload_rubbish, write_rubbish, hand_back_rubbish, send_forged]
+ACTS: list[Act] = [change_settings, change_settings, begin_long_work, look_around, *[send_rubbish] * 4, send_forged]
 
 
 if __name__ == "__main__":

@@ -110,23 +110,20 @@ class Visitor:
 
     async def slide(self, key: str, value: float) -> None:
         """Set the slider that has this key."""
-        widget, fragment = self.widgets[key]
-        message = self._request(fragment)
-        message.rerun_script.widget_states.widgets.add(id=widget).double_array_value.data.append(value)
-        await self.socket.send(message.SerializeToString())
+        await self._set(key, double_array_value={"data": [value]})
 
     async def write(self, key: str, text: str) -> None:
         """Put a text into the field that has this key."""
-        widget, fragment = self.widgets[key]
-        message = self._request(fragment)
-        message.rerun_script.widget_states.widgets.add(id=widget, string_value=text)
-        await self.socket.send(message.SerializeToString())
+        await self._set(key, string_value=text)
 
     async def hand_back(self, key: str, text: str) -> None:
         """Hand the page a text that the tab is said to hold, as after a reload."""
+        await self._set(key, json_value=json.dumps({"text": text}))
+
+    async def _set(self, key: str, **value: Any) -> None:
         widget, fragment = self.widgets[key]
         message = self._request(fragment)
-        message.rerun_script.widget_states.widgets.add(id=widget, json_value=json.dumps({"text": text}))
+        message.rerun_script.widget_states.widgets.add(id=widget, **value)
         await self.socket.send(message.SerializeToString())
 
     async def upload(self, key: str, name: str, content: bytes) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from specviz.core.files import TEXTS as APP_TEXTS
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.data.lessons.plans import MAX_BYTES
@@ -21,7 +22,6 @@ from specviz.service.job import RunResult
 from specviz.service.run_store import _STORED, StoredRun
 from tests.load.hostile import TEXTS, all_files
 from tests.support.bench_results import make_bench
-from tests.support.doors import ROOT
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
@@ -99,7 +99,7 @@ def prompts() -> bytes:
 
 def plan() -> bytes:
     """The app's own, filled up with a comment."""
-    own = (ROOT / "assets" / "texts" / "lessons" / "ten-minutes.yaml").read_bytes()
+    own = (APP_TEXTS / "lessons" / "ten-minutes.yaml").read_bytes()
     return own + b"# " + b"x" * (MAX_BYTES - len(own) - 2)
 
 

@@ -6,9 +6,7 @@ All other jobs are the real engine's, which is loaded for the first of them.
 
 Some prompts are orders, for the tests of the service: `rounds N` decodes N rounds · `hold` decodes one, then goes on
 until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decodes one, then does nothing for N seconds ·
-`die` decodes one and ends the process · `fail` is refused. Costs obey `hold` too; `quick` has them at once. A sweep of
-the prompt `one cell a turn` finds one cell each time it has the engine, then goes on until it is stopped; its third is
-its last.
+`die` decodes one and ends the process · `fail` is refused. Costs obey `hold` too; `quick` has them at once.
 """
 
 import json
@@ -63,7 +61,6 @@ def most_items() -> dict[str, int]:
 
 
 ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
-ONE_A_TURN = "one cell a turn"
 
 
 def obeyed(command: wire.Run) -> Steps:
@@ -109,14 +106,6 @@ def header(command: wire.Run) -> Trace:
 
 def output(tokens: int) -> Output:
     return Output(list(range(tokens)), "t" * tokens, None)
-
-
-def one_a_turn(command: wire.Sweep) -> Steps:
-    cell = command.done + 1
-    yield wire.JobProgress(command.job, "measuring", 3)
-    if cell <= 3:  # it may have given way between its last cell and its end
-        yield wire.JobItem(command.job, "sweep", f"cell {cell}")
-    yield from held() if cell < 3 else [wire.JobFinished(command.job)]
 
 
 def run(command: wire.Run) -> Steps:
@@ -169,8 +158,6 @@ HANDLERS: dict[type, Callable[[Any], Steps]] = {
 
 
 def do_job(command: Any) -> Any:
-    if isinstance(command, wire.Sweep) and command.plan.cells()[0].prompt.text == ONE_A_TURN:
-        return one_a_turn(command)
     return HANDLERS[type(command)](command) if type(command) in HANDLERS else true_engine()(command)
 
 

@@ -65,5 +65,5 @@ def run_of(view: JobView) -> RunResult:
 
 
 def sweep_of(number: int) -> wire.Sweep:
-    prompts = (SweepPrompt("story", "story-1", "one cell a turn"),)
+    prompts = (SweepPrompt("story", "story-1", "w"),)
     return wire.Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))

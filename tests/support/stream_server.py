@@ -1,8 +1,8 @@
 """Engines behind a URL, without Ray and without engines: an HTTP server that replays lines, as each prompt says.
 
 Prompts: `rounds N` streams N rounds · `break` ends the stream in the middle · `once` does so the first time only ·
-`busy` is answered with status 503 the first time · `hold` streams one round, then heartbeats · `silent` one round, then
-nothing · `pause` streams one round, then heartbeats, then the end. A sweep has three cells, and heartbeats after each.
+`busy` is answered with status 503 the first time · `hold` streams one round, then heartbeats. A sweep has three cells,
+and heartbeats after each.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,6 @@ class StreamServer(ThreadingHTTPServer):
     """Listens on a free port of this machine until it is closed."""
 
     daemon_threads = True
-    pause = 0.3  # seconds that the prompt `pause` is quiet
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Answer)
@@ -70,11 +69,7 @@ class Answer(BaseHTTPRequestHandler):
         yield from begin(command, int(order.partition(" ")[2] or 1))
         if order == "break" or (order == "once" and self.server.asked.count(order) == 1):
             raise ConnectionAbortedError
-        if order == "silent":
-            self.server.closing.wait()
-            raise ConnectionAbortedError
-        quiet = {"hold": float("inf"), "pause": self.server.pause}.get(order, 0.0)
-        yield from self.beats(command.job, quiet)
+        yield from self.beats(command.job, float("inf") if order == "hold" else 0.0)
         yield wire.RunDone(command.job, "plain \u2028 text")
 
     def sweep(self, command: wire.Sweep) -> Iterator[wire.Event]:

@@ -230,33 +230,22 @@ def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
     assert written == alone == 24
 
 
-@pytest.mark.parametrize(("end", "stopped_by"), [(5, "eos"), (3, "length")])
-def test_a_greedy_run_is_what_both_decoders_write_by_themselves(end: int, stopped_by: str) -> None:
-    target = ending(TARGET, end)
-    found = result_of(events_of(GREEDY, target))
-    plain = autoregressive_decode(target, PROMPT, GREEDY)
-    assert found.trace.autoregressive.token_ids == plain.output.token_ids == found.trace.output.token_ids
-    assert found.trace.autoregressive.alternating
-    assert found.plain_text == plain.output.text
-    assert found.trace.output.stopped_by == plain.output.stopped_by == stopped_by
-    assert parse_trace(dump_trace(found.trace)) == found.trace
-
-
-def test_sampled_texts_are_those_of_separate_runs_and_the_longer_one_goes_on_alone() -> None:
-    longer = shorter = 0
-    for seed in range(12):
-        settings = replace(SAMPLED, seed=seed)
-        trace = result_of(events_of(settings)).trace
-        ours = speculative_decode(ENDS, ModelDrafter(OTHER), PROMPT, settings)
-        plain = autoregressive_decode(ENDS, PROMPT, settings)
-        assert (trace.output.token_ids, trace.autoregressive.token_ids) == (
-            ours.output.token_ids,
-            plain.output.token_ids,
-        )
+def test_a_runs_texts_are_those_that_each_decoder_writes_by_itself_and_the_longer_one_goes_on_alone() -> None:
+    alone, stops = list[int](), set[str | None]()
+    runs = [(GREEDY, ending(TARGET, 5)), (GREEDY, ENDS), *((replace(SAMPLED, seed=seed), ENDS) for seed in range(12))]
+    for settings, target in runs:
+        found = result_of(events_of(settings, target))
+        trace, plain = found.trace, known(found.trace.autoregressive)
+        ours = speculative_decode(target, ModelDrafter(OTHER), PROMPT, settings)
+        single = autoregressive_decode(target, PROMPT, settings)
+        assert (trace.output, plain.token_ids) == (ours.output, single.output.token_ids)
+        assert (found.plain_text, plain.alternating) == (single.output.text, True)
         assert parse_trace(dump_trace(trace)) == trace
-        alone = len(trace.autoregressive.token_ids) - len(trace.output.token_ids)
-        longer, shorter = longer + (alone > 0), shorter + (alone < 0)
-    assert min(longer, shorter) > 0, "every pair happened to end alike"
+        alone.append(len(plain.token_ids) - len(trace.output.token_ids))
+        stops.add(trace.output.stopped_by)
+    assert alone[:2] == [0, 0]
+    assert min(alone) < 0 < max(alone), "every pair happened to end alike"
+    assert stops == {"eos", "length"}
 
 
 def test_a_run_stopped_in_the_middle_keeps_what_both_have_written() -> None:

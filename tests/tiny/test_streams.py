@@ -11,9 +11,9 @@ import pytest
 
 from specviz.service import EngineService, ServiceLimits
 from specviz.service.service import say, service_wanted, stream_limits
-from specviz.service.stream import EngineAddress, StreamEngine
+from specviz.service.stream import CONNECT, EngineAddress, StreamEngine
 from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
-from tests.support.stream_server import BEAT, TOKEN, StreamServer
+from tests.support.stream_server import TOKEN, StreamServer
 
 FAST = ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=6)
 
@@ -33,11 +33,9 @@ def serve(server: StreamServer) -> Iterator[Serve]:
     """Makes app servers' services whose engines are behind the server's URL."""
     made: list[EngineService] = []
 
-    def make(
-        limits: ServiceLimits = FAST, streams: int = 1, token: str = TOKEN, silence: float = PATIENCE
-    ) -> EngineService:
-        where = EngineAddress(server.url, token, silence, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
+    def make(limits: ServiceLimits = FAST, token: str = TOKEN) -> EngineService:
+        where = EngineAddress(server.url, token, PATIENCE, greetings=2, pause=0.01)
+        made.append(EngineService(partial(StreamEngine, where), limits))
         made[-1].start()
         return made[-1]
 
@@ -46,35 +44,34 @@ def serve(server: StreamServer) -> Iterator[Serve]:
         service.close()
 
 
-def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve: Serve) -> None:
+@pytest.mark.parametrize(("order", "rounds"), [("rounds 3", 3), ("once", 1), ("busy", 1)])
+def test_a_run_comes_round_by_round_and_a_stream_that_ends_is_tried_again(
+    serve: Serve, server: StreamServer, order: str, rounds: int
+) -> None:
     service = serve()
-    view = until_state(service, run(service, "ada", "rounds 3"), "done")
-    assert (view.rounds, run_of(view).plain_text) == (3, "plain \u2028 text")
+    view = until_state(service, run(service, "ada", order), "done")
+    assert (view.rounds, run_of(view).plain_text) == (rounds, "plain \u2028 text"), "a text's line ends end no line"
+    assert server.asked == [order] * (1 if rounds == 3 else 2)
     assert service._fleet.ready
 
 
-@pytest.mark.parametrize("order", ["once", "busy"])
-def test_a_stream_that_ends_is_tried_again(serve: Serve, server: StreamServer, order: str) -> None:
+def test_a_stream_that_ends_twice_is_lost(serve: Serve, server: StreamServer) -> None:
     service = serve()
-    assert until_state(service, run(service, "ada", order), "done").rounds == 1
-    assert server.asked == [order, order]
-
-
-@pytest.mark.parametrize("order", ["break", "silent"])
-def test_a_stream_that_ends_or_falls_silent_twice_is_lost(serve: Serve, server: StreamServer, order: str) -> None:
-    service = serve(silence=1.0 if order == "silent" else PATIENCE)
-    view = until_state(service, run(service, "ada", order), "failed")
+    view = until_state(service, run(service, "ada", "break"), "failed")
     assert (view.message, view.rounds) == (say("died"), 1), "what it found stays"
-    assert server.asked == [order, order]
+    assert server.asked == ["break"] * 2
 
 
-def test_heartbeats_count_as_news_of_the_stream_and_of_the_job(serve: Serve, server: StreamServer) -> None:
-    """Else a job that waits for a free engine would be given up after some minutes."""
-    silence = 60 * BEAT  # so long must this machine stand still for the stream to look silent
-    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, silence=silence), silence=silence)
-    server.pause = 2 * silence
-    until_state(service, run(service, "ada", "pause"), "done")
-    assert server.asked == ["pause"]
+def test_a_wrong_token_lets_nobody_in_and_the_log_says_so(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    service = serve(token="another")
+    view = until_state(service, run(service, "ada", "rounds 1"), "failed")
+    assert view.message == say("keeps_dying")
+    assert "they refuse the token" in caplog.text
+
+
+def test_so_long_a_stream_may_be_silent() -> None:
+    client = EngineAddress("http://engines.example", TOKEN, silence=7.0).client()
+    assert (client.timeout.read, client.timeout.connect) == (7.0, CONNECT)
 
 
 def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, server: StreamServer) -> None:

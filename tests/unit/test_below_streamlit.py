@@ -1,7 +1,6 @@
 """What the app needs from below Streamlit's public names: each test fails when an upgrade has changed it."""
 
 import asyncio
-import re
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -36,7 +35,6 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared import leftovers
 from specviz.ui.shared.guard import guard_the_doors
-from tests.support.doors import FILES, ROOT
 from tests.support.endpoint_server import run_async
 from tests.support.patched import PATCHED, put_back
 
@@ -44,14 +42,6 @@ from tests.support.patched import PATCHED, put_back
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     put_back(monkeypatch)
-
-
-BELOW = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILINE)
-
-
-def test_no_other_file_looks_below_streamlits_public_names() -> None:
-    found = {file for file in FILES if BELOW.search(file.read_text(encoding="utf-8"))}
-    assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
 
 
 def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,32 +384,25 @@ def manager_with(seconds: int, *sessions: Any) -> WebsocketSessionManager:
     return manager
 
 
-class Session:
-    """What a session of Streamlit holds."""
+class Large:
+    """The files and texts of a visitor."""
 
-    def __init__(self) -> None:
-        self.id, self.ended, self.held = "ada", 0, Session.Large()
-        self._client_state = self._session_state = self.held
-        self.cleared = False
-        self._browser_queue = SimpleNamespace(clear=lambda: setattr(self, "cleared", True))
-        self.held = weakref.ref(self.held)  # type: ignore[assignment]
 
-    class Large:
-        """The files and texts of a visitor."""
-
-    def shutdown(self) -> None:
-        self.ended += 1
+def session_holding(large: Large) -> Any:
+    session = Mock()
+    session._client_state = session._session_state = large
+    session.held = weakref.ref(large)
+    return session
 
 
 def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() -> None:
     """Before: what the last visitor had sent stayed until somebody else came."""
-    session: Any = Session()
-    assert below.forget_expired(manager_with(3600, session)) == 1
-    assert below.forget_expired(manager_with(3600, session)) == 1
-    assert (session.ended, session.held() is None) == (0, False), "the visitor may come back"
-    for _ in range(2):
-        assert below.forget_expired(manager_with(0, session)) == 0
-        assert (session.ended, session.held(), session.cleared) == (1, None, True)
+    session = session_holding(Large())
+    ended, cleared = session.shutdown, session._browser_queue.clear
+    assert [below.forget_expired(manager_with(3600, session)) for _ in range(2)] == [1, 1]
+    assert (ended.call_count, session.held() is None) == (0, False), "the visitor may come back"
+    assert [below.forget_expired(manager_with(0, session)) for _ in range(2)] == [0, 0]
+    assert (ended.call_count, session.held(), cleared.call_count) == (1, None, 1)
     assert {"_client_state", "_session_state", "_browser_queue"} <= set(AppSession.__init__.__code__.co_names)
     assert callable(AppSession.shutdown)
 
@@ -428,13 +411,13 @@ def test_a_session_that_cannot_be_ended_does_not_keep_the_next_ones(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before: the thread that forgets visitors ended with it, and all that came later stayed."""
-    broken, session = Session(), Session()
-    monkeypatch.setattr(broken, "shutdown", Mock(side_effect=RuntimeError))
+    broken, session = session_holding(Large()), session_holding(Large())
+    broken.shutdown.side_effect = RuntimeError
     managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
     monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
     monkeypatch.setattr(leftovers.gc, "collect", lambda: 0)  # of all that other tests hold, it takes seconds
     assert [leftovers.tidy(True) for _ in range(4)] == [True, True, True, False]
-    assert session.ended == 1
+    assert session.shutdown.call_count == 1
     assert "cannot be ended" in caplog.text
 
 

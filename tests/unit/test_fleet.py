@@ -338,6 +338,31 @@ def test_a_stop_that_others_outlive_ends_no_engine() -> None:
     assert first.view.state == "cancelled"
 
 
+def test_an_engine_that_does_not_stop_is_replaced_which_says_nothing_of_the_next_one() -> None:
+    world = World(("run", "run"), cancels=1, stuck=1)
+    world.ask()
+    go_on(world, lambda: world.jobs[0].view.rounds == 1)
+    world.act("cancel 1")
+    world.act("driver 0")
+    world.made[0].to_server.clear()  # it has said nothing more
+    world.act("stuck 0")
+    world.ask()
+    world.settle()
+    assert (len(world.made), len(world.fleet.restarts.deaths)) == (2, 0)
+    assert [job.view.state for job in world.jobs] == ["cancelled", "done"]
+
+
+def test_a_line_that_says_only_that_an_engine_is_alive_gives_it_time_again() -> None:
+    """Else a job that waits for a free engine behind a URL would be given up after some minutes."""
+    world = World(("run",))
+    world.ask()
+    go_on(world, lambda: world.jobs[0].view.rounds == 1)
+    driver, engine = world.fleet.drivers[0], world.made[0]
+    driver._due = 0.0
+    driver._on_line(engine, wire.dump_event(wire.EngineAlive(1)))
+    assert driver._due > monotonic()
+
+
 def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines() -> None:
     world = World(("sweep",), kills=2, limits=ServiceLimits(deaths=9))
     world.ask()

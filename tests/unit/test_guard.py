@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from specviz.ui.shared import guard
 from specviz.ui.shared.guard import (
@@ -21,11 +19,6 @@ from specviz.ui.shared.guard import (
 )
 from tests.load.hostile import MESSAGES
 from tests.support.door_contents import dense, message, typed, valued
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _guarded() -> None:
-    guard.guard_the_doors()
 
 
 def read(data: bytes) -> BackMsg:
@@ -58,6 +51,10 @@ SENT = {
     "a long link": asked(query_string="prompt=" + "x" * 20_000),
     "a heartbeat": BackMsg(app_heartbeat=True).SerializeToString(),
     "a stop": BackMsg(stop_script=True).SerializeToString(),
+    "names as long as they may be": rerun(timezone="x" * 2_000),
+    "as many items": asked(cached_message_hashes=["x"] * 2_000),
+    "as many values": valued('"text"' + " " * 2_000),
+    "as many quotes": valued('"x"' * 1_000),
     "three files": message(lambda sent, _: sent.file_urls_request.file_names.extend("abc")),
 }
 NOT_SENT = {
@@ -74,6 +71,8 @@ NOT_SENT = {
         f"{kind}s in widgets": widgets(100, **{f"{kind}_array_value": {"data": [value] * 30}})
         for kind, value in (("double", 0.5), ("int", 1), ("string", ""))
     },
+    "one value more": valued('"text"' + " " * 2_001),
+    "more quotes": valued('"x"' * 1_001),
     "files in a widget": widgets(1, file_uploader_state_value={"uploaded_file_info": [{}] * 2_001}),
     "files in a chat": widgets(1, chat_input_value={"file_uploader_state": {"uploaded_file_info": [{}] * 2_001}}),
     **{name: message(forge) for name, forge in MESSAGES.items()},
@@ -99,71 +98,42 @@ def test_items_are_counted_at_any_depth_and_no_further_than_needed() -> None:
 
 # ---- files
 
-MEGABYTE = 10**6
-HOME, SCHOOL = "192.168.0.7", "93.184.216.34"
+MB = 10**6
 
 
-class Uploads:
-    """Streamlit's own store of files behind the bounds."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.manager = MemoryUploadedFileManager("/upload")
-        self.addresses: dict[str, str] = {}
-        self.told: list[tuple[str, str]] = []
-        monkeypatch.setattr(guard, "address_of", lambda session: self.addresses.get(session, ""))
-        monkeypatch.setattr(guard, "tell_page", lambda *each: self.told.append(each))
-
-    def put(self, session: str, size: int, address: str = HOME, name: str = "") -> str:
-        """Upload a file; what is said against it, empty where it was taken."""
-        self.addresses[session] = address
-        name = name or f"file {sum(map(len, self.manager.file_storage.values()))}"
-        refused = HTTPException(413, "")
-        try:
-            self.manager.add_file(session, UploadedFileRec(name, "a.csv", "text/csv", bytes(size)))
-        except HTTPException as error:
-            refused = error
-        assert refused.status_code == 413
-        return refused.detail
-
-    def held(self, session: str) -> int:
-        return sum(len(file.data) for file in self.manager.file_storage.get(session, {}).values())
+def each(place: str, count: int, *sizes: int) -> dict[str, list[int]]:
+    """Sessions at this place that hold files of these sizes."""
+    return {f"{place} {number}": [*sizes] for number in range(count)}
 
 
-@pytest.fixture
-def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
-    return Uploads(monkeypatch)
-
-
-def test_a_session_has_room_for_a_few_files(uploads: Uploads) -> None:
-    """Before: 300 uploads of 4 MB took 1,170 MB."""
-    said = [uploads.put("one", 4 * MEGABYTE) for _ in range(300)]
-    assert said == [""] * 3 + [SAYS["full_visitor"]] * 297
-    assert uploads.told == [("one", "full_visitor")] * 297
-    assert uploads.held("one") <= SESSION_BYTES
-    assert uploads.put("another", 4 * MEGABYTE) == ""
-    uploads.manager.remove_file("one", "file 0")
-    assert uploads.put("one", 4 * MEGABYTE) == ""
-    small = [uploads.put("two", 1) for _ in range(MOST_FILES + 1)]
-    assert small == [""] * MOST_FILES + [SAYS["full_visitor"]], "small files are counted too"
-
-
-def test_a_file_that_comes_again_takes_its_own_place(uploads: Uploads) -> None:
-    assert [uploads.put("one", 4 * MEGABYTE, name=str(number)) for number in range(3)] == [""] * 3
-    assert uploads.put("one", 4 * MEGABYTE, name="2") == ""
-    assert uploads.held("one") == SESSION_BYTES
-
-
-def test_the_sessions_of_a_public_address_share_its_room(uploads: Uploads) -> None:
-    said = [uploads.put(f"tab-{number}", 4 * MEGABYTE, SCHOOL) for number in range(30)]
-    taken = ADDRESS_BYTES // (4 * MEGABYTE)
-    assert said == [""] * taken + [SAYS["full_network"]] * (30 - taken)
-    assert uploads.put("elsewhere", 4 * MEGABYTE, "93.184.216.35") == ""
-    for number in range(15):
-        uploads.manager.remove_session_files(f"tab-{number}")  # they have left
-    assert uploads.put("tab-29", 4 * MEGABYTE, SCHOOL) == ""
-
-
-def test_all_sessions_together_have_room_for_so_much(uploads: Uploads) -> None:
-    said = [uploads.put(f"visitor-{number}", 4 * MEGABYTE, f"10.0.0.{number}") for number in range(60)]
-    assert set(said) == {"", SAYS["full_server"]}
-    assert sum(uploads.held(f"visitor-{number}") for number in range(60)) <= ALL_BYTES
+@pytest.mark.parametrize(
+    ("held", "session", "size", "problem"),
+    [
+        ({}, "home 0", SESSION_BYTES, None),
+        (each("home", 1, 4 * MB, 4 * MB), "home 0", 4 * MB, None),
+        (each("home", 1, 4 * MB, 4 * MB), "home 0", 4 * MB + 1, "full_visitor"),  # before: 300 of 4 MB took 1,170 MB
+        (each("home", 1, 4 * MB, 4 * MB, 4 * MB), "home 1", 4 * MB, None),
+        (each("home", 1, *[1] * (MOST_FILES - 1)), "home 0", 1, None),
+        (each("home", 1, *[1] * MOST_FILES), "home 0", 1, "full_visitor"),  # small files are counted too
+        (each("school", 14, 4 * MB), "school 14", ADDRESS_BYTES - 56 * MB, None),
+        (each("school", 14, 4 * MB), "school 14", ADDRESS_BYTES - 56 * MB + 1, "full_network"),
+        (each("school", 15, 4 * MB), "elsewhere 0", 4 * MB, None),
+        (each("home", 30, 4 * MB), "home 30", 4 * MB, None),  # a private address can be everybody's
+        (each("home", 36, 4 * MB), "school 0", ALL_BYTES - 144 * MB, None),
+        (each("home", 36, 4 * MB), "school 0", ALL_BYTES - 144 * MB + 1, "full_server"),
+    ],
+)
+def test_a_session_a_public_address_and_all_sessions_have_room_for_so_much(
+    held: dict[str, list[int]], session: str, size: int, problem: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = {"home": "192.168.0.7", "school": "93.184.216.34", "elsewhere": "93.184.216.35"}
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(guard, "address_of", lambda session: addresses[session.split()[0]])
+    monkeypatch.setattr(guard, "tell_page", lambda *given: told.append(given))
+    answers = []
+    try:
+        guard.accept_file(held, session, size)
+    except HTTPException as refused:
+        answers.append((refused.status_code, refused.detail))
+    assert answers == ([(413, SAYS[problem])] if problem else [])
+    assert told == ([(session, problem)] if problem else [])

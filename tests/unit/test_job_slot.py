@@ -2,8 +2,10 @@
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,33 +65,37 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
 
 
-def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_used_again(service: FakeService) -> None:
-    found, slot = Items("sweep", ("a",)), started()
-    service.tell(wire.JobItem(1, "sweep", "a"), wire.JobFailed(1, "The engine stopped."))
-    assert slot.refresh()
-    assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", found)
+@pytest.mark.parametrize(
+    ("state", "message", "end"),
+    [
+        ("failed", "The engine stopped.", lambda service, _: service.tell(wire.JobFailed(1, "The engine stopped."))),
+        ("cancelled", "", lambda _, slot: slot.cancel()),
+        ("lost", "This run has expired.", lambda service, _: service.expire("ada")),
+    ],
+)
+def test_a_job_that_ends_early_has_what_it_found_and_its_slot_can_be_used_again(
+    service: FakeService, state: str, message: str, end: Callable[[FakeService, JobSlot[Any]], object]
+) -> None:
     slot = started()
-    service.tell(wire.JobItem(2, "sweep", "a"))
-    slot.cancel()
-    assert slot.refresh()
-    assert (slot.state, slot.result) == ("cancelled", found)
-    slot.cancel()
-    assert service.cancelled == ["sweep"], "there is nothing to cancel a second time"
-    slot = started()
-    service.tell(wire.JobProgress(3, "measuring", 2), wire.JobItem(3, "sweep", "a"))
+    service.tell(wire.JobProgress(1, "measuring", 2), wire.JobItem(1, "sweep", "a"))
     slot.refresh()
-    service.expire("ada")
-    assert slot.refresh(), "it has ended"
-    assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", found)
-    assert not slot.refresh()
+    end(service, slot)
+    assert [slot.refresh(), slot.refresh()] == [True, False], "it says once that it has ended"
+    assert (slot.state, slot.message, slot.result) == (state, message, Items("sweep", ("a",)))
+    cancelled = [*service.cancelled]
+    slot.cancel()
+    assert service.cancelled == cancelled, "there is nothing to cancel"
     slot.start(lambda job: wire.Sweep(job, PLAN))
     assert (slot.state, slot.message, slot.result) == ("waiting", "", None)
     slot.reset()
-    assert (slot.state, service.cancelled) == ("idle", ["sweep", "sweep"])
-    other = JobSlot("sweep", RunResult)
-    service.tell(wire.JobItem(other.start(lambda job: wire.Sweep(job, PLAN)), "sweep", "a"))
-    other.refresh()
-    assert other.result is None, "what it found is of another kind"
+    assert (slot.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
+
+
+def test_what_a_job_found_is_no_result_where_it_is_of_another_kind(service: FakeService) -> None:
+    slot = JobSlot("sweep", RunResult)
+    service.tell(wire.JobItem(slot.start(lambda job: wire.Sweep(job, PLAN)), "sweep", "a"))
+    slot.refresh()
+    assert slot.result is None
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -220,39 +226,32 @@ def answered(service: FakeService, page: WatchState, costs: Costs, run: Trace) -
     page.costs.measure(REQUEST, run)
 
 
-def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(service: FakeService) -> None:
+@pytest.mark.parametrize("found", [[WILD, CALIBRATED], [WILD] * wire.MOST_ATTEMPTS])
+def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it_or_a_few_times(
+    service: FakeService, found: list[Costs]
+) -> None:
     """Found: a calibration taken under load stayed for ever, whatever the runs after it measured."""
     page, steady = WatchState(asked=REQUEST), in_turns()
     page.costs.measure(REQUEST, steady)
-    answered(service, page, WILD, steady)
-    assert [command.attempt for command in service.commands] == [1, 2]
-    answered(service, page, CALIBRATED, steady)
-    assert page.costs.known == {pair_key(REQUEST): CALIBRATED}
-    page.costs.measure(REQUEST, steady)
-    assert len(service.commands) == 2, "they explain it"
-
-
-def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
-    page, steady = WatchState(asked=REQUEST), in_turns()
-    page.costs.measure(REQUEST, steady)
-    for _ in range(wire.MOST_ATTEMPTS):
-        answered(service, page, WILD, steady)
+    for costs in found:
+        answered(service, page, costs, steady)
     for _ in range(3):
         page.costs.measure(REQUEST, steady)
-    assert [command.attempt for command in service.commands] == list(range(1, wire.MOST_ATTEMPTS + 1))
+    assert [command.attempt for command in service.commands] == list(range(1, len(found) + 1))
+    assert page.costs.known == {pair_key(REQUEST): found[-1]}
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
-    page, short = WatchState(), recorded_run(fake_trace(), "live-0")
-    for number in range(MAX_RUNS + 3):
-        page.past.finish(replace(short, run_id=f"live-{number}"))
-    assert [run.run_id for run in page.past.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
-    assert page.past.count == MAX_RUNS + 3
-    page, long = WatchState(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
-    for _ in range(9):
-        page.past.finish(long)
-    assert len(page.past.finished) == MAX_TOKENS // tokens_in(long.trace) < 9
-    assert page.past.count == 9
+    for tokens, kept in (
+        (64, MAX_RUNS),
+        (MAX_TOKENS // 4, MAX_TOKENS // tokens_in(fake_trace(tokens=MAX_TOKENS // 4))),
+    ):
+        page, run = WatchState(), recorded_run(fake_trace(tokens=tokens), "")
+        for number in range(MAX_RUNS + 3):
+            page.past.finish(replace(run, run_id=f"live-{number}"))
+        last = [f"live-{number}" for number in range(MAX_RUNS + 3)][-kept:]
+        assert [run.run_id for run in page.past.finished] == last
+        assert page.past.count == MAX_RUNS + 3
     page, trace = WatchState(), fake_trace()
     page.past.finish(recorded_run(trace, "live-1"))
     slim = page.past.finished[0].trace

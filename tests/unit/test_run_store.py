@@ -59,27 +59,34 @@ def put(store: RunStore, key: str = "key", created: str = "2026-01-01T00:00:00+0
     return run_id
 
 
-def filled(runs: int) -> tuple[RunStore, list[str]]:
-    """A store in memory with that many runs of different keys."""
-    store = RunStore(None)
-    return store, [store.save(f"key {number}", REQUEST, a_result(str(number))).id for number in range(runs)]
+def held(*ids: str, by: RunStore) -> list[bool]:
+    """Which of these runs the store finds."""
+    return [by.get(run_id) is not None for run_id in ids]
 
 
-def test_memory_is_bounded_in_tokens_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+OF_ONE = tokens_in(fake_trace())
+
+
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [
+        ({"TOKENS_IN_MEMORY": 2 * OF_ONE}, [True, False, False, False, True]),
+        ({"TOKENS_IN_MEMORY": 1}, [False, False, False, False, True]),  # the newest stays, however long
+        ({"IN_MEMORY": 3}, [True, False, False, True, True]),  # the longest unused one goes
+    ],
+)
+def test_memory_is_bounded_in_tokens_and_runs(
+    limits: dict[str, int], kept: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Found: 64 of the longest runs took hundreds of megabytes."""
-    monkeypatch.setattr(run_store, "TOKENS_IN_MEMORY", 2 * tokens_in(a_result().trace))
-    store, ids = filled(4)
-    assert [store.get(run_id) is not None for run_id in ids] == [False, False, True, True]
-    monkeypatch.setattr(run_store, "TOKENS_IN_MEMORY", 1)
-    store, ids = filled(2)
-    assert [store.get(run_id) is not None for run_id in ids] == [False, True], "the newest stays, however long"
-    monkeypatch.undo()
-    monkeypatch.setattr(run_store, "IN_MEMORY", 3)
-    store, ids = filled(3)
-    assert store.get(ids[0])
-    store.save("one more", REQUEST, a_result("9"))
-    assert [store.get(run_id) is not None for run_id in ids] == [True, False, True], "the longest unused one goes"
-    assert store.latest("key 1") is None
+    for name, most in limits.items():
+        monkeypatch.setattr(run_store, name, most)
+    store, ids = RunStore(None), list[str]()
+    for number in range(5):
+        ids.append(store.save(f"key {number}", REQUEST, a_result(str(number))).id)
+        store.get(ids[0])
+    assert held(*ids, by=store) == kept
+    assert [store.latest(f"key {number}") is not None for number in range(5)] == kept
 
 
 def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_servers_user_can_read(tmp_path: Path) -> None:
@@ -87,8 +94,7 @@ def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_server
     store = RunStore(folder)
     run_id = store.save("key 0", REQUEST, a_result()).id
     store.close()
-    for text in ("", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16):
-        assert store.get(text) is None
+    assert not any(held("", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16, by=store))
     (file,) = folder.iterdir()
     assert (folder.stat().st_mode | file.stat().st_mode) & 0o077 == 0, "prompts are the visitors' own"
     whole = file.read_bytes()
@@ -139,7 +145,7 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
     assert one.get(stored) == two.get(stored) == known(two.latest("key"))
     ids = [put(one, "key", created) for created in ("3", "4")]  # later than 2026
     for store in (one, RunStore(shared)):
-        assert [known(store.get(run_id)).result.trace.created for run_id in ids] == ["3", "4"], "old links still open"
+        assert held(*ids, by=store) == [True, True], "old links still open"
         assert known(store.latest("key")).result.id == ids[1]
 
 
@@ -180,24 +186,26 @@ def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
 
 def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: list[str]) -> None:
     """Before: every stored run of its request, for each link: 69 files, 739 MB and 17 s of a processor."""
+
+    def latest() -> str:
+        read.clear()
+        return known(RunStore(shared).latest("key")).result.id
+
     old = put_runs_of_before(shared, 9)
-    assert known(RunStore(shared).latest("key")).result.id in old
+    assert latest() in old
     assert len(read) == 1
     for run_id in old:
         read.clear()
         assert known(RunStore(shared).get(run_id)).result.id == run_id
         assert len(read) == 1
     new = put(RunStore(shared))
-    read.clear()
-    assert known(RunStore(shared).latest("key")).result.id == new
+    assert latest() == new
     assert len(read) == 1
     damaged = next(name for name in names_in(shared) if new in name)
     files, path = url_to_fs(str(shared))
     files.pipe_file(f"{path}/{damaged}", b"{")
-    read.clear()
-    assert known(RunStore(shared).latest("key")).result.id in old
-    assert read[0] == damaged
-    assert len(read) == 2
+    assert latest() in old
+    assert (read[0], len(read)) == (damaged, 2)
 
 
 def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
@@ -207,8 +215,7 @@ def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: P
     for number in range(5):
         ids.append(put(one, "key", f"later {number}"))
         assert len(names_in(shared)) == OF_ONE_REQUEST + 1
-    for run_id in (other, *ids[-OF_ONE_REQUEST:]):
-        assert known(RunStore(shared).get(run_id)).result.id == run_id
+    assert all(held(other, *ids[-OF_ONE_REQUEST:], by=RunStore(shared)))
 
 
 def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
@@ -246,13 +253,37 @@ def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypa
     assert known(RunStore(tmp_path).latest("key")).result.id == run_id
 
 
-def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_store, "ON_DISK", 3)
-    stores = [RunStore(shared) for _ in range(2)]
-    ids = [put(stores[number % 2], f"key {number}", str(number)) for number in range(6)]
+@pytest.mark.parametrize("limit", ["ON_DISK", "DISK_BYTES"])
+def test_a_shared_store_is_bounded_and_the_oldest_files_go(
+    shared: Path | str, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, ids = [RunStore(shared) for _ in range(2)], list[str]()
+    for number in range(6):
+        ids.append(put(stores[number % 2], f"key {number}", str(number)))
+        if number == 0:
+            files = known(stores[0].files)
+            size = sum(size for _, _, size in files.listed("", ".json"))
+            monkeypatch.setattr(run_store, limit, 3 if limit == "ON_DISK" else 4 * size - 1)
     assert len(names_in(shared)) == 3
-    assert RunStore(shared).get(ids[0]) is None
-    assert RunStore(shared).get(ids[5])
+    assert held(ids[0], ids[5], by=RunStore(shared)) == [False, True]
+
+
+def make_old(folder: Path, ids: list[str]) -> None:
+    """As if these were written or used long ago, in this order."""
+    for age, run_id in enumerate(ids, start=1):
+        (file,) = folder.glob(f"*-{run_id}.json")
+        os.utime(file, (age, age))
+
+
+def test_a_run_that_is_opened_stays_longer_than_one_that_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_store, "ON_DISK", 3)
+    ids = [put(RunStore(tmp_path), f"key {number}") for number in range(3)]
+    make_old(tmp_path, ids)
+    assert RunStore(tmp_path).get(ids[0])
+    ids.append(put(RunStore(tmp_path), "new"))
+    assert held(*ids, by=RunStore(tmp_path)) == [True, False, True, True]
 
 
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -364,9 +395,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
     """Before: nothing was stored any more, and the old runs stayed."""
     store = RunStore(tmp_path)
     ids = [put(store, f"key {number}") for number in range(6)]
-    for age, run_id in enumerate(ids, start=1):
-        (file,) = tmp_path.glob(f"*-{run_id}.json")
-        os.utime(file, (age, age))
+    make_old(tmp_path, ids)
     room = len(list(tmp_path.iterdir()))
 
     def write(target: Path, content: bytes) -> None:
@@ -376,7 +405,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 
     monkeypatch.setattr("specviz.service.run_store.write_whole", write)
     new = put(RunStore(tmp_path), "new")
-    assert [bool(RunStore(tmp_path).get(run_id)) for run_id in [*ids, new]] == [False, *[True] * 6]
+    assert held(*ids, new, by=RunStore(tmp_path)) == [False, *[True] * 6]
     room = 0  # somebody else has filled it: not all runs go for one that cannot be stored
     store = RunStore(tmp_path)
     store.save("newest", REQUEST, a_result())

@@ -13,33 +13,30 @@ from specviz.service.limits import ServiceLimits
 from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions, address_block
 
-HUB, OTHER_HUB, THIRD_HUB = (
-    "EleutherAI/pythia-70m",
-    "EleutherAI/pythia-14m",
-    "EleutherAI/pythia-160m",
-)  # models that do not ship with the app
+HUB, OTHER_HUB, THIRD_HUB = (f"EleutherAI/pythia-{size}m" for size in (70, 14, 160))  # none ships with the app
 GREEDY, NEIGHBOUR, STRANGER = "203.0.113.7", "203.0.113.9", "198.51.100.1"  # the first two are of one network
 NUMBERS = count(1)
 TURN = ServiceLimits().turn
 ROOM = ServiceLimits(tokens_at_once=4 * 64)  # for four runs with a short prompt
 
 
-def owners(session: str, address: str = "") -> wire.Owners:
-    sessions = Sessions(reconnect=0)
-    sessions.arrive(session, address)
-    return sessions.owners(session)
-
-
 def make_run(session: str, address: str = "", prompt: str = "w", **request: str) -> Job:
-    number = next(NUMBERS)
-    asked = RunRequest(prompt, **request)  # type: ignore[arg-type]
-    return Job(JobView(number), wire.Run(number, asked, owners=owners(session, address)))
+    return made(wire.Run(next(NUMBERS), RunRequest(prompt, **request)), session, address)  # type: ignore[arg-type]
 
 
 def make_long(session: str, target: str = "wren-base") -> Job:
-    number = next(NUMBERS)
-    race = wire.Race(number, RunRequest("", target=target), [RacePrompt("a", "w")], owners=owners(session))
-    return Job(JobView(number), race)
+    return made(wire.Race(next(NUMBERS), RunRequest("", target=target), [RacePrompt("a", "w")]), session)
+
+
+def made(command: wire.JobCommand, session: str, address: str = "") -> Job:
+    sessions = Sessions(reconnect=0)
+    sessions.arrive(session, address)
+    return Job(JobView(command.job), replace(command, owners=sessions.owners(session)))
+
+
+def runs(count: int, *address: str, **request: str) -> list[Job]:
+    """Of a visitor each."""
+    return [make_run(f"visitor {number}", *address, **request) for number in range(count)]
 
 
 def found_more(job: Job) -> None:
@@ -97,7 +94,7 @@ def in_turns(jobs: list[Job]) -> list[Job]:
 
 
 def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
-    greedy = [make_run(f"tab {number}", GREEDY) for number in range(3)]
+    greedy = runs(3, GREEDY)
     neighbour, stranger = make_run("bob", NEIGHBOUR), make_run("cleo", STRANGER)
     again, unknown = make_run("cleo", STRANGER), make_run("dan")
     line = [*greedy, neighbour, stranger, again, unknown]
@@ -119,19 +116,17 @@ def test_watched_jobs_go_before_long_ones_and_a_new_request_has_the_place_of_the
     assert server.queue.jobs()[3:] == [long]
 
 
-def test_150_visitors_with_a_run_and_thirty_with_long_work_are_all_at_once_in_the_engine() -> None:
+@pytest.mark.parametrize("jobs", [runs(150, prompt="w" * 100), [make_long(f"visitor {n}") for n in range(30)]])
+def test_a_class_with_runs_or_with_long_work_is_at_once_in_the_engine(jobs: list[Job]) -> None:
     """So each of them sees something soon: the engine begins what it has."""
     server = Server()
-    server.put(*(make_run(f"tab {number}", prompt="w" * 100) for number in range(150)), make_run("ada"))
-    assert len(server.engines[0]) == 151
-    server = Server()
-    server.put(*(make_long(f"visitor {number}") for number in range(30)), make_run("ada"))
-    assert len(server.engines[0]) == 31
+    server.put(*jobs, late := make_run("ada"))
+    assert {*server.engines[0]} == {*jobs, late}
 
 
 def test_an_address_with_any_number_of_runs_delays_another_one_by_one_turn() -> None:
     server = Server(ROOM)
-    server.put(*(make_run(f"tab {number}", GREEDY) for number in range(9)))
+    server.put(*runs(9, GREEDY))
     honest, neighbour = make_run("ada", STRANGER), make_run("bob", NEIGHBOUR)
     server.put(neighbour, honest)
     assert len(server.engines[0]) == 4, "there is no memory for more"
@@ -146,7 +141,7 @@ def test_an_address_with_any_number_of_runs_delays_another_one_by_one_turn() -> 
 
 def test_what_waits_for_memory_is_not_overtaken() -> None:
     server = Server(ROOM)
-    server.put(*(make_run(f"visitor {number}") for number in range(3)))
+    server.put(*runs(3))
     large, small = make_run("ada", prompt="w" * 400), make_run("bob")
     server.put(large, small)
     assert server.queue.jobs() == [large, small]
@@ -171,9 +166,9 @@ def test_bundled_models_are_beside_everything_and_other_models_one_at_a_time(job
 
 def test_an_engine_leaves_a_job_to_one_that_has_fewer_and_may_have_it() -> None:
     server = Server(engines=[[], []])
-    server.put(*(make_run(f"visitor {number}") for number in range(6)))
+    server.put(*runs(6))
     assert [len(engine) for engine in server.engines] == [3, 3]
-    few, many = [make_run("ada", target=HUB)], [make_run(f"visitor {number}") for number in range(3)]
+    few, many = [make_run("ada", target=HUB)], runs(3)
     server = Server(engines=[few, many])
     server.put(second := make_run("bob", target=OTHER_HUB))
     assert second in many, "the other one has another pair"
@@ -182,7 +177,7 @@ def test_an_engine_leaves_a_job_to_one_that_has_fewer_and_may_have_it() -> None:
 def test_jobs_with_the_same_other_models_share_them() -> None:
     """As a class does that asks one chat model: nobody waits for another's run, or for what measures its costs."""
     server = Server()
-    race, alike = make_long("ada", target=HUB), [make_run(f"visitor {number}", target=HUB) for number in range(3)]
+    race, alike = make_long("ada", target=HUB), runs(3, target=HUB)
     same, other = make_run("bob", target=HUB, draft=HUB), make_run("cleo", target=OTHER_HUB)
     for each in (race, *alike, same, other):
         server.put(each)

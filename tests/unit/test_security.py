@@ -3,12 +3,12 @@
 `tests/pages/test_door_budgets.py` measures the rows.
 """
 
-import ast
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
@@ -24,13 +24,15 @@ from specviz.game.game import PROMPTS, ROUNDS
 from specviz.measure.sweep import table
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
 from specviz.service.classes.room import MAX_GUESS
-from specviz.service.run_store import IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY
+from specviz.service.run_store import DISK_BYTES, IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY
 from specviz.ui.lesson import place
 from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_ITEMS, SESSION_BYTES
 from tests.support.door_contents import MEGA
-from tests.support.doors import FILES, ROOT, SECONDS, budgets
-from tests.support.measured_doors import DOORS, MEASURED
+from tests.support.doors import DOORS, MEASURED, SECONDS
 
+ROOT = Path(__file__).parents[2]
+FILES = [file for folder in ("specviz", "pages", "cloud") for file in sorted((ROOT / folder).rglob("*.py"))]
+FILES += [ROOT / "app.py", ROOT / "serve.py"]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 SHAPE = JsonShape("record", value=7, field=14, bracket=14, braces=32)
 
@@ -102,6 +104,12 @@ def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
     assert found == set(OWN.split()), "read what comes from outside with specviz.core.outside"
 
 
+def test_one_file_looks_below_streamlits_public_names() -> None:
+    below = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILINE)
+    found = {file for file in FILES if below.search(file.read_text(encoding="utf-8"))}
+    assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
+
+
 def test_json_is_measured_before_it_is_read() -> None:
     reader = outside(Annotated[list[int], MostItems(2)])
     assert read_outside(reader, b"[1,2]", SHAPE) == [1, 2]
@@ -131,13 +139,15 @@ SAID = [
     f"names of {MAX_NAME} characters; {MAX_GUESS} characters of a guess",
     f"have {place.MOST} places, {place.MOST_OF_ONE} of one public address",
     f"the newest {IN_MEMORY} in memory, at most {TOKENS_IN_MEMORY:,} tokens together; the newest {ON_DISK} on the disk",
-    f"on the disk, {['', 'one', 'two', 'three'][OF_ONE_REQUEST]} of one request",
+    f"on the disk, {['', 'one', 'two', 'three'][OF_ONE_REQUEST]} of one request, at most {DISK_BYTES // MEGA} MB",
 ]
 
 
 def test_the_figures_in_the_table_and_in_the_text_are_those_of_the_code() -> None:
-    table = {name: budget.largest for name, budget in budgets().items()}
-    assert table == {name: each.largest for name, each in DOORS.items()}
+    table = SECURITY.partition("## Every way in")[2].partition("\n## ")[0].partition("| --- |")[2].splitlines()[1:]
+    rows = {name: f"| {name} | {door.largest} | {door.megabytes} |" for name, door in DOORS.items()}
+    tests = {name: f" `{door.test}` |" for name, door in DOORS.items() if door.test}
+    assert table == [row + tests.get(name, "") for name, row in rows.items()]
     text = " ".join(SECURITY.split())
     assert f"`{MEASURED}`" in text
     assert f"{SECONDS} seconds of a processor" in text
@@ -164,37 +174,16 @@ def test_every_way_in_on_the_pages_is_in_a_row_of_the_table() -> None:
     files = {file: file.relative_to(ROOT).parts[2] for file in (ROOT / "specviz/ui").rglob("*.py")}
     found = Counter(f"{folder} {way}" for file, folder in files.items() for way in IN.findall(file.read_text("utf-8")))
     assert {f"{way} {times}" for way, times in found.items()} == set(", ".join(WAYS.values()).split(", "))
-    assert budgets().keys() >= WAYS.keys()
-
-
-@pytest.mark.parametrize("name", budgets())
-def test_the_test_of_a_row_exists(name: str) -> None:
-    file, _, test = (budgets()[name].test or MEASURED).partition("::")
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert bool(DOORS[name].read) == (not budgets()[name].test)
+    assert DOORS.keys() >= WAYS.keys()
 
 
 PROMISES = re.findall(
     r"^- \*\*(.+?)\.?\*\*", SECURITY.partition("## What the app promises")[2].partition("\n## ")[0], re.MULTILINE
 )
-HELD = re.findall(r"^\| (.*?) ?\| `(tests/\S+)::(\w+)` \| (.+) \|$", SECURITY, re.MULTILINE)
-STARTED = {"server": "serve.py", "app_server": "app.py", "visited": "app.py", "visit": "app.py"}  # by fixtures
 
 
-def test_every_promise_has_its_tests_and_they_start_the_entries_that_are_named() -> None:
-    assert len(PROMISES) > 10
-    assert list(filter(None, (promise for promise, *_ in HELD))) == PROMISES
-    named = {(file, test): re.findall(r"`(.+?)`", entries) for _, file, test, entries in HELD}
-    assert {place: entries_of(*place) for place in named} == named
-
-
-def entries_of(file: str, test: str) -> list[str]:
-    """The entries with which a test starts servers."""
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == test]
-    given = [each.args[1] for each in found.decorator_list if "'entry'" in ast.unparse(each)]  # perhaps of a grid
-    if given:
-        return ast.literal_eval(given[0].args[0] if isinstance(given[0], ast.Call) else given[0])
-    of_its_own = re.findall(r"serving\(ROOT / '(.+?)'", ast.unparse(found))
-    return sorted({*of_its_own, *(STARTED[each.arg] for each in found.args.args if each.arg in STARTED)})
+def test_every_promise_has_its_tests_and_each_that_is_named_is_there() -> None:
+    promises = re.findall(r"^\| ([^|]+?) \| `tests/\S+::\w+` \| .+ \|$", SECURITY, re.MULTILINE)
+    assert promises == PROMISES
+    named = re.findall(r"`(tests/\S+)::(\w+)`", SECURITY)
+    assert [test for file, test in named if f"\ndef {test}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
