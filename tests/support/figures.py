@@ -23,11 +23,13 @@ def rounded(text: object) -> str:
 
 
 def _short(number: float) -> str:
-    return said if "." in (said := f"{number:.4g}") else f"{said}.0"  # as 3.0 is written, which 3.0000000000000004 may be
+    return (
+        said if "." in (said := f"{number:.4g}") else f"{said}.0"
+    )  # as 3.0 is written, which 3.0000000000000004 may be
 
 
 def lines_of(figure: Figure) -> str:
-    """What is drawn: the axes, and each part with its look and its points, from each end of an interval to the other."""
+    """What is drawn: the axes, and each part with its look and its points, with the ends of their intervals."""
     named = {axis: figure["layout"][axis] for axis in ("xaxis", "yaxis")}
     lines = [f"{axis}: {' '.join(f'{key}={value}' for key, value in its.items())}" for axis, its in named.items()]
     for part in parts_of(figure):
