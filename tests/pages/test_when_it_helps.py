@@ -1,33 +1,18 @@
 """The "When it helps" page by AppTest: the recorded sweep, one of its own, and its panels by drafter and by method."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.core.judge import Interval, judge
-from specviz.core.metrics import Costs
-from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
-from specviz.core.trace import DrafterInfo
 from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
-from specviz.ui.when_it_helps.by_draft import (
-    Point,
-    best_lengths,
-    best_of,
-    drafts_to_compare,
-    lengths_in_words,
-    points_of,
-    prospects_figure,
-    reading,
-    tokens_figure,
-)
+from specviz.ui.when_it_helps.by_draft import drafts_to_compare
 from specviz.ui.when_it_helps.sweeps import (
     HERE,
     MAX_FILES,
@@ -40,7 +25,6 @@ from specviz.ui.when_it_helps.sweeps import (
 from tests.support import app_pages
 from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
-from tests.support.figures import parts_of
 from tests.support.hostile import figures_of
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured
@@ -150,74 +134,6 @@ def by_draft_panel() -> None:
     from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 
     show_by_draft(session().of(WhenItHelpsState).by_draft)
-
-
-def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, repeats: int = 9) -> Prospect:
-    output = list(range(20))
-    guesses = output if right else [token + 100 for token in output]
-    draft_guesses = DraftGuesses(DrafterInfo("model", draft), output, guesses, None, {}, True)
-    blocks = [Costs(0.01, cost_ratio, {1: 1.0, 17: 1.0}, noise * turn) for turn in range(max(1, repeats))]
-    return Prospect(draft, draft_guesses, Costs.from_blocks(blocks) if repeats else blocks[0], 20, [])
-
-
-def slower(point: Point, draft: str, times: float, interval: Interval) -> Point:
-    return replace(point, draft=draft, modelled=judge(times * point.modelled.speedup, interval, modelled=True))
-
-
-def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
-    always, never = points_of(prospect("a", True, 0.0, 0.0)), points_of(prospect("b", False, 0.1, 0.0))
-    assert best_of(always).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
-    assert best_of(always).modelled.speedup == pytest.approx(10)
-    assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
-    assert best_of(never).modelled.speedup < 1
-    assert "a would help most: 10.00× (10.00–10.00) at γ = 9 to 16, about the same" in reading([never, always])
-    assert "Too close" not in reading([never, always])
-    near = [slower(point, "near", 0.96, (9.5, 9.7)) for point in always]
-    assert reading([never, always, near]).endswith("Too close to it to call: near 9.60× (9.50–9.70).")
-    wide = [slower(point, "wide", 0.9, (7.0, 11.0)) for point in always]
-    assert reading([never, always, wide]).endswith("Too close to it to call: wide 9.00× (7.00–11.00).")
-    tried = len(never) + len(always)
-    assert f"the best of {tried} combinations on this one text" in reading([never, always])
-    assert "No draft helps on this text. The best, b" in reading([never])
-
-
-def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neighbours() -> None:
-    """Found: a curve zigzagged (2.0, 1.3, 1.9) after a calibration under load, and one peak was the verdict."""
-    told, noisy = points_of(prospect("a", True, 0.3)), points_of(prospect("a", True, 0.3, noise=0.3))
-    assert best_of(told).draft_length == best_of(noisy).draft_length
-    few, many = best_lengths(told), best_lengths(noisy)
-    assert best_of(told).draft_length in few
-    assert set(few) <= set(many)
-    flat = points_of(prospect("b", True, 0.0, 0.0))
-    assert list(best_lengths(flat)) == list(range(9, 17))
-    [line] = parts_of(prospects_figure([flat]))
-    assert line["error_y"]["array"] == pytest.approx([0.0] * 16)
-
-
-def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:
-    old = points_of(prospect("a", True, 0.0, repeats=0))
-    assert (len(best_lengths(old)), lengths_in_words(old)) == (0, "not known")
-    said = "No verdict: these costs have no interval. The best, a, would reach 10.00× (modelled)."
-    assert reading([old]) == said
-
-
-def test_a_best_draft_whose_interval_holds_1_is_not_said_to_help() -> None:
-    unsure = points_of(prospect("a", True, 0.9, noise=0.25))
-    low, high = known(best_of(unsure).modelled.interval)
-    assert low < 1 < high
-    assert reading([unsure]).startswith("Too close to call on this text. The best, a, would reach ")
-
-
-def test_each_draft_is_a_line() -> None:
-    drafts = [points_of(prospect("a", True, 0.05)), points_of(prospect("b", False, 0.1))]
-    calls = [[point.per_call for point in points] for points in drafts]
-    assert [line["y"] for line in parts_of(tokens_figure(drafts))] == calls
-    lines = parts_of(prospects_figure(drafts))
-    assert len({(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}) == 2, "colour is not alone"
-    hostile = [points_of(prospect("<b>x</b>%{x}", True, 0.05))]  # a name from a file
-    for figure in (tokens_figure(hostile), prospects_figure(hostile)):
-        assert "&lt;b&gt;" in str(figure)
-        assert "<b>" not in str(figure)
 
 
 def asked_for(preset: str) -> RunRequest:

@@ -10,6 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz import DecodeSettings, InputError
+from specviz.cli.sweep import comparison_json, print_comparison
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.trace import (
     Autoregressive,
@@ -18,12 +19,22 @@ from specviz.core.trace import (
     EmittedToken,
     ModelInfo,
     Output,
+    PrefillSeconds,
     Prompt,
     Round,
 )
 from specviz.core.verdict import mark_disturbed
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.recorded_runs import story_trace
 from specviz.measure.compare import median_index
-from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, SampledRepeat
+from specviz.measure.paired import (
+    Comparison,
+    GreedyQuality,
+    LogProbability,
+    SampledQuality,
+    SampledRepeat,
+    prefill_seconds,
+)
 from specviz.measure.race import (
     burst_texts,
     differing_kinds,
@@ -127,11 +138,18 @@ def table(laps: Sequence[Comparison]) -> list[str]:
     return [" | ".join(map(str, row.values())) for row in rows(laps)]
 
 
+QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 1.67 times as fast by its rounds
+BLOCKS = Costs.from_blocks([replace(QUIET, overhead=0.01 * number) for number in range(9)])
+
+
 @pytest.mark.parametrize("name", RACES)
-def test_what_a_race_says_draws_and_saves(
-    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+def test_what_a_race_says_draws_prints_and_saves(
+    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The same figures everywhere: on the page, in its files, and in what `specviz compare` prints of one prompt."""
     laps = RACES[name]
+    compared = replace(laps[0], costs=None if len(laps) > 1 else BLOCKS)
+    print_comparison(compared)
     said: list[str] = []
     for element in ("markdown", "caption"):
         monkeypatch.setattr(f"specviz.ui.race.results.st.{element}", said.append)
@@ -149,6 +167,8 @@ def test_what_a_race_says_draws_and_saves(
         ],
         "plot": lines_of(speedups_figure({"recorded": laps, "yours": laps[:1]})).splitlines(),
         "csv": race_csv(laps).splitlines(),
+        "printed": capsys.readouterr().out.splitlines(),
+        "json": [comparison_json(compared)],
     }
     assert rounded("\n".join(f"{part}: {line}" for part, lines in parts.items() for line in lines)) == snapshot
 
@@ -213,6 +233,13 @@ def test_a_text_that_ended_within_a_round_has_no_token_after_it() -> None:
 
 def test_slow_motion_makes_a_race_last_about_eight_seconds() -> None:
     assert [slow_motion(each) for each in (0.01, 0.5, 0.9, 2.5, 4.0, 9.0, 99)] == [20, 20, 10, 4, 2, 1, 1]
+
+
+def test_reading_the_prompt_is_both_models_work() -> None:
+    assert prefill_seconds(replace(lap().speculative, prefill_seconds=PrefillSeconds(0.25, 0.5))) == 0.75
+    read, facts = story_trace("round").prefill_seconds, facts_of("round")
+    assert float(facts["prefill_ms"]) == pytest.approx(1000 * known(read.target), abs=0.06)
+    assert float(facts["draft_prefill_ms"]) == pytest.approx(1000 * known(read.draft), abs=0.06)
 
 
 def test_a_difference_that_rounding_does_not_explain_fails() -> None:
@@ -303,7 +330,6 @@ def test_a_race_that_ended_early_shows_what_was_finished(
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 
 
-QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 1.67 times as fast by its rounds
 UNEVEN = (0.2, 0.6, 0.2, 0.1, 0.2)
 
 
