@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.request import DEFAULT_TARGET, RunRequest
-from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
@@ -27,7 +26,7 @@ from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of
 from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured
+from tests.support.measured_methods import measured
 
 SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
@@ -189,25 +188,18 @@ def by_method_panel() -> None:
     show_by_method()
 
 
-def stored(found: MeasuredMethods | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specviz.ui.when_it_helps.by_method.stored_methods", lambda: found)
+METHODS = [
+    "wren-nano", "wren-eagle", "wren-medusa", "prompt lookup", "early exit (4 layers)", "wren-nano (tree)",
+    "wren-nano (most probable drafts)", "wren-nano (block verification)",
+]  # fmt: skip
 
 
-def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35), monkeypatch)
+def test_methods_are_chosen_by_temperature_and_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said and drawn of them: `test_measured_methods.py`."""
+    monkeypatch.setattr("specviz.ui.when_it_helps.by_method.stored_methods", measured)
     page = alone(by_method_panel)
-    said = texts(page)
-    for part in (
-        "**Recorded** on a machine, 2026",
-        "Highest: wren-nano, 1.50× (1.40–1.60).",
-    ):
-        assert part in said
-    table = page.dataframe[0].value
-    assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
-    assert list(table["method"])[-1] == "wren-nano (tree)"
-    assert len(figures_of(page)) == 2
-    page.button_group(key="methods_temperature").set_value("1").run()
-    assert len(page.dataframe[0].value) == len(NAMES)
-    assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
-    page.button_group(key="methods_kind").set_value("story").run()
-    assert len(figures_of(page)) == 2
+    for key, choice, methods in (("", "", 6), ("methods_temperature", "1", 8), ("methods_kind", "story", 8)):
+        if key:
+            page.button_group(key=key).set_value(choice).run()
+        assert list(page.dataframe[0].value["method"])[4:] == METHODS[4:methods]
+        assert len(figures_of(page)) == 2
