@@ -30,12 +30,15 @@ def _short(number: float) -> str:
 
 def lines_of(figure: Figure) -> str:
     """What is drawn: the axes, and each part with its look and its points, with the ends of their intervals."""
-    named = {axis: figure["layout"][axis] for axis in ("xaxis", "yaxis")}
-    lines = [f"{axis}: {' '.join(f'{key}={value}' for key, value in its.items())}" for axis, its in named.items()]
+    around: dict[str, dict[str, Any]] = {"xaxis": {}, "yaxis": {}, "rest": {}}
+    for name, value in figure["layout"].items():
+        around[name if name in around else "rest"] |= value if name in around else {name: value}
+    lines = [f"{name}: {' '.join(f'{key}={value}' for key, value in its.items())}" for name, its in around.items()]
     for part in parts_of(figure):
-        marker, line = (part.get(name, {}) for name in ("marker", "line"))
-        look = [marker.get("symbol"), marker.get("color"), marker.get("pattern", {}).get("shape"), line.get("dash")]
-        lines.append(" ".join([part["type"], part.get("mode", ""), repr(part["name"]), *map(str, filter(None, look))]))
+        looks = [
+            f"{name}={part[name]}" for name in ("mode", "marker", "line", "opacity", "orientation") if name in part
+        ]
+        lines.append(" ".join([part["type"], repr(part["name"]), *looks]))
         for place, (x, y) in enumerate(zip(part["x"], part["y"], strict=True)):
             told = [part["customdata"][place]] if "customdata" in part else []
             lines.append(" ".join(map(str, ("   ", x, "|", y, *_ends(part, place, x, y), *told))))
