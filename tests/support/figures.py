@@ -13,10 +13,6 @@ def parts_of(figure: Figure) -> list[FigurePart]:
     return figure["data"]
 
 
-def by_name(figure: Figure) -> dict[str, FigurePart]:
-    return {part["name"]: part for part in parts_of(figure) if "name" in part}
-
-
 def rounded(text: object) -> str:
     """A text whose long numbers have four digits: the last ones of a sum are another processor's own."""
     return re.sub(r"\d+\.\d{4,}(?:e-?\d+)?", lambda digits: _short(float(digits[0])), str(text))
