@@ -151,10 +151,10 @@ def test_what_a_race_says_draws_prints_and_saves(
     compared = replace(laps[0], costs=None if len(laps) > 1 else BLOCKS)
     print_comparison(compared)
     said: list[str] = []
-    for element in ("markdown", "caption"):
-        monkeypatch.setattr(f"specviz.ui.race.results.st.{element}", said.append)
-    show_verdict(laps, "Your race", "on a <machine>")
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        for element in ("markdown", "caption"):
+            patched.setattr(f"specviz.ui.race.results.st.{element}", said.append)
+        show_verdict(laps, "Your race", "on a <machine>")
     saved = json.loads(dump_race(laps))
     lanes = lanes_of(laps)["laps"]
     parts = {
