@@ -8,7 +8,6 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
-from specviz.measure.paired import Comparison
 from specviz.ui.race import race_page
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
@@ -30,16 +29,6 @@ def lanes_of(page: AppTest) -> dict[str, Any]:
     data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{in_lanes}"))
     assert data["run_id"] == in_lanes
     return data
-
-
-def plot_of(page: AppTest) -> dict[str, str]:
-    """The rows of the plot, and what stands at the bar of each."""
-    layout = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]
-    return dict(label.split("<br>") for label in reversed(layout["yaxis"]["categoryarray"]))
-
-
-def with_own_race(laps: list[Comparison]) -> AppTest:
-    return opened("pages/race.py", Session().put(RaceState(laps=laps)))
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
@@ -70,24 +59,24 @@ def test_a_press_counts_where_another_message_begins_the_script_again(
 
 
 def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
+    """What the plot of both has: `tests/unit/test_race.py`."""
     recorded = recorded_race()
     own = [replace(recorded[3], speculative_seconds=recorded[3].plain_seconds)]
-    page = with_own_race(own)
-    said = texts(page)
-    assert said.index("Your race (wren-nano → wren-base, γ = 4, ") < said.index("The recorded race (wren-nano")
-    assert lanes_of(page)["badge"] == "measured on this machine"
-    plot = plot_of(page)
-    assert list(plot)[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"]
-    assert plot["random-1, yours"] == f"{own[0].speedup:.2f}× {own[0].verdict.said}"
-    assert plot["random-1, recorded"] == f"{recorded[3].speedup:.2f}× hurts"
-    assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
-    choice = page.segmented_control(key="race_shown-live-recorded")
-    choice.set_value("recorded").run()
-    assert lanes_of(page)["badge"].startswith("recorded on")
-    assert len(page.dataframe[0].value) == 5
-    assert plot_of(page) == plot, "the plot has both, whichever plays"
-    page.segmented_control(key="race_shown-live-recorded").set_value("live").run()
-    assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
+    page = opened("pages/race.py", Session().put(RaceState(laps=own)))
+    assert texts(page).index("Your race (wren-nano → wren-base, γ = 4, ") < texts(page).index("The recorded race (wren")
+    every = [*(lap.name for lap in recorded), "all together"]
+    for choice, badge, prompts in (
+        ("", "measured on this machine", ["random-1"]),
+        ("recorded", "recorded on", every),
+        ("live", "measured on this machine", ["random-1"]),
+    ):
+        if choice:
+            page.segmented_control(key="race_shown-live-recorded").set_value(choice).run()
+        assert lanes_of(page)["badge"].startswith(badge)
+        assert list(page.dataframe[0].value["prompt"]) == prompts
+        labels = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]["yaxis"]["categoryarray"]
+        names = [label.partition("<br>")[0] for label in reversed(labels)]
+        assert names[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"], "both, whichever plays"
 
 
 def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_and_ones_own_prompt() -> None:
@@ -98,20 +87,19 @@ def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_a
     small_race(page, ["story-1"], own="The dog ran to the")
     assert not visit(page).of(RaceState).slot.busy
     page.button(key="race_start").click().run()
-    assert page.button(key="race_start").disabled
-    assert visit(page).of(RaceState).slot.busy
-    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
-    assert "measured on this machine" in texts(page)
-    assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
+    finish(page)
     data = lanes_of(page)
-    assert data["run_id"].startswith("live")
-    assert [lap["name"] for lap in data["laps"]] == ["story-1", "own-1"]
-    assert list(page.dataframe[0].value["prompt"]) == ["story-1", "own-1", "all together"]
+    assert (data["run_id"][:4], [lap["name"] for lap in data["laps"]]) == ("live", ["story-1", "own-1"])
+    assert list(page.dataframe[0].value["quality"]) == ["identical"] * 3
     assert {"preset", "prompt", "target", "gamma", "seed", "repeats", "same_length"} <= set(page.query_params)
     assert "From before" not in texts(page)
     page.slider(key="race_gamma").set_value(2).run()
     assert "From before you changed the settings" in texts(page)
     assert lanes_of(page)["run_id"] == data["run_id"], "the last results stay"
+
+
+def finish(page: AppTest) -> None:
+    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
 
 
 def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_words(page: AppTest) -> None:
@@ -122,31 +110,31 @@ def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_wor
     page.selectbox(key="race_target").set_value("wren-mini").run()
     page.selectbox(key="race_draft").set_value("wren-medusa")
     small_race(page, ["story-1"], repeats=1).button(key="race_start").click().run()
-    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
+    finish(page)
     assert "wren-medusa drafts from the hidden states of wren-base" in page.error[0].value
     page.selectbox(key="race_target").set_value("wren-base")
     page.slider(key="race_temperature").set_value(1.0)
     page.selectbox(key="race_draft").set_value("lookup")
     page.radio(key="race_schedule").set_value("heuristic")
     page.run().button(key="race_start").click().run()
-    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
+    finish(page)
     assert "the two texts are different draws" in texts(page)
     assert "dentical" not in texts(page)
     assert "with prompt lookup, γ = 4 (heuristic: +2 or −1), temperature 1" in texts(page)
-    assert page.query_params["schedule"] == "heuristic"
 
 
 def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) -> None:
     small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20)
     page.button(key="race_start").click().run()
     wait(page, lambda: "story-1: repeat 1 of 20" in page.get("progress")[0].proto.text)
+    assert page.button(key="race_start").disabled
     assert "The lanes play when all are measured" in texts(page)
     assert not page.dataframe, "found: for ten seconds a table without a figure"
     with pytest.raises(KeyError):  # nothing plays while the clock runs
         lanes_of(page)
     assert "it depends on the kind of prompt" not in texts(page), "no verdict while the clock runs"
     page.button(key="race_cancel").click().run()
-    wait(page, lambda: not visit(page).of(RaceState).slot.busy)
+    finish(page)
     assert "Cancelled. The previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled

@@ -1,33 +1,17 @@
 """The "When it helps" page by AppTest: the recorded sweep, one of its own, and its panels by drafter and by method."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.core.judge import Interval, judge
-from specviz.core.metrics import Costs
-from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
-from specviz.core.trace import DrafterInfo
-from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
-from specviz.ui.when_it_helps.by_draft import (
-    Point,
-    best_lengths,
-    best_of,
-    drafts_to_compare,
-    lengths_in_words,
-    points_of,
-    prospects_figure,
-    reading,
-    tokens_figure,
-)
+from specviz.ui.when_it_helps.by_draft import drafts_to_compare
 from specviz.ui.when_it_helps.sweeps import (
     HERE,
     MAX_FILES,
@@ -40,10 +24,9 @@ from specviz.ui.when_it_helps.sweeps import (
 from tests.support import app_pages
 from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
-from tests.support.figures import parts_of
 from tests.support.hostile import figures_of
 from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured
+from tests.support.measured_methods import measured
 
 SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
@@ -152,74 +135,6 @@ def by_draft_panel() -> None:
     show_by_draft(session().of(WhenItHelpsState).by_draft)
 
 
-def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, repeats: int = 9) -> Prospect:
-    output = list(range(20))
-    guesses = output if right else [token + 100 for token in output]
-    draft_guesses = DraftGuesses(DrafterInfo("model", draft), output, guesses, None, {}, True)
-    blocks = [Costs(0.01, cost_ratio, {1: 1.0, 17: 1.0}, noise * turn) for turn in range(max(1, repeats))]
-    return Prospect(draft, draft_guesses, Costs.from_blocks(blocks) if repeats else blocks[0], 20, [])
-
-
-def slower(point: Point, draft: str, times: float, interval: Interval) -> Point:
-    return replace(point, draft=draft, modelled=judge(times * point.modelled.speedup, interval, modelled=True))
-
-
-def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
-    always, never = points_of(prospect("a", True, 0.0, 0.0)), points_of(prospect("b", False, 0.1, 0.0))
-    assert best_of(always).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
-    assert best_of(always).modelled.speedup == pytest.approx(10)
-    assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
-    assert best_of(never).modelled.speedup < 1
-    assert "a would help most: 10.00× (10.00–10.00) at γ = 9 to 16, about the same" in reading([never, always])
-    assert "Too close" not in reading([never, always])
-    near = [slower(point, "near", 0.96, (9.5, 9.7)) for point in always]
-    assert reading([never, always, near]).endswith("Too close to it to call: near 9.60× (9.50–9.70).")
-    wide = [slower(point, "wide", 0.9, (7.0, 11.0)) for point in always]
-    assert reading([never, always, wide]).endswith("Too close to it to call: wide 9.00× (7.00–11.00).")
-    tried = len(never) + len(always)
-    assert f"the best of {tried} combinations on this one text" in reading([never, always])
-    assert "No draft helps on this text. The best, b" in reading([never])
-
-
-def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neighbours() -> None:
-    """Found: a curve zigzagged (2.0, 1.3, 1.9) after a calibration under load, and one peak was the verdict."""
-    told, noisy = points_of(prospect("a", True, 0.3)), points_of(prospect("a", True, 0.3, noise=0.3))
-    assert best_of(told).draft_length == best_of(noisy).draft_length
-    few, many = best_lengths(told), best_lengths(noisy)
-    assert best_of(told).draft_length in few
-    assert set(few) <= set(many)
-    flat = points_of(prospect("b", True, 0.0, 0.0))
-    assert list(best_lengths(flat)) == list(range(9, 17))
-    [line] = parts_of(prospects_figure([flat]))
-    assert line["error_y"]["array"] == pytest.approx([0.0] * 16)
-
-
-def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:
-    old = points_of(prospect("a", True, 0.0, repeats=0))
-    assert (len(best_lengths(old)), lengths_in_words(old)) == (0, "not known")
-    said = "No verdict: these costs have no interval. The best, a, would reach 10.00× (modelled)."
-    assert reading([old]) == said
-
-
-def test_a_best_draft_whose_interval_holds_1_is_not_said_to_help() -> None:
-    unsure = points_of(prospect("a", True, 0.9, noise=0.25))
-    low, high = known(best_of(unsure).modelled.interval)
-    assert low < 1 < high
-    assert reading([unsure]).startswith("Too close to call on this text. The best, a, would reach ")
-
-
-def test_each_draft_is_a_line() -> None:
-    drafts = [points_of(prospect("a", True, 0.05)), points_of(prospect("b", False, 0.1))]
-    calls = [[point.per_call for point in points] for points in drafts]
-    assert [line["y"] for line in parts_of(tokens_figure(drafts))] == calls
-    lines = parts_of(prospects_figure(drafts))
-    assert len({(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}) == 2, "colour is not alone"
-    hostile = [points_of(prospect("<b>x</b>%{x}", True, 0.05))]  # a name from a file
-    for figure in (tokens_figure(hostile), prospects_figure(hostile)):
-        assert "&lt;b&gt;" in str(figure)
-        assert "<b>" not in str(figure)
-
-
 def asked_for(preset: str) -> RunRequest:
     return RunRequest(known(find_preset(preset)).text)
 
@@ -273,25 +188,18 @@ def by_method_panel() -> None:
     show_by_method()
 
 
-def stored(found: MeasuredMethods | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specviz.ui.when_it_helps.by_method.stored_methods", lambda: found)
+METHODS = [
+    "wren-nano", "wren-eagle", "wren-medusa", "prompt lookup", "early exit (4 layers)", "wren-nano (tree)",
+    "wren-nano (most probable drafts)", "wren-nano (block verification)",
+]  # fmt: skip
 
 
-def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35), monkeypatch)
+def test_methods_are_chosen_by_temperature_and_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said and drawn of them: `test_measured_methods.py`."""
+    monkeypatch.setattr("specviz.ui.when_it_helps.by_method.stored_methods", measured)
     page = alone(by_method_panel)
-    said = texts(page)
-    for part in (
-        "**Recorded** on a machine, 2026",
-        "Highest: wren-nano, 1.50× (1.40–1.60).",
-    ):
-        assert part in said
-    table = page.dataframe[0].value
-    assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
-    assert list(table["method"])[-1] == "wren-nano (tree)"
-    assert len(figures_of(page)) == 2
-    page.button_group(key="methods_temperature").set_value("1").run()
-    assert len(page.dataframe[0].value) == len(NAMES)
-    assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
-    page.button_group(key="methods_kind").set_value("story").run()
-    assert len(figures_of(page)) == 2
+    for key, choice, methods in (("", "", 6), ("methods_temperature", "1", 8), ("methods_kind", "story", 8)):
+        if key:
+            page.button_group(key=key).set_value(choice).run()
+        assert list(page.dataframe[0].value["method"])[4:] == METHODS[4:methods]
+        assert len(figures_of(page)) == 2

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from specviz import DecodeSettings, ModelDrafter
-from specviz.cli.sweep import comparison_json
+from specviz import DecodeSettings, InputError, ModelDrafter
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import count
 from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
-from specviz.core.trace import Output, dump_trace, parse_trace
+from specviz.core.trace import Output, Trace, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure.calibration import LONGEST_PASS, TURNS, Calibration, calibrate, calibration_steps, check_costs
+from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps
 from specviz.measure.compare import (
     PairedRuns,
     Pairs,
@@ -32,19 +31,18 @@ from specviz.measure.compare import (
     shown_pair,
     top2_gap,
 )
-from specviz.measure.paired import CALIBRATION, GreedyQuality, LogProbability, prefill_seconds
-from specviz.measure.race import lap_figures
+from specviz.measure.paired import CALIBRATION, GreedyQuality, LogProbability, SampledQuality, prefill_seconds
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.transformers_models import read_by_transformers
-from specviz.ui.race.results import rows
 from tests.support.counted_reads import CountedReads
-from tests.support.pauses import Clock, with_pauses
+from tests.support.fake_traces import fake_trace
+from tests.support.known import known
+from tests.support.pauses import Clock, listen_to_runs, with_pauses
 from tests.support.tiny_models import tiny_model
-from tests.unit.test_race import lap
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -58,20 +56,17 @@ SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
 def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings, seeds: list[int]) -> None:
     """Found: one seed was repeated, so the interval was of timing noise, and the verdict certain about one draw."""
     runs = PairedRuns(TARGET, DRAFTER, PROMPT, settings)
-    for _ in range(3):
+    for _ in seeds:
         runs.repeat()
     pairs = runs.measured
     assert [[run.settings.seed for run in pair] for pair in pairs] == [[seed, seed] for seed in seeds]
-    speculative, plain = shown_pair(pairs)
     draws = comparison_of(pairs, TARGET, costs=None).draws
-    if settings.greedy:
-        assert draws == []
-    else:
-        assert speculative.settings.seed == plain.settings.seed, "the two texts shown are of one repeat"
-        assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == 3, "three draws"
-        assert [draw.counts for draw in draws] == [count(ours.rounds) for ours, _ in pairs]
-    largest = replace(settings, temperature=1.0, seed=MAX_SEED)
-    assert [repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0], "it never grows beyond that"
+    assert [draw.counts for draw in draws] == ([] if settings.greedy else [count(ours.rounds) for ours, _ in pairs])
+    assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == len(set(seeds)), "three draws"
+
+
+def test_a_seed_never_grows_beyond_the_largest() -> None:
+    assert [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)] == [MAX_SEED, 0]
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
@@ -88,32 +83,34 @@ def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_a
     assert [plain.settings.seed for _, plain in measured] == [2, 3]
 
 
-def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
+def test_a_comparison_says_what_it_does_and_counts_all_seeds() -> None:
     said: list[str] = []
     comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3, progress=said.append)
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
-    result = comparison_json(comparison)
-    assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
-    assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
-    assert result["speculative"]["rounds"] == len(comparison.speculative.rounds) < result["all_seeds"]["rounds"]
-    assert (result["identical"], result["quality"].keys()) == (None, {"kind", "speculative", "autoregressive"})
-    assert result["quality"]["speculative"].keys() == {"mean", "low", "high"}
-    assert comparison.terms.alpha == comparison.counts.per_judgement_rate
+    assert (comparison.seeds, comparison.counts.emitted, comparison.identical) == ([2, 3, 4], 60, None)
+    assert isinstance(comparison.quality, SampledQuality)
+    assert known(comparison.terms).alpha == comparison.counts.per_judgement_rate
+    with pytest.raises(InputError, match="repeats must be at least 1, not 0"):
+        compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=0)
 
 
-NAMES = {"target": "target", "target_dtype": "float32", "draft": "draft", "draft_dtype": "float32"}
-COSTS = Calibration(**NAMES, threads=1, step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 5: 1.5}, overhead=0.2)
+def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
+    def timed(seconds: float, seed: int) -> tuple[Trace, Trace]:
+        alone = fake_trace(tokens=12)
+        alone = replace(alone, settings=replace(SAMPLED, seed=seed))
+        rounds = [
+            replace(each, draft_seconds=0.0, verify_seconds=seconds, overhead_seconds=0.0) for each in alone.rounds
+        ]
+        return replace(alone, rounds=rounds), alone
+
+    assert shown_pair([timed(0.1, 0), timed(0.3, 1), timed(0.2, 2)])[0].settings.seed == 2
 
 
-def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formula_of_its_parts() -> None:
-    found = lap(costs=COSTS.costs)  # three of four judged guesses are accepted
-    figures, as_json = lap_figures(found), comparison_json(found)
-    assert figures["speedup"] == as_json["speedup"] == found.speedup
-    interval = (figures["speedup_low"], figures["speedup_high"])
-    assert interval == (as_json["speedup_low"], as_json["speedup_high"]) == found.verdict.interval
-    assert rows([found])[0]["speedup"].startswith(f"{as_json['speedup']:.2f}×")
-    tokens = 1 + 0.75 + 0.75**2 + 0.75**3
-    assert found.predicted.speedup == pytest.approx(tokens / (3 * 0.1 + 1.375 + 0.2)), "v(4) is between v(1) and v(5)"
+def test_a_comparison_is_warmed_up_before_its_first_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    listen_to_runs(monkeypatch, lambda name, *given, **more: ran.append(given[-1].max_new_tokens))
+    compare(TARGET, DRAFTER, PROMPT, replace(GREEDY, draft_length=2), repeats=2)
+    assert ran[:6] == [6, 6, 20, 20, 20, 20], "a few rounds and steps, and then the repeats"
 
 
 def test_both_runs_are_one_trace() -> None:
@@ -204,17 +201,8 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     with pytest.raises(DisturbedError, match=said):
         calibrate(target, DRAFT)
     comparison = compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
-    assert (comparison.costs, comparison.predicted) == (None, None)
+    assert (comparison.costs, comparison.predicted, comparison.trusted) == (None, None, False)
     assert comparison.terms is not None, "those of its own runs"
-    result = comparison_json(comparison)
-    assert (result["calibrated"], result["predicted_speedup"]) == (False, None)
-    check_costs(replace(COSTS, verification={1: 1.0, 2: 0.96, 5: 1.5}))  # a little below one step is noise
-    below_one = replace(COSTS, verification={1: 1.0, 2: 0.94, 5: 1.5})
-    with pytest.raises(DisturbedError):
-        check_costs(below_one)
-    check_costs(replace(below_one, target_dtype="bfloat16"))  # there a check can take less than a plain step
-    with pytest.raises(DisturbedError):
-        check_costs(replace(below_one, target_dtype="bfloat16", verification={1: 1.0, 2: 0.8}))
 
 
 def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, LoadedModel]) -> None:

@@ -1,5 +1,6 @@
 """Sweeps on a tiny pair: what is measured, in which order, what the rows say, and what is not measured twice."""
 
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -11,14 +12,14 @@ import torch
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.conversation import write_messages
 from specviz.core.drafters import PROMPT_LOOKUP
-from specviz.core.metrics import count, repetition
+from specviz.core.metrics import repetition
 from specviz.core.steps import result_of
 from specviz.data.prompts.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.rows import COUNTED, SweepRow, counted
 from specviz.measure.sweep.table import SweepFile
 from specviz.models.loaded_model import chat_ids
 from specviz.service.handlers.long import sweep_steps
@@ -49,20 +50,14 @@ def test_rows_say_what_was_run_and_what_was_measured() -> None:
         ("a", "a-1", 1), ("a", "a-1", 3), ("b", "b-1", 1), ("b", "b-1", 3), ("a", "a-2", 1), ("a", "a-2", 3),
     ]  # fmt: skip
     assert said == [f"{name}, γ = 1, drafted by draft: {n} of 6" for name, n in [("a-1", 2), ("b-1", 4), ("a-2", 6)]]
+    made = {"target": "target", "draft": "draft", "threads": 1, "seed": 0, "temperature": 0.0, "constrained": False}
     for row, text in zip(rows, (1, 1, 4, 4, 2, 2), strict=True):
         trace = speculative_decode(TARGET, ModelDrafter(DRAFT), [text], replace(GREEDY, draft_length=row.draft_length))
-        counts = count(trace.rounds)
-        assert (row.target, row.draft, row.threads, row.seed, row.temperature) == ("target", "draft", 1, 0, 0.0)
-        assert (row.new_tokens, row.plain_tokens, row.max_new_tokens, row.rounds) == (20, 20, 20, counts.rounds)
-        fates = (counts.drafted, counts.accepted, counts.rejected, counts.discarded)
-        assert (row.drafted, row.accepted, row.rejected, row.discarded) == fates
-        assert (row.acceptance_rate, row.per_judgement_rate) == (counts.acceptance_rate, counts.per_judgement_rate)
-        assert row.tokens_per_target_call == 20 / counts.rounds
+        expected = {**made, **{name: counted(trace)[name] for name in COUNTED}, "new_tokens": 20, "identical": True}
+        assert {name: getattr(row, name) for name in expected} == expected
         assert row.speedup == pytest.approx(row.autoregressive_seconds / row.speculative_seconds)
         parts = row.draft_seconds + row.verify_seconds + row.overhead_seconds
         assert parts == pytest.approx(row.speculative_seconds)
-        assert row.identical is True
-        assert row.constrained is False
 
 
 def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,36 +165,54 @@ def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Pa
 TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))
 
 
-def test_the_template_writes_up_to_the_answer_and_a_model_without_one_or_that_refuses_says_so() -> None:
-    assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2]
-    for template, says in (
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
         (None, "talker has no chat template: its prompts must be texts"),
         ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
-    ):
-        with pytest.raises(InputError, match=says):
-            chat_ids(with_template(template), TALK)
+    ],
+)
+def test_a_model_without_a_template_or_whose_template_refuses_says_so(template: str | None, says: str) -> None:
+    assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2], "up to the answer"
+    with pytest.raises(InputError, match=says):
+        chat_ids(with_template(template), TALK)
 
 
-def test_a_text_that_is_read_as_a_chat_is_run_and_measured_as_the_messages_that_it_is() -> None:
-    """A text of messages, and one without a role; a run's prompt stays the text, and its ids are the template's."""
+CHAT = DecodeSettings(max_new_tokens=8, prompt_format="chat")
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "ids"),
+    [
+        (write_messages(TALK), CHAT, [1, 4, 2, 5, 1, 6, 2]),
+        ("w4", CHAT, [1, 4, 2]),
+        ("w4", replace(CHAT, prompt_format="raw"), [4]),
+        ("[user]\n", CHAT, "The prompt is empty"),
+    ],
+    ids=["messages", "without a role", "raw", "nothing said"],
+)
+def test_a_text_that_is_read_as_a_chat_is_run_as_the_messages_that_it_is(
+    text: str, settings: DecodeSettings, ids: Any
+) -> None:
+    """A run's prompt stays the text, and its ids are the template's."""
+    with nullcontext() if isinstance(ids, list) else pytest.raises(InputError, match=ids):
+        run = autoregressive_decode(with_template(TEMPLATE), text, settings)
+        assert (run.prompt.text, run.prompt.token_ids) == (text, ids)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "settings"),
+    [
+        (SweepPrompt("own", "talk", write_messages(TALK)), CHAT),
+        (SweepPrompt("own", "talk", "x", None, TALK), replace(CHAT, prompt_format="raw")),
+    ],
+)
+def test_a_chat_is_measured_as_its_messages(prompt: SweepPrompt, settings: DecodeSettings) -> None:
     target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
-    raw, settings = DecodeSettings(max_new_tokens=8), DecodeSettings(max_new_tokens=8, prompt_format="chat")
-    text = write_messages(TALK)
-    run = autoregressive_decode(target, text, settings)
-    assert (run.prompt.text, run.prompt.token_ids) == (text, [1, 4, 2, 5, 1, 6, 2])
-    assert autoregressive_decode(target, "w4", settings).prompt.token_ids == [1, 4, 2]
-    assert autoregressive_decode(target, "w4", raw).prompt.token_ids == [4]
-    said = repetition(run.output.token_ids)
-    for talk, how in ((SweepPrompt("own", "talk", text), settings), (SweepPrompt("own", "talk", "x", None, TALK), raw)):
-        [cell] = SweepPlan((talk,), (SweepPair("talker", "draft"),), (2,), settings=how).cells()
-        [row] = result_of(measure((target, draft), [cell]))
-        assert (row.identical, row.prompt_format, row.repetition) == (True, how.prompt_format, said)
-    for prompt, model, says in (
-        ("[user]\n", target, "The prompt is empty"),
-        ("w4", with_template(None), "talker has no chat template"),
-    ):
-        with pytest.raises(InputError, match=says):
-            autoregressive_decode(model, prompt, settings)
+    said = repetition(autoregressive_decode(target, write_messages(TALK), CHAT).output.token_ids)
+    [cell] = SweepPlan((prompt,), (SweepPair("talker", "draft"),), (2,), settings=settings).cells()
+    [row] = result_of(measure((target, draft), [cell]))
+    assert (row.identical, row.prompt_format, row.repetition) == (True, settings.prompt_format, said)
 
 
 # ---- in the engine

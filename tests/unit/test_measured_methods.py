@@ -5,17 +5,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from benchmarks.methods import METHODS
 from specviz.core.errors import InputError
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, read_methods, stored_methods
 from specviz.models.catalogue import bundled_names
-from specviz.ui.when_it_helps.by_method import costs_figure
-from tests.support.figures import by_name, parts_of
+from specviz.ui.when_it_helps.by_method import costs_figure, reading, speedups_figure, where
+from tests.support.figures import lines_of
 from tests.support.measured_methods import measured, on_kind
 
-PLAIN, SAMPLED = measured().temperatures
 MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
 
@@ -35,14 +35,16 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
 
 
-def test_rates_and_points_have_their_numbers() -> None:
-    at = on_kind(1.5, 0.1).settings[0]
-    assert at.by_position == [0.75, 0.5, 0.25, 0.0]
-    figure = costs_figure(SAMPLED.methods, ALL)
-    assert [name.partition(" ")[0] for name in by_name(figure)] == ["1", "2", "3", "5", "6", "7", "8"], (
-        "no cost of lookup is known"
-    )
-    assert len({(part["marker"]["color"], part["marker"]["symbol"]) for part in parts_of(figure)}) == 7
+def test_rates_have_their_numbers() -> None:
+    assert on_kind(1.5, 0.1).settings[0].by_position == [0.75, 0.5, 0.25, 0.0]
+
+
+def test_what_a_comparison_of_methods_says_and_draws(snapshot: SnapshotAssertion) -> None:
+    """No cost of a step of prompt lookup is known."""
+    parts = measured(1.5, 1.42, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35).temperatures
+    said = [reading(part, ALL) for part in (*parts, *measured(0.9, 0.5, 0.8, 0.7, 0.6, 0.85, 0.4, 0.3).temperatures)]
+    figures = [lines_of(draw(parts[1].methods, ALL)) for draw in (costs_figure, speedups_figure)]
+    assert "\n".join([where(measured()), *said, *figures]) == snapshot
 
 
 def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatures() -> None:

@@ -1,20 +1,18 @@
 """Every figure against one worked by hand, and a trace as data frames."""
 
-import math
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 import specviz
 from specviz.core import metrics
 from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace, token_frame
-from specviz.core.verdict import verdict_of_run
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
-from tests.support.known import known
+from tests.support.figures import rounded
 
 FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "d": "discarded"}
 
@@ -90,59 +88,32 @@ TRACES = {
 
 
 @pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES.keys())
-def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
-    frame = trace.to_frame()
-    counts = metrics.count(trace.rounds)
-    extra = [bool(round.drafted) for round in trace.rounds if round.emitted.kind == "bonus"]
-    statuses = Counter({name: getattr(counts, name) for name in ("accepted", "rejected", "discarded")})
-    statuses["correction"] = counts.rounds - len(extra) - sum(round.emitted.kind == "none" for round in trace.rounds)
-    statuses["bonus"], statuses["own"] = sum(extra), len(extra) - sum(extra)  # without a draft no token is a bonus
-    assert Counter(frame["status"]) == statuses
+def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Trace) -> None:
+    frame, counts = trace.to_frame(), metrics.count(trace.rounds)
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
-    assert written["id"].tolist() == trace.output.token_ids
-    assert "".join(written["text"]) == trace.output.text
-    last = frame.groupby("round").tail(1).query("status in ['correction', 'bonus', 'own']")["position"]
-    assert last.tolist() == [round.accepted + 1 for round in trace.rounds if round.emitted.kind != "none"]
+    assert (written["id"].tolist(), "".join(written["text"])) == (trace.output.token_ids, trace.output.text)
+    statuses = Counter({name: getattr(counts, name) for name in ("accepted", "rejected", "discarded")})
+    statuses.update(round.added for round in trace.rounds if round.added != "none")
+    assert Counter(frame["status"]) == statuses
     frame = trace.rounds_frame()
     assert frame["round"].tolist() == list(range(counts.rounds))
-    assert frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list() == [
-        counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted,
-    ]  # fmt: skip
-    assert frame["emitted"].tolist() == [round.added for round in trace.rounds]
+    sums = frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list()
+    assert sums == [counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted]
     seconds = frame[["draft_seconds", "verify_seconds", "overhead_seconds"]]
     assert seconds.sum(axis=1).to_list() == pytest.approx([round.seconds for round in trace.rounds])
-    drafted = trace.to_frame().query("status in ['accepted', 'rejected', 'discarded']")
-    tokens = [(round, place, token) for round in trace.rounds for place, token in enumerate(round.drafted)]
-    assert len(drafted) == len(tokens) > 0
-    for row, (round, place, token) in zip(drafted.itertuples(), tokens, strict=True):
-        found = (row.round, row.position, row.status, row.id, row.text, row.p, row.q, row.u, row.accept_prob)
-        values = [token.target_prob, token.draft_prob, token.u, token.accept_prob]
-        numbers = [math.nan if value is None else value for value in values]
-        assert found[:5] == (round.index, place + 1, token.status, token.id, token.text)
-        assert list(found[5:]) == pytest.approx(numbers, abs=0, rel=0, nan_ok=True)
 
 
-def test_in_a_tree_each_token_names_its_parent() -> None:
-    tree = fake_tree_trace().rounds[0]
-    frame = token_frame([tree])
-    drafted = frame.iloc[: len(tree.drafted)]
-    assert drafted["parent"].tolist() == [token.parent for token in tree.drafted]
-    assert (drafted["parent"] == -1).any()
-    assert frame.iloc[len(tree.drafted) :]["parent"].isna().all()
-    assert fake_trace().to_frame()["parent"].isna().all()
+def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> None:
+    """In a tree each token names its parent."""
+    run, tree = cut(fake_trace(), 2), fake_tree_trace()
+    frames = [run.to_frame(), run.rounds_frame(), a_trace().rounds_frame(), token_frame(tree.rounds[:1])]
+    assert "\n".join(frame.to_csv(index=False, float_format="%.4g") for frame in frames) == snapshot
 
 
-def test_the_summary_of_a_run_has_its_counts_and_its_verdict() -> None:
+def test_the_summary_of_a_run_has_its_counts_and_its_verdict(snapshot: SnapshotAssertion) -> None:
     assert set(specviz.__all__) <= set(dir(specviz)), "also before they are imported"
-    trace = fake_trace()
-    found, counts = specviz.summary(trace), metrics.count(trace.rounds)
-    assert (found["accepted"], found["emitted"]) == (counts.accepted, counts.emitted)
-    assert found["tokens_per_target_call"] == counts.tokens_per_target_call
-    verdict = known(verdict_of_run(trace))
-    assert (found["speedup"], found["verdict"]) == (metrics.speedup(trace), f"{verdict.headline}. {verdict.reason}")
-    alone = specviz.summary(replace(trace, autoregressive=None))
-    assert alone["speedup"] is None
-    assert alone["verdict"].startswith("No verdict: ")
+    traces = [a_trace(), fake_trace(), fake_trace(plain=False), fake_trace(lookup=True), fake_tree_trace()]
+    assert rounded("\n".join(str(specviz.summary(trace)) for trace in traces)) == snapshot
 
 
 def test_a_run_without_rounds_has_the_same_columns_and_types() -> None:

@@ -1,4 +1,4 @@
-"""What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
+"""What a sweep's file says as a whole: pooled points, sentences, figures on pages and as files."""
 
 import math
 from dataclasses import replace
@@ -11,27 +11,21 @@ from unittest.mock import Mock
 import pandas as pd
 import pytest
 from scipy import stats
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.cli import plots
 from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
-from specviz.figures.sweep import break_even_tokens_figure
+from specviz.core.theory import break_even_acceptance
+from specviz.figures import sweep as figures
+from specviz.figures.parts import Figure
+from specviz.measure.sweep import sentences
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.rows import SweepRow, names_apart
-from specviz.measure.sweep.sentences import conclusions, map_sentence
-from specviz.measure.sweep.study import (
-    RISK,
-    costs_of,
-    mark_rivals,
-    points,
-    rivals_t,
-    split_by_series,
-    studies_of,
-    summarise,
-)
-from specviz.measure.sweep.table import frame_of
+from specviz.measure.sweep.study import RISK, Study, costs_of, mark_rivals, points, rivals_t, studies_of
+from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
 from specviz.ui.when_it_helps.sweeps import (
@@ -45,55 +39,182 @@ from specviz.ui.when_it_helps.sweeps import (
 from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from tests.support.bench_results import make_bench
 from tests.support.fake_rows import a_row, prompts_at, row_at
-from tests.support.figures import by_name, parts_of
+from tests.support.figures import lines_of, parts_of, rounded
 from tests.support.known import known
 
+SPEEDUPS = {"story": (1.2, 1.9), "code": (1.5, 1.3), "random": (0.8, 0.5)}
+ROWS = [
+    row_at(workload, length, speedup, rate=0.8 if speedup > 1 else 0.12)
+    for workload, speedups in SPEEDUPS.items()
+    for length, speedup in zip((2, 6), speedups, strict=True)
+]
 # γ = 4, but 20 rounds drafted 12 tokens: 10 accepted, 2 rejected. 30 tokens in 20 calls.
 LOOKUP = a_row(
     draft="prompt lookup", draft_dtype=None, draft_length=4, rounds=20, new_tokens=30, plain_tokens=30, drafted=12,
     accepted=10, rejected=2, discarded=0, acceptance_rate=10 / 12, per_judgement_rate=10 / 12, draft_seconds=0.0,
     autoregressive_seconds=0.30, verify_seconds=0.22, overhead_seconds=0.0, speculative_seconds=0.22,
-    speedup=0.30 / 0.22,
+    speedup=0.30 / 0.22, tokens_per_target_call=1.5,
 )  # fmt: skip
+NOTHING: Any = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}
+UNDRAFTED = a_row(**NOTHING, acceptance_rate=None, per_judgement_rate=None)
+POSSIBLE = row_at("story", 4, 3.19)  # 64 tokens in 20 rounds
+WARM: dict[str, Any] = {"temperature": 1.0, "repetition": 0.02}
 
-
-def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
-    rows = frame_of([LOOKUP])
-    costs = known(costs_of(rows))
-    assert costs.verification == {5: pytest.approx(1.1)}
-    (worksheet,) = collect_rows(rows, recorded=True)
-    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
-    slow = replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)
-    every, costs = points(frame_of([LOOKUP, slow])), costs_of(frame_of([LOOKUP, slow]))
-    assert costs is not None
-    line, above, below = parts_of(break_even_tokens_figure(every, costs))
-    assert line["y"] == [pytest.approx(costs.verification[5])]
-    assert above["y"] == [1.5]
-    assert below["y"] == [30 / 29]
-    assert map_sentence(every, costs, lookup=True).startswith("2 of 2 measured points are on the side of break-even")
-
-
-def test_greedy_stands_beside_temperature_1() -> None:
-    warm: dict[str, Any] = {"temperature": 1.0, "repetition": 0.02}
-    rows = [
+SWEEPS: dict[str, list[SweepRow]] = {
+    "nothing": [],
+    "one prompt each": ROWS,
+    "of each outcome": [
+        *prompts_at("story", 4, 1.5, 1.55, 1.52), *prompts_at("random", 4, 0.6, 0.61, 0.59),
+        *prompts_at("boilerplate", 4, 1.01, 0.99, 1.0), *prompts_at("code", 4, 0.9, 3.0, 1.1),
+        row_at("<b>%{x}</b>", 4, 1.1, identical=False),
+    ],
+    "lengths that are told apart": [
+        *prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37),
+        *prompts_at("code", 2, 1.5, 1.2, 1.9), *prompts_at("code", 6, 1.0, 0.8, 1.3),
+    ],
+    # Found: "best draft length was four", where two and eight were not told apart from it.
+    "neighbours that are not": [
+        *prompts_at("story", 2, 1.4, 1.7, 1.5), *prompts_at("story", 4, 1.5, 1.6, 1.6),
+        *prompts_at("story", 8, 1.0, 1.05, 1.06),
+    ],
+    # Prompts from 1.0× to 3.0×, and one length 10 % faster on each: the intervals overlap, but not the ratio's.
+    "intervals that overlap": [*prompts_at("story", 2, 1.0, 2.0, 3.0), *prompts_at("story", 4, 1.1, 2.21, 3.18)],
+    "luck chooses no length": [
+        row_at("story", 1, 3.2), row_at("story", 1, 1.0, number=2), row_at("story", 4, 1.1),
+        row_at("story", 4, 1.3, number=2), row_at("story", 8, 3.1, number=3),  # nothing else has this length yet
+    ],
+    "grammars and schedules": [
+        *ROWS, *(row_at("constrained", length, 1.0, 0.3) for length in (2, 4)),
+        *(row_at("constrained", length, 1.5, 0.9, constrained=True) for length in (4, 8)),
+        row_at("story", 4, 1.85, draft_schedule="heuristic"), row_at("code", 4, 1.1, draft_schedule="heuristic"),
+        row_at("story", 6, 2.5, draft_schedule="confidence"),
+    ],
+    "prompt lookup": [LOOKUP, replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)],
+    "no draft": [UNDRAFTED, replace(UNDRAFTED, draft_schedule="heuristic")],
+    "greedy and temperature 1": [
         row_at("random", 4, 1.5, repetition=0.6), row_at("random", 4, 1.6, number=2, repetition=0.6),
-        row_at("random", 4, 0.7, **warm), row_at("random", 4, 1.8, number=2, **warm), row_at("code", 4, 1.2, **warm),
-        row_at("random", 4, 9.0, draft="another"),
+        row_at("random", 4, 0.7, identical=None, **WARM), row_at("random", 4, 1.8, number=2, identical=None, **WARM),
+        row_at("code", 4, 1.2, identical=None, **WARM), row_at("random", 4, 3.1, draft="another"),
+    ],
+    "some impossible": [POSSIBLE, replace(POSSIBLE, speedup=3.5), row_at("code", 4, 1.5)],
+}  # fmt: skip
+
+
+DRAWN = ("of each outcome", "lengths that are told apart", "prompt lookup")  # the others are drawn, and not kept
+
+
+def told(study: Study) -> dict[str, object]:
+    """The sentences and the tables of one series."""
+    sorted_too = sorted([study, *study.others], key=lambda each: each.series.temperature)
+    said = [
+        sentences.workload_sentence(study.fair),
+        sentences.length_sentence(study.points),
+        sentences.map_sentence(study.points, study.costs, study.lookup),
+        sentences.grammar_sentence(study.grammar),
+    ]
+    table = temperature_table(study.fair["workload"].to_list(), sorted_too)
+    tables = {"points": study.points, "fair": study.fair, "by temperature": table if study.others else table[:0]}
+    lines = {name: its.to_csv(index=False, float_format="%.4g").rstrip() for name, its in tables.items() if len(its)}
+    return {study.series.label: "\n".join(said), "costs": study.costs, **lines}
+
+
+def drawn(study: Study) -> dict[str, str]:
+    """The figures that `--plots` does not write."""
+    found, labels = dict[str, str](), {"fixed": "a", "heuristic": "b", "confidence": "c", True: "held", False: "free"}
+    for way, its in (("constrained", study.grammar), ("draft_schedule", study.schedules)):
+        if not its.empty:
+            found[way] = lines_of(figures.ways_figure(its, way, labels))
+    draw = figures.break_even_tokens_figure if study.lookup else figures.break_even_figure
+    return found | ({"map": lines_of(draw(study.points, study.costs))} if study.costs else {})
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_what_is_told_and_drawn_of_a_sweep(
+    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, plotted = frame_of(SWEEPS[name]), dict[str, str]()
+
+    def write(_: Path, file: str, title: str, figure: Figure) -> list[Path]:
+        plotted[f"{file}, {title}"] = lines_of(figure)
+        return []
+
+    monkeypatch.setattr(plots, "_write", write)
+    list(plots.write_plots(Path(), rows))
+    found: dict[str, object] = {"conclusions": "\n".join(sentences.conclusions(rows))}
+    for number, study in enumerate(studies_of(rows), start=1):
+        ways = drawn(study)
+        plotted["map"] = ways.pop("map", "")
+        found |= {f"{number}. {title}": text for title, text in (told(study) | ways).items()}
+    found |= plotted if name in DRAWN else {}
+    assert rounded("\n".join(f"{title}:\n{text}" for title, text in found.items())) == snapshot
+
+
+def test_pairs_temperatures_formats_and_machines_are_not_pooled(snapshot: SnapshotAssertion) -> None:
+    rows = [
+        a_row(), a_row(seed=7), a_row(draft="org/wren-mini"), a_row(draft="lookup", draft_dtype=None),
+        a_row(temperature=0.7), a_row(target_dtype="bfloat16"), a_row(machine="another", speedup=1.4),
+        a_row(top_k=40), a_row(top_p=0.9), a_row(draft_length=3, tree="4,2,1"),
     ]  # fmt: skip
-    greedy, sampled, another = studies_of(frame_of(rows))
-    assert (list(greedy.others), list(sampled.others), list(another.others)) == ([sampled], [greedy], [])
-    table = temperature_table(["random", "code"], [greedy, sampled])
-    assert list(table.columns) == [
-        "workload", "greedy", "repeated, greedy", "temperature 1", "repeated, temperature 1",
-    ]  # fmt: skip
-    first, second = table.to_numpy().tolist()
-    assert first[0] == "Random words"
-    assert first[1].startswith("1.55× (")
-    assert "?" not in first[1]
-    assert first[3].startswith("1.12×? (")
-    assert (first[2], first[4]) == ("60 %", "2 %")
-    assert (second[0], second[3], second[4]) == ("Code", "1.20×", "2 %")
-    assert pd.isna(second[1]), "not measured greedily"
+    labels = [f"{study.series.label}: {len(study.rows)}" for study in studies_of(frame_of(rows))]
+    assert "\n".join([*labels, *sentences.conclusions(frame_of(rows))]) == snapshot
+
+
+def test_twelve_lines_look_different_without_their_colour() -> None:
+    rows = frame_of([row_at(f"w{n}", length, 1.0) for n, length in product(range(12), (1, 16))])
+    *lines, _ = parts_of(figures.length_figure(mark_rivals(points(rows), rows)))
+    assert len({(line["marker"]["symbol"], line["line"]["dash"]) for line in lines}) == 12
+
+
+def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts() -> None:
+    """Each prompt's own best is the other length."""
+    rows = [*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5)]
+    (said,) = (line for line in sentences.conclusions(frame_of(rows)) if "times the speed" in line)
+    assert "with each prompt at the draft length that did best on the other prompts," in said
+    assert "1.50 times the speed" in said
+
+
+def test_prompt_lookup_is_predicted_from_its_counts_in_the_worksheet_too() -> None:
+    (worksheet,) = collect_rows(frame_of([LOOKUP]), recorded=True)
+    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
+
+
+def test_costs_are_those_of_chains_of_a_fixed_length_without_a_grammar() -> None:
+    row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
+    costs = known(costs_of(frame_of([row, replace(row, constrained=True, draft_seconds=9.0)])))
+    assert (costs.cost_ratio, costs.overhead) == pytest.approx((0.1 / 76 / 0.01, 0.1))
+    assert costs.verification == {5: pytest.approx(1.4)}
+    expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
+    assert studying.break_even_line(costs, [4]) == [pytest.approx(expected)]
+    assert costs_of(frame_of([replace(row, draft_schedule="heuristic")])) is None
+
+
+def test_points_pool_their_rows() -> None:
+    pair = [row_at("story", 4, 4.0, 1.0), row_at("story", 4, 1.0, 0.5, number=2)]
+    (point,) = iterate_rows(points(frame_of(pair)))
+    assert (point.speedup, point.acceptance_rate) == pytest.approx((2.0, 150 / 200)), "the geometric mean"
+    half = 12.706205 * math.log(2)  # of the two logarithms, log 4 and 0
+    assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
+    assert points(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")])).empty
+
+
+def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear in the rows: the number of passes over them does not depend on how many there are."""
+    passes: list[int] = []
+    grouped = pd.DataFrame.groupby
+
+    def counting(frame: pd.DataFrame, *arguments: Any, **options: Any) -> Any:
+        passes.append(len(frame))
+        return grouped(frame, *arguments, **options)
+
+    monkeypatch.setattr(pd.DataFrame, "groupby", counting)
+    counts = []
+    for prompts in (2, 50):
+        rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
+        passes.clear()
+        for pool in (points, studying.split_by_series, studying.grammar_ways, studying.schedule_ways):
+            pool(rows)
+        counts.append(len(passes))
+    assert counts[0] == counts[1] > 0
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,13 +231,6 @@ def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: 
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
 
 
-def test_an_impossible_row_is_in_no_figure() -> None:
-    impossible: SweepRow = replace(row_at("story", 4, 3.2), speedup=9.0)
-    (study,) = studies_of(frame_of([row_at("code", 4, 1.5), impossible]))
-    assert study.fair["workload"].to_list() == ["code"]
-    assert int(study.spoilt.sum()) == 1
-
-
 def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each with each other: 2,000 series held the interpreter for a minute."""
     comparing = Mock(wraps=replace)
@@ -127,104 +241,45 @@ def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.Mon
     assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
-def said(*rows: SweepRow) -> str:
-    return "\n".join(conclusions(frame_of(rows)))
+@pytest.mark.parametrize(
+    ("changes", "spoilt"),
+    [
+        ({}, 1),
+        ({"temperature": 0.7, "plain_tokens": 40}, 0),  # texts of different length: no bound
+        ({"target_dtype": "bfloat16"}, 0),  # a check takes 0.92 plain steps: 3.2 / 0.92
+        ({"target_dtype": "bfloat16", "speedup": 3.8}, 1),
+    ],
+)
+def test_a_pair_that_is_faster_than_its_rounds_allow_is_impossible(changes: Any, spoilt: int) -> None:
+    fast = replace(POSSIBLE, **{"speedup": 3.4, **changes})
+    assert int(studying.impossible(frame_of([fast, replace(fast, speedup=3.2)])).sum()) == spoilt
 
 
-def test_conclusions_go_by_other_prompts_and_by_machine() -> None:
-    # Each prompt's own best is the other length: chosen on the others, a prompt gets the one that is good elsewhere.
-    text = said(*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5))
-    assert "with each prompt at the draft length that did best on the other prompts," in text
-    assert "1.50 times the speed" in text
-    one = prompts_at("own", 4, 1.5, 1.52, 1.49)
-    text = said(*one, *prompts_at("own", 4, 0.5, 0.52, 0.49, machine="slow"))
-    assert "on a test's machine: at draft length 4 speculative decoding runs at 1.50 times" in text
-    assert "on slow: at draft length 4 speculative decoding runs at 0.50 times" in text
-    assert "machine" not in said(*one)
+def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
+    """One plain run of prompt lookup was slow, so its pair is faster than possible."""
+    rows = recorded_sweep().copy()
+    assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
+    slow = rows["draft"].str.startswith("prompt lookup").idxmax()
+    rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
+    said, studies = sentences.conclusions(rows), studies_of(rows)
+    assert {bool(study.spoilt.any()) for study in studies} == {True, False}
+    for study in studies:
+        its = [line for line in said if line.startswith(f"{study.series.label}: ")]
+        busy = bool(study.spoilt.any())
+        assert busy == (f"{study.spoilt.sum()} of these {len(study.rows)} pairs of runs " in its[0])
+        assert busy != any("times the speed" in line for line in its)
+        assert busy == (set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD})
 
 
-def test_what_a_sweep_concludes() -> None:
-    text = said(*prompts_at("own", 4, 0.7, 1.5, 1.1, 0.9))
-    assert "at draft length 4 speculative decoding runs at" in text
-    assert "95 % interval over 4 prompts" in text
-    assert "Too close to call." in text
-    assert "Helps." in said(*prompts_at("own", 4, 1.5, 1.52, 1.49))
-    assert "Hurts." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))
-    text = said(*prompts_at("own", 2, 1.5), *prompts_at("own", 4, 1.2))
-    assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
-    assert "one prompt, so there is no interval" in text
-    twice = prompts_at("own", 4, 1.5, 1.4, 1.6) * 2
-    assert "95 % interval over 3 prompts" in said(*twice)
-
-
-def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> None:
-    rows = prompts_at("own", 4, 1.5, 1.5)
-    assert "all 2 outputs are the target's own" in said(*rows)
-    assert "1 of 3 outputs differ" in said(*rows, row_at("own", 4, 1.5, number=9, identical=False))
-    assert "outputs" not in said(*prompts_at("own", 4, 1.5, 1.5, temperature=1.0, identical=None))
-    rows = prompts_at("own", 4, 1.3, 1.4, draft_schedule="heuristic")
-    assert "with the heuristic speculative decoding runs at 1.35 times" in said(*rows)
-    assert said() == ""
-
-
-def test_a_folder_for_plots_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
-        plots.check_plots(tmp_path / "file")
-
-
-def rows(*names: str, temperature: float = 0.0) -> list[Any]:
-    return [
-        row_at(name, length, 1 + 0.1 * length + 0.05 * number, number=number, temperature=temperature)
-        for name in names
-        for number in (1, 2, 3)
-        for length in (2, 4)
-    ]
-
-
-def check_pages(drawn: list[Path], names: set[str]) -> None:
-    """Text stays text, and colours of the pages' theme are colours."""
-    assert {path.name for path in drawn} == {f"{name}.html" for name in names}
-    for path in drawn:
-        content = path.read_text(encoding="utf-8")
-        assert "Plotly.newPlot" in content
-        assert "plotly.min.js" in content
-        assert '"automargin":' in content, "no long name is cut"
-        assert "<b>" not in content
-        assert "var(--" not in content
-
-
-def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "figures"
-    plots.check_plots(folder)
-    drawn = list(plots.write_plots(folder, frame_of([*rows("$x^2$ <b>"), *rows("story", temperature=1.0)])))
-    names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
-    check_pages(drawn, {f"{name}-{pair}" for pair in (1, 2) for name in names})
-    assert (folder / "plotly.min.js").exists()
-
-
-def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
-    result = make_bench({1: 1.5, 4: 1.0, 8: 0.8}, prompts=[("$x^2$ <b>", "story"), ("plain", "code")])
-    of_one_server = {"throughput-by-concurrency", "acceptance-by-position", "times"}
-    drawn = list(plots.write_bench_plots(tmp_path, result))
-    check_pages(drawn, {"speedup-by-concurrency", "speedup-by-prompt", *of_one_server})
-    alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
-    check_pages(list(plots.write_bench_plots(tmp_path, alone)), of_one_server)
-    assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
-
-
-def test_pictures_are_written_where_kaleido_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
-    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
-    drawn = list(plots.write_plots(tmp_path, frame_of(rows("story"))))
-    assert {path.suffix for path in drawn} == {".html", ".svg", ".png"}
-
-
-def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> None:
-    costs = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
-    found = by_name(verification_figure(costs))
-    assert found["measured here"]["y"] == [1.0, 1.1, 1.3, 1.9]
-    assert found["one by one"]["y"] == [1, 2, 5, 17]
+def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
+    """As the first lines of two files are."""
+    one, other = (replace(row_at("own", 4, speed), text_hash=text) for speed, text in ((1.0, "aaaa"), (3.1, "bbbb")))
+    alone = replace(one, preset="mine")
+    assert names_apart((row.preset, row.text_hash) for row in (one, other, alone, one)) == [
+        f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
+    ]  # fmt: skip
+    [rows] = studying.split_by_series(frame_of([one, other])).values()
+    assert sorted(studying.summarise(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 3.1])
 
 
 def falsely_told_apart(rows: pd.DataFrame) -> float:
@@ -258,35 +313,53 @@ def test_the_t_of_several_comparisons_is_exact() -> None:
     assert rivals_t(9, 5) > rivals_t(9, 4) > rivals_t(9, 3)
 
 
-def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
-    """One plain run of prompt lookup was slow, so its pair is faster than possible."""
-    rows = recorded_sweep().copy()
-    assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
-    slow = rows["draft"].str.startswith("prompt lookup").idxmax()
-    rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
-    said = conclusions(rows)
-    spoilt = [study for study in studies_of(rows) if study.spoilt.any()]
-    assert spoilt
-    for study in spoilt:
-        its = [line for line in said if line.startswith(f"{study.series.label}: ")]
-        assert its[0].startswith(
-            f"{study.series.label}: {study.spoilt.sum()} of these {len(study.rows)} pairs of runs "
-        )
-        assert not any("times the speed" in line or "elps" in line for line in its)
-        assert set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD}
-    quiet = next(study for study in studies_of(rows) if not study.spoilt.any())
-    assert quiet.mark_unsure(quiet.fair) is quiet.fair
-    assert any("times the speed" in line for line in said if line.startswith(f"{quiet.series.label}: "))
+def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one(snapshot: SnapshotAssertion) -> None:
+    costs = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
+    assert lines_of(verification_figure(costs)) == snapshot
 
 
-def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
-    """As the first lines of two files are."""
-    one, other = (
-        replace(row_at("own", 4, speedup), text_hash=text) for speedup, text in ((1.0, "aaaa"), (4.0, "bbbb"))
-    )
-    alone = replace(one, preset="mine")
-    assert names_apart((row.preset, row.text_hash) for row in (one, other, alone, one)) == [
-        f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
-    ]  # fmt: skip
-    [rows] = split_by_series(frame_of([one, other])).values()
-    assert sorted(summarise(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 4])
+# ---- as files
+
+
+def test_a_folder_for_plots_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        plots.check_plots(tmp_path / "file")
+
+
+def check_pages(drawn: list[Path], names: set[str]) -> None:
+    """Text stays text, and colours of the pages' theme are colours."""
+    assert {path.name for path in drawn} == {f"{name}.html" for name in names}
+    for path in drawn:
+        content = path.read_text(encoding="utf-8")
+        assert "Plotly.newPlot" in content
+        assert "plotly.min.js" in content
+        assert '"automargin":' in content, "no long name is cut"
+        assert "<b>" not in content
+        assert "var(--" not in content
+
+
+def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "figures"
+    plots.check_plots(folder)
+    rows = [*prompts_at("$x^2$ <b>", 2, 1.2, 1.3), *prompts_at("story", 4, 1.4, temperature=1.0)]
+    names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
+    check_pages([*plots.write_plots(folder, frame_of(rows))], {f"{name}-{pair}" for pair in (1, 2) for name in names})
+    assert (folder / "plotly.min.js").exists()
+
+
+def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
+    result = make_bench({1: 1.5, 4: 1.0, 8: 0.8}, prompts=[("$x^2$ <b>", "story"), ("plain", "code")])
+    of_one_server = {"throughput-by-concurrency", "acceptance-by-position", "times"}
+    drawn = list(plots.write_bench_plots(tmp_path, result))
+    check_pages(drawn, {"speedup-by-concurrency", "speedup-by-prompt", *of_one_server})
+    alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
+    check_pages(list(plots.write_bench_plots(tmp_path, alone)), of_one_server)
+    assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
+
+
+def test_pictures_are_written_where_kaleido_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
+    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
+    drawn = list(plots.write_plots(tmp_path, frame_of(ROWS)))
+    assert {path.suffix for path in drawn} == {".html", ".svg", ".png"}

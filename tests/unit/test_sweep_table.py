@@ -134,13 +134,12 @@ def test_a_file_grows_row_by_row_where_it_can_be_written(tmp_path: Path) -> None
         SweepFile(tmp_path / "no such folder" / "sweep.csv")
 
 
-def test_no_name_is_a_formula_in_a_spreadsheet_and_each_reads_back() -> None:
-    rows = [a_row(workload=name, preset=name) for name in ("=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b")]
-    written = dump_rows(rows)
-    for cells in csv.DictReader(io.StringIO(written, newline="")):
-        assert not cells["workload"].lstrip().startswith(("=", "+", "-", "@", "＝"))
-    assert parse_rows(written, "x.csv") == rows
-    assert dump_rows(parse_rows(written, "x.csv")) == written
+def test_no_name_is_a_formula_in_a_spreadsheet() -> None:
+    """That each reads back: `test_parsing_properties.py`."""
+    names = ("=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b")
+    for cells in csv.DictReader(io.StringIO(dump_rows([a_row(workload=name, preset=name) for name in names]))):
+        for column in ("workload", "preset"):
+            assert not cells[column].lstrip().startswith(("=", "+", "-", "@", "＝"))
 
 
 @pytest.mark.parametrize("line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"])
@@ -162,11 +161,11 @@ def test_lines_are_prompts_whatever_ends_them() -> None:
             assert taken(mark + ending.join([b"Once upon a time", b" \t", b"  def f(x):", b"", b""])) == expected
 
 
+USER = {"role": "user", "content": "Hello\nyou"}
+
+
 def conversation(*messages: object, **more: object) -> bytes:
     return json.dumps({"messages": messages, **more}).encode()
-
-
-USER = {"role": "user", "content": "Hello\nyou"}
 
 
 @pytest.mark.parametrize(
@@ -196,11 +195,20 @@ def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> 
     assert says in found.problems[0]
 
 
-def test_a_file_without_a_prompt_is_one_sentence_and_prompts_and_problems_are_limited() -> None:
-    with pytest.raises(InputError, match="larger than 4 MB"):
-        read_prompts(b"a" * 10_000_000)
-    with pytest.raises(InputError, match="Line 1 is left out: the prompt is empty, or has control characters only"):
-        read_prompts(b"\x00\x01\x02")
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a" * 10_000_000, "larger than 4 MB"),
+        (b"\x00\x01\x02", "Line 1 is left out: the prompt is empty, or has control characters only"),
+    ],
+    ids=["large", "no prompt"],
+)
+def test_a_file_without_a_prompt_is_one_sentence(content: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_prompts(content)
+
+
+def test_prompts_and_problems_are_limited() -> None:
     found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
     assert len(found.prompts) == MAX_PROMPTS
     assert found.problems == (f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are used.",)
@@ -209,18 +217,18 @@ def test_a_file_without_a_prompt_is_one_sentence_and_prompts_and_problems_are_li
     assert found.problems[-1] == "Line 22 and those after it are not read: 20 lines cannot be used."
 
 
-def test_files_that_cannot_be_read_get_one_sentence_and_a_line_may_be_a_conversation(tmp_path: Path) -> None:
+def test_a_line_may_be_a_conversation() -> None:
+    [prompt] = read_prompts(conversation({"role": "system", "content": "Be brief."}, USER, name="talk")).prompts
+    assert (prompt.name, prompt.workload) == ("talk", "own")
+    assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
+    assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
+
+
+def test_a_file_of_prompts_is_read_and_a_folder_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_prompt_file(tmp_path)
     (tmp_path / "some.txt").write_text("hello")
     assert read_prompt_file(tmp_path / "some.txt").prompts[0].text == "hello"
-    system = {"role": "system", "content": "Be brief."}
-    [prompt] = read_prompts(conversation(system, USER, name="talk")).prompts
-    assert (prompt.name, prompt.workload) == ("talk", "own")
-    assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
-    assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
-    [other] = read_prompts(conversation(USER)).prompts
-    assert other.text_hash != prompt.text_hash
 
 
 @pytest.mark.parametrize(

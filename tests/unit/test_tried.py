@@ -1,11 +1,10 @@
 """What a session tried: the run before beside the run on screen, and the list of all runs."""
 
-import csv
 from dataclasses import replace
-from io import StringIO
 from unittest.mock import Mock
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.judge import judge
 from specviz.core.metrics import Costs
@@ -17,9 +16,10 @@ from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import TriedRun, shown_row, tried_csv, tried_row, tries
+from specviz.ui.watch.tried import shown_row, tried_csv, tried_figure, tries
 from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS, ShownRun, WatchState
 from tests.support.fake_traces import fake_run, fake_trace
+from tests.support.figures import lines_of, rounded
 from tests.support.known import known
 from tests.unit.test_result import BUSY
 from tests.unit.test_verdict import CALIBRATED, in_turns
@@ -45,67 +45,45 @@ def shown(request: RunRequest, number: int) -> ShownRun:
     return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=request)
 
 
-def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
-    return Verdict("helps", speedup, "interval", interval, trusted)
-
-
-QUIETLY = judge(1.75, (1.7, 1.81), modelled=True)
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
-def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_without_a_formula() -> None:
-    runs = tries(watching_of(REQUEST, FORMULA))
-    assert [run.number for run in runs] == [0, 1, 2]
-    assert (runs[0].shown.run_id, runs[0].link) == (FIRST, f"./?run={FIRST}")
-    assert runs[1].name == "1: wren-nano, 4 · Once upon a time"
-    assert "run=id2" in runs[2].link
-    assert "draft=prompt-lookup" in runs[2].link
-    row = tried_row(runs[1])
-    assert row["at calibrated costs"] is None, "nothing was calibrated"
-    heads, *rows = csv.reader(StringIO(tried_csv(runs, "https://specviz.test/")))
-    assert heads == [*row, "link"]
-    assert [saved[0] for saved in rows] == ["0, recorded", "1", "2"]
-    assert rows[2][heads.index("prompt")] == "'=1+1"
-    assert all(saved[-1].startswith("https://specviz.test/?") for saved in rows)
-
-
-def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
-    own = shown(REQUEST, 1)
-    row = shown_row(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY))
-    assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75× (1.70–1.81)",
-    )  # fmt: skip
-    unsure = TriedRun(1, own, None, judge(1.75, None, modelled=True))
-    assert shown_row(unsure)["estimated"] == "1.75×"
-    saved = tried_row(TriedRun(1, own, None, QUIETLY, "AMD EPYC"))
-    last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
-    assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
-    none = shown_row(TriedRun(1, own, None))
-    assert (none["speedup"], none["estimated"]) == (None, None)
+def test_the_list_on_screen_and_saved_has_each_run_of_the_session(snapshot: SnapshotAssertion) -> None:
+    """A speed that is not trusted says so, its estimate stands beside it, and no cell is a formula."""
+    first, own, lookup = tries(watching_of(REQUEST, FORMULA))
+    quietly = judge(1.75, (1.7, 1.81), modelled=True)
+    busy = Verdict("helps", 1.5, "interval", (1.25, 1.6), trusted=False)
+    runs = [
+        replace(own, verdict=Verdict("helps", 1.52, "interval", (1.26, 1.61)), estimated=judge(1.65, None)),
+        replace(own, number=2, verdict=busy, estimated=quietly, costs_of="AMD EPYC"),
+        replace(lookup, number=3, verdict=None),
+    ]
+    assert (first.number, first.shown.run_id, first.link) == (0, FIRST, f"./?run={FIRST}")
+    assert [saved.partition(",")[0] for saved in tried_csv([first], "").splitlines()] == ["run", '"0']
+    parts = [
+        *map(shown_row, runs),
+        *tried_csv(runs, "https://specviz.test/").splitlines(),
+        lines_of(tried_figure(runs)),
+    ]
+    assert rounded("\n".join(map(str, [own.name, *parts]))) == snapshot
 
 
 def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    known_here = MachineCosts(
-        "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
-        {RUN.drafter.asked_as if RUN.drafter else "": Costs.from_blocks([CALIBRATED] * 9)},
-    )  # fmt: skip
-    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [known_here]))
+    drafts = {known(RUN.drafter).asked_as: Costs.from_blocks([CALIBRATED] * 9)}
+    here = MachineCosts("2026-11-26", "here", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0), drafts)
+    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [here]))
     own = tries(watching_of(REQUEST))[1]
-    assert known(own.estimated).interval
-    assert own.costs_of == "a machine"
+    assert (known(own.estimated).interval is None, own.costs_of) == (False, "here")
 
 
 def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy run refutes nothing."""
     watching = watching_of(REQUEST)
     busy, steady = (replace(shown(REQUEST, number), trace=trace) for number, trace in ((2, BUSY), (3, in_turns())))
-    later = (busy.run_id, steady.run_id)
+    costs = {run.run_id: replace(CALIBRATED, cost_ratio=0.35) for run in (busy, steady)}
+    monkeypatch.setattr(WatchState, "costs_of", lambda self, run: costs.get(run.run_id))
     watching.past.finish(busy)
-    monkeypatch.setattr(WatchState, "costs_of", lambda self, run: CALIBRATED if run.run_id in later else None)
     assert tries(watching)[2].estimated
-    monkeypatch.setattr(
-        WatchState, "costs_of", lambda self, run: replace(CALIBRATED, cost_ratio=0.35) if run.run_id in later else None
-    )
-    assert tries(watching)[2].estimated, "a busy run refutes nothing"
     watching.past.finish(steady)
     assert [run.estimated for run in tries(watching)] == [None] * 4
 
