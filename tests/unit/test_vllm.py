@@ -29,6 +29,7 @@ ANSWERS: dict[str, tuple[list[Fields], RecordOptions]] = {
     "texts of tokens": (answer(WORDS | {"finish_reason": "length"}, usage={"completion_tokens": 5}), RecordOptions()),
     "texts and ids, a known tokenizer": (answer(WORDS | IDS | {"finish_reason": "stop"}), KNOWN),
     "texts and ids": (answer(WORDS | IDS | {"finish_reason": "stop"}), RecordOptions()),
+    "a text without an end": (answer({"text": WORDS["text"]}, usage={"completion_tokens": 5}), RecordOptions()),
     "ids, a known tokenizer": (answer(IDS | {"finish_reason": "stop", "prompt_token_ids": [7, 8]}), KNOWN),
     "a text, at a string": (
         answer({"text": WORDS["text"], "finish_reason": "stop", "stop_reason": "!"}, usage={"completion_tokens": 5}),
@@ -68,6 +69,7 @@ REFUSED: dict[str, list[Fields]] = {
     "no tokens with a text": answer({"text": "One"}, usage={"completion_tokens": 0}),
     "tokens without a text": answer({"text": ""}, usage={"completion_tokens": 5}),
     "another number of ids": answer(IDS, usage={"completion_tokens": 6}),
+    "a day too far": answer(WORDS, created=10**12 + 1, usage={"completion_tokens": 5}),
     "a second answer": answer(WORDS | {"index": 1}),
     "steps without a draft": answer(WORDS, steps=STEPS | {"per_step_accepted": [1, 0]}, usage={"completion_tokens": 5}),
 }
@@ -138,6 +140,7 @@ LOGS = {
     "without a length or a rate": ["SpecDecodingmetrics:Accepted:5tokens,Drafted:9tokens"],
     "more tokens than places": [f"{LINE.format('2.02', 5, 9)}Per-positionacceptancerate:0.810,"],
     "only quiet": [LINE.format("nan", 0, 0)],
+    "more requests than can be": [f"Running:{'9' * 400}reqs,{LINE.format('1.50', 50, 300)}"],
     "another log": ["Running:4reqs"],
 }
 
