@@ -101,6 +101,11 @@ def test_a_table_and_lines_are_text_as_it_is(capsys: pytest.CaptureFixture[str],
     assert {"out": out.splitlines(), "err": err.splitlines()} == snapshot
 
 
+def test_no_line_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_line("word " * 30_000)
+    assert capsys.readouterr().out == "word " * 30_000 + "\n"
+
+
 def test_a_json_goes_to_a_file_or_is_all_that_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "é.json"
     assert output.write_json(None, "{}")
@@ -117,6 +122,8 @@ def test_a_json_goes_to_a_file_or_is_all_that_is_printed(tmp_path: Path, capsys:
 def say_all(**how: bool) -> None:
     with output.status_line(**how) as status:
         status.show(f"round {ESCAPE}1 of 2")
+        if not how:
+            status.show("a name that is longer than a line of this terminal, which has 60 columns")
         status.show_download(Progress("a/model", 12_400_000, 49_600_000, 1, 3))
         status.show_download(Progress("a/model", 49_600_000, 49_600_000, 3, 3))
         status.note(f"[b]{ESCAPE} is slow " + "long " * 30)
