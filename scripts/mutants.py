@@ -87,7 +87,8 @@ def main(parts: list[str]) -> int:
     os.environ["OMP_NUM_THREADS"] = "1"
     for module in LARGE:
         import_module(module)
-    return max([run_in_fork_with_result(ask_and_store, part) for part in parts or PARTS])  # mutmut does one a process
+    codes: list[int] = [run_in_fork_with_result(ask_and_store, part) for part in parts or PARTS]  # each in a process
+    return max(codes)
 
 
 if __name__ == "__main__":
