@@ -31,7 +31,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict_told"]),
     "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict_told"]),
     "summary": (["measure/sweep/study"], ["unit/test_pooled"]),
-    "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
+    "timing": (["measure/compare", "measure/race"], ["unit/test_race_timed", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),
     "reports": (["measure/endpoints/report"], ["unit/test_bench_tables"]),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
