@@ -105,6 +105,26 @@ def test_what_is_read_is_what_was_written() -> None:
     assert [each.seed for each in iterate_rows(both)] == [0, 2**64, 0]
 
 
+def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAssertion) -> None:
+    kinds = {
+        kind: [name for name in COLUMNS if table._dtype(name) == kind] for kind in sorted(set(table.TYPES.values()))
+    }
+    assert {kind: " ".join(names) for kind, names in kinds.items()} == snapshot
+    assert sum(map(len, kinds.values())) == len(COLUMNS)
+
+
+def test_a_break_inside_a_cell_stays_as_it_is() -> None:
+    rows = [a_row(preset="a\r\nb"), a_row(preset="a\nb"), a_row(preset="a\rb")]
+    assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
+
+
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "no folder" / "sweep.csv"
+    with pytest.raises(InputError) as refused:
+        SweepFile(path)
+    assert str(refused.value).startswith(f"{path} cannot be used for the sweep: [Errno 2]")
+
+
 def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     path.write_bytes(f"{one()}half a ro".encode())
