@@ -7,6 +7,7 @@
 # make test-all  that with the long tests and every grid in full, every page on every screen, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
+# make mutants  whether the tests still find as many of the small faults that mutmut makes in what decides; OF=judge: one part
 # make lock   write the lock files again, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
 # make test-servers VLLM=folder LLAMA=folder  vLLM and llama.cpp's server asked again, before a release: ten minutes
@@ -20,6 +21,7 @@ PY := $(VENV)/bin/python
 RAY_VENV := .venv-ray
 RAY_PY := $(RAY_VENV)/bin/python
 LOCK_VENV := .venv-lock
+MUTANTS_VENV := .venv-mutants
 UV := 0.13.9
 
 # tests/conftest.py says how many workers. One that has nothing left takes tests of another one.
@@ -29,7 +31,7 @@ BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=
 	cat $(VENV)/types.log; exit $$((tests | typed)); }
 FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev smollm2 style js check test test-all test-cluster test-servers soak audit lock clean
+.PHONY: run dev smollm2 style js check test test-all test-cluster test-servers soak audit mutants lock clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -74,6 +76,10 @@ test-servers: $(VENV)/installed-dev
 
 audit: $(VENV)/installed-dev
 	$(PY) -m scripts.audit
+
+# One process, so that it can run beside other work: about an hour.
+mutants: $(MUTANTS_VENV)/installed
+	nice $(MUTANTS_VENV)/bin/python scripts/mutants.py $(OF)
 
 # Every package that comes with the direct ones, with its hashes. The later files have what requirements.lock does not have,
 # and agree with the ones before. Not torch: which file fits depends on the machine, and so do the parts of CUDA that come
@@ -126,10 +132,17 @@ $(RAY_VENV)/installed: requirements-ray.lock $(VENV)/installed-dev
 	$(RAY_PY) $(LOCKED) requirements-ray.lock
 	@touch $@
 
+# In the same way, for mutmut.
+$(MUTANTS_VENV)/installed: $(VENV)/installed-dev
+	$(PY) -m venv --clear $(MUTANTS_VENV)
+	$(PY) -c 'import site; print(site.getsitepackages()[0])' > "$$($(MUTANTS_VENV)/bin/python -c 'import site; print(site.getsitepackages()[0])')/first.pth"
+	$(MUTANTS_VENV)/bin/python -m pip install --quiet $$($(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["mutants"])')
+	@touch $@
+
 node_modules/installed: package.json package-lock.json
 	@command -v npm >/dev/null || { echo "The JavaScript checks need Node.js 20 or newer with npm, and there is no npm here." >&2; exit 1; }
 	npm ci --no-audit --no-fund
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RAY_VENV) $(LOCK_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache static
+	rm -rf $(VENV) $(RAY_VENV) $(LOCK_VENV) $(MUTANTS_VENV) mutants node_modules .pytest_cache .mypy_cache .ruff_cache static

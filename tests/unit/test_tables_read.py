@@ -1,0 +1,158 @@
+"""What is read of a sweep's CSV and what is written of any: every refusal, every kind of cell, and the way back."""
+
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from specviz.core.csv_cells import csv_of, csv_text, marked, safe_cell, unmarked
+from specviz.core.errors import InputError
+from specviz.measure.sweep import table
+from specviz.measure.sweep.rows import COLUMNS
+from specviz.measure.sweep.table import (
+    MAX_ROW,
+    SweepFile,
+    TableLimits,
+    dump_frame,
+    frame_of,
+    iterate_rows,
+    joined,
+    parse_rows,
+    read_frame,
+)
+from tests.support.fake_rows import a_row
+
+ROW = a_row(top_k=5, top_p=0.9, repetition=0.25, node="a node", preset='=1, "two"\nlines')
+WRITTEN = dump_frame(frame_of([ROW]))
+
+
+def one(separator: str = ",", **cells: object) -> str:
+    """A file of one row: a plain one, with these cells in the place of its own."""
+    values = {name: "" if value is None else str(value) for name, value in asdict(a_row()).items()}
+    values |= {name: str(cell) for name, cell in cells.items()}
+    return f"{separator.join(values)}\n{separator.join(values.values())}\n"
+
+
+REFUSED: dict[str, str | bytes] = {
+    "a value too low": one(speedup="-1"),
+    "no number": one(rounds="many"),
+    "a needed value that is missing": one(rounds=""),
+    "a draft length that is too long": one(draft_length=17),
+    "a whole number too large": one(top_k=10**9 + 1),
+    "counts that do not add up": one(accepted=45),
+    "an acceptance rate that is missing": one(acceptance_rate=""),
+    "an acceptance rate of nothing": one(drafted=0, accepted=0, rejected=0, discarded=0),
+    "more cells": one() + "x," * len(COLUMNS) + "x\n",
+    "fewer cells": one() + "x\n",
+    "no UTF-8": b"\xff",
+    "no rows": dump_frame(frame_of([])),
+    "another table": "a,b\n1,2\n",
+    "an unknown column": one(**{"own " * 20: 1}),
+    "a column twice": "speedup," + one().replace("\n", "\n1.6,", 1),
+    "a quotation that does not end": one() + '"',
+    "a row too long": one(preset="x" * MAX_ROW),
+    "too large": b"x" * (table.UPLOAD_MEGABYTES * 10**6 + 1),
+}
+
+
+def refusal(content: str | bytes) -> str:
+    raw = content.encode() if isinstance(content, str) else content
+    with pytest.raises(InputError) as refused:
+        read_frame(raw, "sweep.csv")
+    return str(refused.value)
+
+
+def test_what_is_refused_and_why(snapshot: SnapshotAssertion) -> None:
+    assert {name: refusal(content) for name, content in REFUSED.items()} == snapshot
+
+
+@pytest.mark.parametrize("limits", [TableLimits(1, 9, 9), TableLimits(9, 1, 9), TableLimits(9, 9, 1)])
+def test_a_table_has_as_much_as_it_may_and_not_more(limits: TableLimits, snapshot: SnapshotAssertion) -> None:
+    rows = [a_row(workload="story", machine="one"), a_row(workload="code", machine="another")]
+    assert parse_rows(dump_frame(frame_of(rows[:1])), "sweep.csv", limits) == rows[:1]
+    with pytest.raises(InputError) as refused:
+        parse_rows(dump_frame(frame_of(rows)), "sweep.csv", limits)
+    assert str(refused.value) == snapshot
+
+
+def test_an_upload_may_have_all_of_its_bytes() -> None:
+    content = one().encode().ljust(table.UPLOAD_MEGABYTES * 10**6, b"\n")
+    assert len(read_frame(content, "sweep.csv")) == 1
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("missing", ["", "NA", "NaN", "nan", "None"])
+def test_a_spreadsheets_file_is_read_as_the_own_one(separator: str, missing: str) -> None:
+    row = a_row(top_k=None, identical=None)
+    content = one(separator, top_k=missing, identical=missing, speedup="1.6" if separator == "," else "1,6")
+    assert parse_rows(content, "sweep.csv") == [row]
+    numbered = content.replace("\n", f"\n0{separator}", 1)
+    for header in ("", "Unnamed: 0", "index"):
+        assert parse_rows(f"{header}{separator}{numbered}", "sweep.csv") == [row]
+    assert parse_rows(content.replace("\n", "\r\n") + "\r\n\r\n", "sweep.csv") == [row]
+
+
+def test_what_is_read_is_what_was_written() -> None:
+    rows = [ROW, a_row(seed=2**64, top_k=table.LARGEST), a_row(preset="NA", workload="None", machine="'=x")]
+    assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
+    assert "'=1, " in WRITTEN
+    assert dump_frame(frame_of(rows), header=False) == dump_frame(frame_of(rows)).split("\r\n", 1)[1]
+    both = joined(frame_of(rows[:1]), frame_of(rows[1:]))
+    assert [*both.index] == [0, 1, 2]
+    assert [each.seed for each in iterate_rows(both)] == [0, 2**64, 0]
+
+
+def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAssertion) -> None:
+    kinds = {
+        kind: [name for name in COLUMNS if table._dtype(name) == kind] for kind in sorted(set(table.TYPES.values()))
+    }
+    assert {kind: " ".join(names) for kind, names in kinds.items()} == snapshot
+    assert sum(map(len, kinds.values())) == len(COLUMNS)
+
+
+def test_a_break_inside_a_cell_stays_as_it_is() -> None:
+    rows = [a_row(preset="a\r\nb"), a_row(preset="a\nb"), a_row(preset="a\rb")]
+    assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
+
+
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "no folder" / "sweep.csv"
+    with pytest.raises(InputError) as refused:
+        SweepFile(path)
+    assert str(refused.value).startswith(f"{path} cannot be used for the sweep: [Errno 2]")
+
+
+def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_bytes(f"{one()}half a ro".encode())
+    file = SweepFile(path)
+    assert file.done == [a_row().key]
+    file.add(ROW)
+    assert SweepFile(path).rows == [a_row(), ROW]
+    assert path.read_bytes() == dump_frame(frame_of([a_row(), ROW])).encode()
+    old = [name for name in COLUMNS if name != "node"]
+    path.write_text(dump_frame(frame_of([ROW])[old]), newline="")
+    assert SweepFile(path).rows == [replace(ROW, node=None)]
+    assert path.read_text().split("\n")[0].rstrip("\r").split(",") == [*COLUMNS]
+
+
+FORMULAS = ["=1", "+1", "-1", "@x", "\t=1", "\r1", "  =1", "＝1", "＋1", "－1", "＠x", "'=1", "''=1", "'\tx"]
+PLAIN = ["", "a=1", "1", "'a", "a", " x", "x\t=", "_-1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS + PLAIN)
+def test_a_formula_gets_one_mark_and_loses_it_again(text: str) -> None:
+    assert marked(text) == (f"'{text}" if text in FORMULAS else text)
+    assert unmarked(marked(text)) == text
+
+
+def test_a_cell_is_one_line_and_a_table_is_a_csv() -> None:
+    assert safe_cell("=a\nb\x00c\u202ed é") == "'=a b c d é"
+    assert csv_text([["a,b", 1, None], ['"c"', 2.5, "d\n"]]) == '"a,b",1,\n"""c""",2.5,"d\n"\n'
+    assert csv_text([["a", "b"]], end="\r\n") == "a,b\r\n"
+    frame = pd.DataFrame({"=n": ["=a", None, "b\n"], "value": [1.5, math.nan, -2.0], "mixed": ["+x", 3, None]})
+    assert csv_of(frame) == "=n,value,mixed\r\n'=a,1.5,'+x\r\n,,3\r\nb ,-2.0,\r\n"
+    assert csv_of(frame, str.upper, header=False) == '=A,1.5,+X\r\n,,3\r\n"B\n",-2.0,\r\n'
