@@ -132,7 +132,10 @@ def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
     assert compared("--csv", rows) == snapshot
     assert len(rows.read_text().splitlines()) == 1 + len(ROWS)
     assert compared("--csv", rows, rows=0)[1].startswith("Nothing left to measure: FOLDER/rows.csv holds all rows.\n")
-    result = json.loads(compared("--json", "-")[1])
+    assert compared("--json", tmp_path / "rows.json")[0] == 0
+    written = (tmp_path / "rows.json").read_text().replace(str(tmp_path), "FOLDER")
+    assert compared("--json", "-")[1] == written
+    result = json.loads(written)
     assert [row["speedup"] for row in result["rows"]] == [1.25, 1.5, 0.75, 0.5]
     assert result["conclusion"][-1].startswith("FOLDER/prompts.jsonl: Line 2 is left out: ")
 
