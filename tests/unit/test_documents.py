@@ -1,5 +1,6 @@
 """What the documents name exists, and their examples work. Their figures: `test_written.py`."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable
@@ -9,7 +10,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
-from specviz.measure.endpoints.result import read_result
+from specviz.measure.endpoints import result
 from specviz.systems import SYSTEMS, RecordOptions, import_run
 from tests.support.commands import parsed
 from tests.support.records import FakeTokenizer
@@ -37,7 +38,10 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-READERS: dict[str, Callable[[str], object]] = {"traces": parse_trace, "bench": lambda text: read_result(text.encode())}
+READERS: dict[str, Callable[[str], object]] = {
+    "traces": parse_trace,
+    "bench": lambda text: result.read_result(text.encode()),
+}
 OPTIONAL = {"schema", "answers", "prompts", "without"}
 
 
@@ -52,6 +56,12 @@ def test_the_smallest_file_is_valid_and_has_no_field_too_many(document: str) -> 
         less = {field: value for field, value in fields.items() if field != name}
         with pytest.raises(InputError, match=f"{name}: Field required|at {name}"):
             read(json.dumps(less))
+
+
+def test_every_field_of_a_bench_is_explained() -> None:
+    named = set(re.findall(r"`(\w+)`", TEXTS["bench"]))
+    kinds = [kind for kind in vars(result).values() if dataclasses.is_dataclass(kind)]
+    assert {field.name.rstrip("_") for kind in kinds for field in dataclasses.fields(kind)} - named == set()
 
 
 def test_traces_md_has_a_record_of_each_system_and_each_is_read() -> None:
