@@ -25,6 +25,10 @@ def code_of(teacher: Page) -> str:
     return teacher.locator(".class-join .code").inner_text()
 
 
+def show(teacher: Page, part: str) -> None:
+    teacher.get_by_test_id("stMain").get_by_text(part, exact=True).first.click()
+
+
 def play(student: Page, words: str, number: int) -> None:
     wait_until_still(student)  # for a moment of a redraw the old field is there beside the new one
     student.locator(INPUT).fill(words)
@@ -34,7 +38,8 @@ def play(student: Page, words: str, number: int) -> None:
 
 def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     picture = teacher.locator(".class-join img.qr")
-    expect(picture).not_to_have_js_property("naturalWidth", 0)
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.naturalWidth") > 0
     assert code_of(teacher) in (picture.get_attribute("alt") or "")
     # one scans the code, on a phone, with a name that is no markup; the other types it, with none
     one = visit(f"be_the_draft?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
@@ -50,15 +55,14 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     # their rounds and an answer arrive
     play(one, "Lily. She was", 1)
     play(other, "Lily and Tom", 1)
-    parts = teacher.get_by_test_id("stMain")
-    parts.get_by_text("Scores", exact=True).first.click()
+    show(teacher, "Scores")
     expect(teacher.get_by_text("2 students have joined, 2 have played.")).to_be_visible()
     expect(teacher.get_by_text("2 rounds so far.")).to_be_visible()
     other.goto(f"{other.url.partition('/be_the_draft')[0]}/learn?part=quiz")  # a new visit: the browser says who it is
     other.locator(".st-key-quiz-1-0 button").click()
-    parts.get_by_text("Quiz", exact=True).first.click()
+    show(teacher, "Quiz")
     expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
-    parts.get_by_text("Students", exact=True).first.click()
+    show(teacher, "Students")
     expect(teacher.locator(".class-part .students")).to_contain_text("<b>Ada</b>")
     # a reload keeps everybody where they are, and counts nobody twice
     for page in (one, other, teacher):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.core.trace import UPLOAD, Trace, dump_trace
@@ -9,7 +10,10 @@ from tests.conftest import AppServer
 from tests.support.fake_traces import fake_trace, without_alternatives
 from tests.support.visitor import wait_until_drawn
 
+KILOBYTE = 1_000
 
+
+@pytest.fixture(scope="module")
 def large_trace() -> Trace:
     """As many rounds as may be uploaded."""
     whole = without_alternatives(fake_trace(tokens=8_000, sharpness=0.3))
@@ -22,22 +26,22 @@ def large_trace() -> Trace:
     return replace(whole, rounds=rounds, autoregressive=plain, output=output, settings=settings)
 
 
-def test_a_trace_of_2000_rounds_is_sent_once(page: Page, app_server: AppServer) -> None:
+def test_a_trace_of_2000_rounds_is_sent_once(page: Page, app_server: AppServer, large_trace: Trace) -> None:
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     with page.expect_websocket() as opened:
         page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
-    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace()).encode()}
+    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace).encode()}
     received.clear()
     page.locator(".st-key-trace_file input[type=file]").set_input_files(file)
     page.wait_for_selector(".stage[data-run^='file']")
     wait_until_drawn(page)
     expect(page.locator(".stage .strip .round")).to_have_count(UPLOAD.rounds)
-    assert sum(received) > 1_000_000, "the run itself, so that what follows is measured at all"
+    assert sum(received) > 1_000 * KILOBYTE, "the run itself, so that what follows is measured at all"
     received.clear()
     with opened.value.expect_event("framereceived"):  # the playhead's place is reported, so the script runs again
         page.get_by_role("button", name="Last step").click()
     wait_until_drawn(page)
-    assert 0 < sum(received) < 200_000
+    assert 0 < sum(received) < 200 * KILOBYTE

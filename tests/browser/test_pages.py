@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_every_page import MENU, TITLES
-from tests.conftest import PATIENCE, ROOT, AppServer
+from tests.conftest import PATIENCE, ROOT, AppServer, NewContext
 from tests.support.app_server import SILENT, serving
 from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
@@ -33,8 +33,12 @@ def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: App
         expect(handle).to_be_visible()
 
 
-@pytest.mark.visitor(viewport=PHONE)
-def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(page: Page, app_server: AppServer) -> None:
+@pytest.mark.parametrize("link", grid(["stTopNavLink", "stSidebarNavLink"], ("stSidebarNavLink",)))
+def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
+    new_context: NewContext, app_server: AppServer, link: str
+) -> None:
+    phone = link == "stSidebarNavLink"
+    page = new_context(**({"viewport": PHONE} if phone else {})).new_page()
     page.goto(f"{app_server.url}/learn?part=teach")
     page.get_by_role("button", name="Class board").click()
     expect(page).to_have_url(re.compile(r"/class(\?|$)"))
@@ -43,8 +47,9 @@ def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(page: Pag
         expect(page.get_by_role("button", name="Open a class")).to_be_visible()
         expect(page).to_have_title("Class board · specviz")
     wait_until_drawn(page)
-    page.get_by_role("button", name="Menu", exact=True).click()
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_text(list(MENU.values()))
+    if phone:
+        page.get_by_role("button", name="Menu", exact=True).click()
+    expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
 
 
 @pytest.mark.parametrize("entry", grid(["serve.py", "cloud/streamlit_app.py"], ("serve.py",)))

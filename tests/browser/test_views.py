@@ -1,6 +1,6 @@
 """The projector view, the stage in a frame of another page, and a lesson on screen, in a real Chromium."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -41,7 +41,9 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
     page.keyboard.press("ArrowRight")
     expect(step_of(page)).to_have_value("9")
     length = page.get_by_role("slider", name="Draft length")
-    for act in (lambda: None, page.locator(".strip .chip.accepted").first.click, step_of(page).click, length.focus):
+    chip = page.locator(".strip .chip.accepted").first
+    before_keys: tuple[Callable[[], object], ...] = (lambda: None, chip.click, step_of(page).click, length.focus)
+    for act in before_keys:
         act()
         before = int(step_of(page).input_value())
         page.keyboard.press("PageDown")
