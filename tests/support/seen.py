@@ -13,39 +13,52 @@ TAGS = re.compile(r"\s*(?:<[^<>]+>\s*)+")
 HIDDEN = ("root", "main", "sidebar", "event", "flex_container", "column", "form", "tab_container", "tab", "fragment")
 SENTENCE = 60  # characters that tell which one it is; one with a figure is shown whole
 POINTS = 12  # of a line in a figure
+CHANCE = ("stream", "version", "part", "key", "focus")  # of a payload: other at each visit, or of no reader
+Act = str | tuple[str, Any]  # a key to click; a key and what its widget is set to
 
 
 def seen(page: AppTest) -> list[str]:
-    return [line for node in page._tree if node.type not in HIDDEN and (line := _line(node))]
+    return [line for node in page._tree if node.type not in HIDDEN for line in _lines(node)]
 
 
 def whole(page: AppTest) -> str:
     return "\n".join(seen(page))
 
 
+def walk(page: AppTest, *acts: Act) -> str:
+    """What each step of a visitor changes."""
+    before, said = seen(page), list[str]()
+    for act in acts:
+        key, value = (act, None) if isinstance(act, str) else act
+        element: Any = page.get_by_key(key)
+        (element.click() if isinstance(act, str) else element.set_value(value)).run()
+        said += [f"# {key}" if isinstance(act, str) else f"# {key}: {value}", step(before, page)]
+    return "\n".join(said)
+
+
 def step(before: list[str], page: AppTest) -> str:
-    """What is gone and what is new since then; then `before` is the page of now."""
+    """What is new since then, and what is gone with nothing in its place; then `before` is the page of now."""
     after, lines = seen(page), list[str]()
     for tag, start, end, new, newer in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
         if tag != "equal":
-            lines += [f"- {line.splitlines()[0][:SENTENCE]}" for line in before[start:end]]
+            lines += [f"- {line[:SENTENCE]}" for line in before[start:end] if tag == "delete"]
             lines += [f"+ {line}" for line in after[new:newer]]
     before[:] = after
     return "\n".join(lines)
 
 
-def _line(node: Any) -> str:
+def _lines(node: Any) -> list[str]:
     proto = getattr(node, "proto", None)
     fields = {field.name: value for field, value in proto.ListFields()} if proto is not None else {}
     if node.type == "bidi_component":
-        return f"{fields['component_name']} {_key(fields)}: {short(payload_of(node))}" if "bytes" in fields else ""
+        return _component(_key(fields), payload_of(node)) if "bytes" in fields else []
     if node.type in ("dataframe", "table"):
         frame = node.value
         rows = [" | ".join(map(str, row)) for row in [frame.columns, *frame.itertuples(index=False)]]
-        return "\n    ".join([node.type, *rows[:POINTS]])
+        return [f"{node.type}: {row}" for row in rows[:POINTS]]
     body = fields.get("body") or fields.get("text", "")
     if body.startswith(("<style", PAPER)):
-        return ""
+        return []
     parts = [node.type, _key(fields), "disabled" if fields.get("disabled") else "", short_text(body)]
     if "label" in fields:
         parts.append(f'"{short_text(fields["label"])}"')
@@ -53,7 +66,14 @@ def _line(node: Any) -> str:
         parts.append(f"= {short_text(str(getattr(node, 'value', '')))}")
     if node.type in ("radio", "button_group"):
         parts.append(f"of {' / '.join(getattr(option, 'content', option) for option in fields['options'])}")
-    return " ".join(part for part in parts if part)
+    return [" ".join(part for part in parts if part)]
+
+
+def _component(key: str, payload: Any) -> list[str]:
+    """A line for each part of what it is sent; of a run the stage's own tests say what is drawn."""
+    if not payload or "run" in payload:
+        return [f"{key}: {short(payload['run']['trace'])}"] if payload else []
+    return [f"{key}.{name}: {value}" for name, value in short(payload).items() if value not in (None, "", [], {})]
 
 
 def _key(fields: dict[str, Any]) -> str:
@@ -69,8 +89,10 @@ def short(value: Any) -> Any:
     """A payload: figures as a reader sees them, few points of each line, and no looks."""
     if isinstance(value, dict) and {"figure", "alt"} <= value.keys():
         return {"alt": short_text(value["alt"]), **_drawn(**value["figure"])}
+    if isinstance(value, dict) and "rounds" in value and "settings" in value:
+        return f"{value['prompt']['tokens'][:3]}, {len(value['rounds'])} rounds"
     if isinstance(value, dict):
-        return {name: short(inner) for name, inner in value.items()}
+        return {name: short(inner) for name, inner in value.items() if name not in CHANCE}
     if isinstance(value, list):
         return [short(inner) for inner in value[:POINTS]]
     if isinstance(value, float):
