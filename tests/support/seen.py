@@ -13,7 +13,9 @@ TAGS = re.compile(r"\s*(?:<[^<>]+>\s*)+")
 HIDDEN = ("root", "main", "sidebar", "event", "flex_container", "column", "form", "tab_container", "tab", "fragment")
 SENTENCE = 60  # characters that tell which one it is; one with a figure is shown whole
 POINTS = 12  # of a line in a figure
-CHANCE = ("stream", "version", "part", "key", "focus")  # of a payload: other at each visit, or of no reader
+# Of a payload: other at each visit, with each version of the program, or of no reader.
+CHANCE = ("stream", "version", "part", "key", "focus", "file", "bytes", "weights")
+AGAIN = re.compile(r"-\d+(?=-run$|$)")  # of a key: how often the component was begun again
 Act = str | tuple[str, Any]  # a key to click; a key and what its widget is set to
 
 
@@ -26,13 +28,16 @@ def whole(page: AppTest) -> str:
 
 
 def walk(page: AppTest, *acts: Act) -> str:
-    """What each step of a visitor changes."""
+    """What each step of a visitor changes; what is set before a click goes with it, as in a form."""
     before, said = seen(page), list[str]()
-    for act in acts:
+    for place, act in enumerate(acts, start=1):
         key, value = (act, None) if isinstance(act, str) else act
         element: Any = page.get_by_key(key)
-        (element.click() if isinstance(act, str) else element.set_value(value)).run()
-        said += [f"# {key}" if isinstance(act, str) else f"# {key}: {value}", step(before, page)]
+        changed = element.click() if isinstance(act, str) else element.set_value(value)
+        said.append(f"# {key}" if isinstance(act, str) else f"# {key}: {value}")
+        if isinstance(act, str) or place == len(acts):
+            changed.run()
+            said.append(step(before, page))
     return "\n".join(said)
 
 
@@ -51,7 +56,7 @@ def _lines(node: Any) -> list[str]:
     proto = getattr(node, "proto", None)
     fields = {field.name: value for field, value in proto.ListFields()} if proto is not None else {}
     if node.type == "bidi_component":
-        return _component(_key(fields), payload_of(node)) if "bytes" in fields else []
+        return _component(AGAIN.sub("", _key(fields)), payload_of(node)) if "bytes" in fields else []
     if node.type in ("dataframe", "table"):
         frame = node.value
         rows = [" | ".join(map(str, row)) for row in [frame.columns, *frame.itertuples(index=False)]]
@@ -63,7 +68,8 @@ def _lines(node: Any) -> list[str]:
     if "label" in fields:
         parts.append(f'"{short_text(fields["label"])}"')
     if fields.get("id") and node.type not in ("button", "expander", "popover"):
-        parts.append(f"= {short_text(str(getattr(node, 'value', '')))}")
+        value = getattr(node, "value", "")
+        parts.append(f"= {short_text(str(getattr(value, 'name', value)))}")
     if node.type in ("radio", "button_group"):
         parts.append(f"of {' / '.join(getattr(option, 'content', option) for option in fields['options'])}")
     return [" ".join(part for part in parts if part)]
@@ -71,6 +77,8 @@ def _lines(node: Any) -> list[str]:
 
 def _component(key: str, payload: Any) -> list[str]:
     """A line for each part of what it is sent; of a run the stage's own tests say what is drawn."""
+    if key.startswith("kept-") and key != "kept-answers":  # a secret, or signed with one
+        return [f"{key}: {bool(payload and payload['text'])}"]
     if not payload or "run" in payload:
         return [f"{key}: {short(payload['run']['trace'])}"] if payload else []
     return [f"{key}.{name}: {value}" for name, value in short(payload).items() if value not in (None, "", [], {})]
