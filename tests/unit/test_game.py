@@ -49,6 +49,7 @@ TURNS = {
     "a word in parts, too long, and the text ends": replace(a_turn([" rab", "bit"], 1, cut=3), ended=True),
     "two guesses": a_tree_turn([DOG, CAT], DOWN),
     "two guesses, both wrong": a_tree_turn([DOG, CAT], [" an"]),
+    "two guesses, both wrong after a word": a_tree_turn([DOG, CAT], [" the", " owl"]),
     "two guesses of one word": a_tree_turn([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]),
 }
 
