@@ -1,5 +1,6 @@
 """The Watch page by AppTest: at first, after a change, after bad input, in each view. Real engine, bundled models."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -154,38 +155,25 @@ def test_values_of_a_link_that_cannot_be_used_fall_back() -> None:
     assert "target" in page.warning[0].value
 
 
-def open_file(page: AppTest, name: str) -> None:
-    page.get_by_key("trace_file").set_value((name, record(name), "application/json")).run()
-
-
 def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
-    page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
-    assert "That file cannot be shown." in texts(page)
-    assert (stage_of(page)["run_id"], stage_of(page)["notice"]) == ("first", None), "the run is as it was"
-    open_file(page, "vllm-0.29-chat.json")
-    stage = stage_of(page)
-    assert (stage["badge"], stage["link"]) == ("imported from vLLM", {})
-    assert stage["measured"].startswith("imported from vLLM: vLLM draft → Qwen/Qwen3-8B.")
-    assert stage["result"]["reason"].startswith("No verdict: ")
-    assert "On screen is the run of your file: vLLM draft → Qwen/Qwen3-8B, imported from vLLM." in page.info[0].value
-    assert page.selectbox(key="target").value == "wren-base", "a new run has a model of this server"
-    page.text_input(key="record_draft").set_value("my <b>head</b>").run()
-    page.text_input(key="record_prompt").set_value("Tell a story.").run()
-    stage = stage_of(page)
-    assert "imported from vLLM: my <b>head</b> → Qwen/Qwen3-8B." in stage["measured"]
-    assert "".join(trace_in(stage)["prompt"]["tokens"]) == "Tell a story."
-    open_file(page, "lmstudio-sdk-1.5.json")
-    shown = stage_of(page)["run_id"]
-    assert ": qwen2.5-0.5b-instruct → qwen2.5-3b-instruct." in stage_of(page)["measured"], "not those of before"
-    open_file(page, "transformers-5.23.jsonl")
-    assert "token ids and no texts" in texts(page)
-    assert stage_of(page)["run_id"] == shown
+    before = seen(page.run())
+
+    def changes() -> str:
+        return re.sub(r"file-[0-9a-f-]{36}", "file-ID", step(before, page))
+
+    for name in ("broken.json", "vllm-0.29-chat.json", "lmstudio-sdk-1.5.json", "transformers-5.23.jsonl"):
+        content = b'{"schema": 99}' if name == "broken.json" else record(name)
+        page.get_by_key("trace_file").set_value((name, content, "application/json")).run()
+        assert changes() == snapshot(name=name)
+        if name.startswith("vllm"):
+            page.text_input(key="record_draft").set_value("my <b>head</b>").run()
+            page.text_input(key="record_prompt").set_value("Tell a story.").run()
+            assert changes() == snapshot(name=f"{name}, filled in")
+            assert "".join(trace_in(stage_of(page))["prompt"]["tokens"]) == "Tell a story."
     page.selectbox(key="record_tokenizer").set_value("wren-base").run()
-    assert not page.error
-    assert stage_of(page)["badge"].startswith("imported from transformers")
+    assert changes() == snapshot(name=f"{name}, with its tokens")
     monkeypatch.setattr(files, "system_of", None)  # the file is searched for its system once, not at each drawing
     page.run()
     assert page.selectbox(key="record_tokenizer").value == "wren-base"
