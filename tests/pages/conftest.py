@@ -11,6 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.service import EngineService
+from specviz.ui.classes import membership
 from specviz.ui.shared import engine
 from tests.support.app_pages import opened
 from tests.support.app_server import REPLAYING
@@ -32,6 +33,14 @@ def one_search_for_components() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_classes() -> Iterator[None]:
+    """A class is open for its test alone."""
+    membership.classes.cache_clear()
+    yield
+    membership.classes.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -1,107 +1,98 @@
-"""The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
+"""The game's page by AppTest: made-up turns in each state, and a game that the real engine and models play."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
-from specviz.game.game import PROMPTS, ROUNDS, GamePlan
+from specviz.game.game import PROMPTS, ROUNDS, GamePlan, Offer
+from specviz.service.protocol import JobFailed, JobFinished, JobItem
 from specviz.ui.be_the_draft.turns import BeTheDraftState
-from specviz.ui.shared.job_slot import JobSlot
-from tests.support.app_pages import opened_in_app, texts, visit
-from tests.support.app_pages import until as wait
+from specviz.ui.session import Session
+from tests.support.app_pages import opened, opened_in_app, texts, until, visit
+from tests.support.fake_service import FakeService
+from tests.support.fake_turns import a_tree_turn, a_turn
 from tests.support.known import known
-from tests.support.payloads import payload_of, stage_payload_of, trace_in
+from tests.support.payloads import payload_of
+from tests.support.seen import seen, step, walk
+
+PLAN = GamePlan(seed=3)
+BEFORE = PLAN.prompts[0].text
+TREE = a_tree_turn([[" the", " dog"], [" the", " cat", " sat"]], [" the", " cat", " sat", "."], before=BEFORE)
+OFFERS = [Offer(" Lily", [1]), Offer("[a](b)", [2]), Offer(" Tom", [3])]
+STATES = {
+    "a turn": lambda: BeTheDraftState(PLAN, games=[[a_turn([" Lily", " ran"], 1, before=BEFORE, model=2)], [], []]),
+    "two guesses": lambda: BeTheDraftState(PLAN, games=[[TREE], [], []]),
+    "a text's end": lambda: BeTheDraftState(PLAN, games=[[replace(a_turn([" a"], 1), ended=True)], [], []]),
+    "to choose": lambda: BeTheDraftState(
+        GamePlan(seed=3, mode="pick"), here=replace(a_turn([" a"], 0), offers=OFFERS), two=True, chosen=[2, 0]
+    ),
+    "the end": lambda: BeTheDraftState(
+        PLAN, place=PROMPTS, games=[[TREE], [], [a_turn([" a", " b", " c"], 1, model=3, lookup=2)]], name="=Ada"
+    ),
+}
 
 
-@pytest.fixture
-def page() -> AppTest:
-    """Its first text goes on with: Lily. She"""
-    return opened_in_app("be_the_draft", seed="3")
+@pytest.mark.parametrize("name", STATES)
+def test_each_state_of_a_game_shows_its_turn_and_its_score(
+    name: str, service: FakeService, snapshot: SnapshotAssertion
+) -> None:
+    state = STATES[name]()
+    before = seen(opened("pages/be_the_draft.py", Session(), **state.plan.link))
+    assert step(before, opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)) == snapshot
 
 
-def drawn(page: AppTest, key: str) -> Any:
-    return payload_of(page.get_by_key(key))
+def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(
+    service: FakeService, snapshot: SnapshotAssertion
+) -> None:
+    page = opened("pages/be_the_draft.py", **PLAN.link)
+    assert walk(page, ("be_the_draft_guess", "🐦"), "be_the_draft_send") == snapshot(name="no words")
+    assert service.commands == []
+    acts = [("be_the_draft_second", "Tom"), ("be_the_draft_guess", "Lily ran"), "be_the_draft_send"]
+    assert walk(page, *acts) == snapshot(name="sent")
+    (command,) = service.commands
+    asked = command.ask
+    assert (asked.action, asked.guess, asked.second) == ("guess", "Lily ran", "Tom")
+    before = seen(page)
+    service.tell(JobItem(1, "play", a_turn([" Lily", " ran"], 1, before=BEFORE, model=2)), JobFinished(1))
+    assert step(before, page.run()) == snapshot(name="judged")
+    page.button(key="be_the_draft_skip").click().run()
+    assert service.commands[1].ask.action == "skip"
+    service.tell(JobFailed(2, "The engine stopped."))
+    assert "The engine stopped." in texts(page.run())
 
 
-def send(page: AppTest, words: str) -> None:
-    page.text_input(key="be_the_draft_guess").set_value(words)
-    page.button(key="be_the_draft_send").click().run()
+def test_a_game_goes_from_text_to_text_to_its_verdict_and_the_next_game() -> None:
+    """With the real engine; its first text goes on with: Lily. She"""
+    page = opened_in_app("be_the_draft", seed="3")
 
+    def play(words: str, second: str = "") -> None:
+        turns = len(visit(page).of(BeTheDraftState).turns)
+        page.text_input(key="be_the_draft_second").set_value(second)
+        page.text_input(key="be_the_draft_guess").set_value(words)
+        page.button(key="be_the_draft_send").click().run()
+        until(page, lambda: len(visit(page).of(BeTheDraftState).turns) > turns)
 
-def play(page: AppTest, words: str) -> None:
-    turns = len(visit(page).of(BeTheDraftState).turns)
-    send(page, words)
-    wait(page, lambda: len(visit(page).of(BeTheDraftState).turns) > turns)
-
-
-def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:  # the page does not look for the answer yet: a fast engine may have it
-        patch.setattr(JobSlot, "first_look", lambda slot, patience: False)
-        send(page, "Lily. She xylophoned")
-    assert visit(page).of(BeTheDraftState).slot.busy
-    assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
-    assert page.button(key="be_the_draft_send").disabled
-    assert page.text_input(key="be_the_draft_guess").value == "Lily. She xylophoned"
-    wait(page, lambda: not visit(page).of(BeTheDraftState).slot.busy)
-    turn = drawn(page, "be_the_draft_turn")
-    assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
-    assert turn["title"].startswith("3 of ")
-    assert [rival["name"] for rival in turn["rivals"]] == ["wren-nano", "prompt lookup"]
-    assert turn["wants"]
-    assert drawn(page, "be_the_draft_text")["fresh"].startswith(" Lily. She")
-    assert page.text_input(key="be_the_draft_guess").value == "", "ready for the next words"
-    table = page.table[0].value
-    assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
-    assert table["tokens per target call"][0] == "4.00"
-    stage = stage_payload_of(page, "be_the_draft_run")
-    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["subject"]) == ("person", "you")
-    assert "how much you type" in stage["why_not"]
-
-
-def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) -> None:
-    page.text_input(key="be_the_draft_second").set_value("🐦")
-    send(page, "Lily.")
-    assert "words, not pictures" in page.warning[0].value
-    assert visit(page).of(BeTheDraftState).all_turns == []
-    assert (page.text_input(key="be_the_draft_guess").value, page.text_input(key="be_the_draft_second").value) == (
-        "Lily.",
-        "🐦",
-    )
-    page.text_input(key="be_the_draft_second").set_value("Lily. She")
-    play(page, "Tom. He")
+    play("Tom. He", second="Lily. She")
     assert known(visit(page).of(BeTheDraftState).turns[0].round).is_tree
-    turn = drawn(page, "be_the_draft_turn")
-    assert "3 of your second" in turn["title"]
-    assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
-    assert "a tree of" in turn["rivals"][0]["more"]
+    assert (
+        "0 accepted of your first guess, 3 of your second" in payload_of(page.get_by_key("be_the_draft_turn"))["title"]
+    )
     assert page.text_input(key="be_the_draft_second").value == "", "ready for the next words"
     assert page.table[0].value["tokens per target call"][0] == "4.00"
-    stage = stage_payload_of(page, "be_the_draft_run")
-    assert stage["run"]["method"]["kind"] == "person"
-    assert len(trace_in(stage)["rounds"]) == 1
-
-
-def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTest) -> None:
-    for _ in range(ROUNDS):
-        play(page, "She was very happy")
+    for _ in range(ROUNDS - 1):
+        play("She was very happy")
     assert not any(field.key == "be_the_draft_guess" for field in page.text_input)
     page.button(key="be_the_draft_next").click().run()
     page.run()
-    assert drawn(page, "be_the_draft_text")["text"] == GamePlan(seed=3).prompts[1].text
-    play(page, "the way home")
-    page.button(key="be_the_draft_leave").click().run()
-    assert visit(page).of(BeTheDraftState).place == 2
-    page.button(key="be_the_draft_finish").click().run()
+    assert payload_of(page.get_by_key("be_the_draft_text"))["text"] == PLAN.prompts[1].text
+    play("the way home")
+    for key in ("be_the_draft_leave", "be_the_draft_finish"):
+        page.button(key=key).click().run()
     assert visit(page).of(BeTheDraftState).place == PROMPTS
-    assert "tokens per target call." in texts(page)
-    rows = page.table[0].value
-    assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
-    assert list(rows["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
+    assert list(page.table[0].value["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
     page.text_input(key="be_the_draft_name").set_value("=Ada").run()
-    assert visit(page).of(BeTheDraftState).name == "=Ada"
     page.button(key="be_the_draft_other").click().run()
     page.run()
-    assert visit(page).of(BeTheDraftState).plan.seed == 4
-    assert page.query_params["seed"] == "4"
-    assert visit(page).of(BeTheDraftState).all_turns == []
+    now = visit(page).of(BeTheDraftState)
+    assert (now.plan.seed, now.name, now.all_turns, page.query_params["seed"]) == (4, "=Ada", [], "4")

@@ -1,9 +1,8 @@
 """The class board by AppTest: a teacher and students, each with a session of their own, on one server. No engine."""
 
-from collections.abc import Iterator
-
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.game.game import GamePlan
 from specviz.service.classes.registry import shown_code
@@ -17,13 +16,7 @@ from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME
 from tests.support.known import known
 from tests.support.payloads import payload_of
-
-
-@pytest.fixture(autouse=True)
-def no_classes() -> Iterator[None]:
-    membership.classes.cache_clear()
-    yield
-    membership.classes.cache_clear()
+from tests.support.seen import seen, step
 
 
 def click(page: AppTest, key: str) -> AppTest:
@@ -133,18 +126,26 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
     assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
 
 
-def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
+def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(
+    teacher: AppTest, code: str, snapshot: SnapshotAssertion
+) -> None:
     student = joined(code, "Ada")
+    joined(code, "Bob")
     state = visit(student).of(BeTheDraftState)
     state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
     student.run()
-    assert ">Ada</bdi>" in html_of(part(teacher, "students"))
+    before = seen(teacher)
+    for name in ("scores", "guesses", "quiz", "students", "join"):
+        assert step(before, part(teacher, name)).replace(shown_code(code), "CO-DE") == snapshot(name=name)
     click(teacher, "present")
-    for name in ("join", "scores", "guesses", "quiz"):
-        assert "Ada" not in html_of(part(teacher, name))
-    assert "The target wrote" in html_of(part(teacher, "guesses"))
+    for name in ("scores", "guesses", "quiz", "join"):
+        assert "Ada" not in (room := step(before, part(teacher, name)))
+        assert room.replace(shown_code(code), "CO-DE") == snapshot(name=f"{name}, for the room")
     assert visit(teacher).of(ClassState).part != "students"
     click(teacher, "leave")
+    part(teacher, "students")
+    teacher.selectbox(key="class_remove_who").set_value(1).run()
+    assert "Ada" not in html_of(click(teacher, "class_remove"))
 
 
 @pytest.mark.parametrize("hostile", ["<img src=http://evil", "[a](javascript:x)", ":red[x]", "\u202egnp.exe"])

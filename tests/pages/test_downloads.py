@@ -1,71 +1,121 @@
-"""No page downloads a model that nobody pressed for: each says that it is not here, and how much it is."""
+"""Every file that a page saves is opened and read: what its button was given is what its name promises."""
 
+import ast
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
-from specviz.models.gguf_folder import SMOLLM2
+from specviz.core.trace import parse_trace
+from specviz.data.lessons.plans import all_plans
+from specviz.data.measured.first_run import first_trace
+from specviz.game.game import GamePlan
+from specviz.measure.endpoints.result import dump_result
+from specviz.service.classes.room import shared_rounds
 from specviz.ui.be_the_draft.turns import BeTheDraftState
-from specviz.ui.race.race_page import RaceState
-from specviz.ui.same_quality.proof import SameQualityState
-from specviz.ui.shared.job_slot import JobSlot
-from specviz.ui.watch.watch_state import WatchState
+from specviz.ui.classes import membership
+from specviz.ui.classes.membership import ClassState
+from specviz.ui.session import Session
 from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
-from tests.support.app_pages import opened, opened_in_app, texts, visit
-from tests.support.fake_service import FakeService
+from tests.support.app_pages import opened, opened_in_app
+from tests.support.bench_results import make_bench
+from tests.support.fake_turns import a_turn
+from tests.support.known import known
+from tests.support.seen import short
+from tests.unit.test_tried import REQUEST, watching_of
 
-Way = Callable[[], AppTest]
-LINK = {"target": SMOLLM2, "draft": "lookup"}
-
-
-def pressed(name: str, key: str) -> Way:
-    return lambda: opened_in_app(name, **LINK).button(key=key).click().run()
-
-
-def chosen() -> AppTest:
-    return opened().selectbox(key="target").set_value(SMOLLM2).run()
+UI = Path(__file__).parents[2] / "specviz" / "ui"
+ROWS = 8  # of a table
+LONG = re.compile(r"\d+\.\d{5,}")  # a sum, whose last digits are not the same in every Python
+PLAN = all_plans()[0].name
 
 
-def sent() -> AppTest:
-    page = opened_in_app("be_the_draft", target=SMOLLM2, prompt_format="chat", mode="type")
-    page.text_input(key="be_the_draft_guess").set_value("The")
-    return page.button(key="be_the_draft_send").click().run()
+def watch() -> AppTest:
+    watching = watching_of(REQUEST)
+    watching.listed = True
+    return opened(view="full", session=Session().put(watching))
 
 
-WAYS: dict[str, tuple[tuple[type, str], Way]] = {  # its part of the session, and what a visitor does
-    "a link": ((WatchState, "run"), lambda: opened(**LINK)),
-    "the menu": ((WatchState, "run"), chosen),
-    "run again": ((WatchState, "run"), lambda: opened(**LINK).button(key="again").click().run()),
-    "a race": ((RaceState, "slot"), pressed("race", "race_start")),
-    "a sweep": ((WhenItHelpsState, "slot"), pressed("when_it_helps", "when_it_helps_start")),
-    "a proof": ((SameQualityState, "slot"), pressed("same_quality", "same_quality_draw")),
-    "a guess": ((BeTheDraftState, "slot"), sent),
-    "a game": (
-        (BeTheDraftState, "slot"),
-        lambda: opened_in_app("be_the_draft", target=SMOLLM2, prompt_format="chat", mode="pick"),
+def ended_game() -> AppTest:
+    state = BeTheDraftState(GamePlan(seed=7), name="=Ada")
+    state.games[0] += [a_turn([" a", " b", " c"], 2, model=3), a_turn([" =d", " e"], 0, model=1, lookup=1)]
+    state.place = len(state.games)
+    return opened("pages/be_the_draft.py", Session().put(state), seed="7")
+
+
+def own_bench() -> AppTest:
+    session = Session()
+    session.of(WhenItHelpsState).your_server.open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
+    return opened("pages/when_it_helps.py", session, part="server")
+
+
+def board() -> AppTest:
+    classes, plan = membership.classes(), GamePlan(seed=7)
+    teacher = classes.open("", plan)
+    student = classes.join(known(classes.look(teacher)).code, "=Ada")
+    classes.send_rounds(student, plan, shared_rounds(plan, [[a_turn([" Lily", " ran"], 1, model=2)]]))
+    classes.send_answers(student, {0: 1, 2: 0})
+    return opened("pages/class.py", Session().put(ClassState(teacher=teacher)))
+
+
+PAGES: dict[str, tuple[Callable[[], AppTest], list[str]]] = {
+    "watch": (watch, ["specviz-tried.csv", "specviz-trace.json", "specviz-run.html"]),
+    "worksheet": (
+        lambda: opened("pages/worksheet.py", Session()),
+        ["specviz-sheet.html", "specviz-answer-key.html"],
+    ),
+    "the end of a game": (ended_game, ["be-the-draft-story-7.csv"]),
+    "a sweep": (lambda: opened("pages/when_it_helps.py"), ["specviz-sweep.csv"]),
+    "a bench": (own_bench, ["specviz-bench.csv"]),
+    "a class": (board, ["class-rounds.csv", "class-quiz.csv"]),
+    "a race": (
+        lambda: opened("pages/race.py"),
+        ["specviz-race.csv", "specviz-race.json", "specviz-story-1.html"],
+    ),
+    "a lesson": (
+        lambda: opened_in_app("learn", part="teach"),
+        [f"specviz-{PLAN}-sheet.html", f"specviz-{PLAN}-key.html", f"specviz-{PLAN}-lesson.html", f"{PLAN}.yaml"],
     ),
 }
 
 
-def slot_of(page: AppTest, place: tuple[type, str]) -> JobSlot[object]:
-    found = getattr(visit(page).of(place[0]), place[1])
-    assert isinstance(found, JobSlot)
-    return found
+def rendered(name: str, content: str) -> str:
+    """What a reader of the file finds in it: rows, texts, and of a run how it begins."""
+    kind = name.rpartition(".")[2]
+    if kind == "html":
+        shown = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", content, flags=re.DOTALL)
+        return "\n".join(filter(None, map(str.strip, re.split(r"(?:<[^>]*>\s*)+", shown))))
+    if kind == "json":
+        return str(short(json.loads(content)))
+    return LONG.sub(lambda found: f"{float(found[0]):.4g}", "\n".join(content.splitlines()[:ROWS]))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_model_that_is_not_here_is_downloaded_once_that_is_pressed(
-    way: str, service: FakeService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", PAGES)
+def test_a_saved_file_holds_what_its_name_promises(
+    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
-    place, act = WAYS[way]
-    page = act()
-    assert "Not on this server yet: smollm2." in texts(page)
-    assert (service.commands, slot_of(page, place).busy) == ([], False)
-    (press,) = (button for button in page.button if button.label == "Download 93 MB")
-    press.click().run()
-    (command,) = service.commands
-    assert (SMOLLM2 in command.models, slot_of(page, place).busy) == (True, True)
-    assert "Not on this server" not in texts(page)
+    """Found: an answer key that students got, a list of no run and a game without rounds changed no test."""
+    offered: dict[str, Any] = {}
+    monkeypatch.setattr(streamlit, "download_button", lambda _, data, name, *__, **___: offered.update({name: data}))
+    draw, files = PAGES[name]
+    draw()
+    assert {*files} <= offered.keys(), offered.keys()
+    for file in files:
+        made = offered[file]() if callable(offered[file]) else offered[file]
+        content = made.decode() if isinstance(made, bytes) else made
+        assert rendered(file, content) == snapshot(name=file)
+        if file == "specviz-trace.json":
+            assert parse_trace(content) == first_trace()
+
+
+def test_every_download_has_a_row_here() -> None:
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in UI.rglob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    places = [call for call in calls if ast.unparse(call.func) in ("download", "parts.download")]
+    assert len(places) == 13, "a new one needs a row"

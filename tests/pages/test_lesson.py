@@ -5,39 +5,31 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.data.lessons.plans import OWN, all_plans
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of
+from tests.support.seen import seen, step, walk
 
 PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
 MOMENTS = [(name, at) for name, plan in PLANS.items() for at in range(1, len(plan.moments) + 1)]
 
-
 pytestmark = pytest.mark.usefixtures("through_the_app")
 
 
+def keys_of(page: AppTest) -> set[str]:
+    return {str(key) for node in page._tree if (key := getattr(node, "key", None))}
+
+
 def stage_of(page: AppTest) -> Any:
-    [found] = [key for key in ("stage", *(f"stage-{n}" for n in range(1, 20))) if _has(page, key)]
+    [found] = [key for key in keys_of(page) if key == "stage" or key.removeprefix("stage-").isdecimal()]
     return payload_of(page.get_by_key(found))
 
 
-def _has(page: AppTest, key: str) -> bool:
-    try:
-        page.get_by_key(key)
-    except KeyError:
-        return False
-    return True
-
-
-def bar_of(page: AppTest) -> str:
-    return next(line.value for line in page.markdown if line.value.startswith("Moment "))
-
-
 def address_of(page: AppTest) -> dict[str, str]:
-    given = dict(page.query_params)
-    return {name: value if isinstance(value, str) else value[-1] for name, value in given.items()}
+    return {name: value if isinstance(value, str) else value[-1] for name, value in page.query_params.items()}
 
 
 @pytest.mark.parametrize(("plan", "at"), MOMENTS)
@@ -46,7 +38,7 @@ def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, a
     page = opened(lesson=plan, moment=str(at))
     assert not page.warning
     assert not page.error
-    assert bar_of(page) == f"Moment {at} of {len(PLANS[plan].moments)}: **{moment.title}**"
+    assert f"Moment {at} of {len(PLANS[plan].moments)}: **{moment.title}**" in texts(page)
     assert address_of(page) == {"lesson": plan, "moment": str(at)}
     if moment.screen.page == "watch":
         stage = stage_of(page)
@@ -56,66 +48,50 @@ def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, a
     assert not any(secret[:40] in texts(page) for secret in (moment.answer, moment.mistakes, moment.do) if secret)
 
 
-def test_next_and_previous_walk_the_lesson_and_leave_ends_it() -> None:
+def test_next_and_previous_walk_the_lesson_show_what_is_hidden_and_leave_ends_it(snapshot: SnapshotAssertion) -> None:
     page = opened(lesson="ten-minutes")
-    assert page.button(key="lesson_previous").disabled
-    for at, step in ((2, 4), (3, 13), (4, 41)):
-        page.button(key="lesson_next").click().run()
-        assert (bar_of(page)[:13], stage_of(page)["playhead"]) == (f"Moment {at} of 4", step)
-        assert address_of(page)["moment"] == str(at)
-    assert page.button(key="lesson_next").disabled
-    page.button(key="lesson_previous").click().run()
-    assert stage_of(page)["playhead"] == 13
-    page.button(key="lesson_previous").click().run()
-    assert "result" not in stage_of(page), "what a moment hides is shown by a button"
-    page.button(key="lesson_show").click().run()
-    assert ("result" in stage_of(page), _has(page, "lesson_show")) == (True, False)
-    page.button(key="lesson_hide").click().run()
-    assert ("result" in stage_of(page), _has(page, "lesson_show")) == (False, True)
+    way = ["lesson_next"] * 3 + ["lesson_previous"] * 2 + ["lesson_show", "lesson_hide"]
+    assert walk(page, *way) == snapshot
     page.button(key="lesson_leave").click().run()
-    assert not _has(page, "lesson_next")
-    assert (stage_of(page)["view"], stage_of(page)["run_id"]) == ("full", "story-round")
-    assert not {"lesson", "moment"} & address_of(page).keys()
-    assert "hide" not in stage_of(page)
-    assert page.selectbox(key="target").value == "wren-base"
+    assert "lesson_next" not in keys_of(page)
+    assert (stage_of(page)["view"], stage_of(page)["run_id"], stage_of(page).get("hide")) == (
+        "full",
+        "story-round",
+        None,
+    )
+    assert not {"lesson", "moment", "hide"} & address_of(page).keys()
 
 
-def place_of(page: AppTest) -> str:
-    """In the story of Learn."""
-    return str(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
-
-
-def test_a_lesson_goes_from_page_to_page_and_back_and_a_step_of_the_story_is_still_one_of_learn() -> None:
+def test_a_lesson_goes_from_page_to_page_and_a_step_of_the_story_is_still_one_of_learn() -> None:
     page = opened(lesson="fifty-minutes")
-    assert page.get_by_key("learn-lesson")
     page.button(key="lesson_next").click().run()
     assert stage_of(page)["run_id"] == "story-round"
     page.button(key="lesson_previous").click().run()
-    page.button(key="learn-next").click().run()  # the page itself goes on as usual
-    assert place_of(page).startswith("idea")
-    page.button(key="lesson_next").click().run()
-    page.button(key="lesson_previous").click().run()  # and the moment shows its own step again
-    assert place_of(page).startswith("slow")
+    places = list[str]()
+    for act in (["learn-next"], ["lesson_next", "lesson_previous"]):  # the page itself goes on; the moment has its own
+        for key in act:
+            page.button(key=key).click().run()
+        places.append(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
     page = opened_in_app("learn", lesson="round", part="story")
     assert not page.warning
-    assert place_of(page).startswith("round")
+    places.append(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
+    assert [place.partition("-")[0] for place in places] == ["idea", "slow", "round"]
 
 
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
 
 
 def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link() -> None:
+    hidden = {hide: keys_of(opened(run="story-sampled", hide=hide)) for hide in ("", "target", ",".join(NAMED))}
+    gone = [[name for name, key in NAMED.items() if key not in keys] for keys in hidden.values()]
+    assert gone == [[], ["target"], [*NAMED]]
     page, whole = opened(run="story-sampled", hide=",".join(NAMED)), opened(run="story-sampled")
-    assert [_has(whole, key) for key in NAMED.values()] == [True] * len(NAMED)
-    assert [_has(page, key) for key in NAMED.values()] == [False] * len(NAMED)
-    one = opened(run="story-sampled", hide="target")
-    assert [name for name, key in NAMED.items() if not _has(one, key)] == ["target"], "and no other is hidden"
     for _ in range(2):
         page.button(key="change_view").click().run()
     assert visit(page).of(WatchState).form.current == visit(whole).of(WatchState).form.current
 
 
-OWN = """
+MINE = """
 title: Mine
 minutes: 4
 goals:
@@ -129,34 +105,28 @@ moments:
 """
 
 
-def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link() -> None:
+def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link(snapshot: SnapshotAssertion) -> None:
     page = opened_in_app("learn", part="teach")
-    page.get_by_key("lesson_file").set_value(("mine.yaml", b"title: Mine\nminutes: [", "application/yaml")).run()
-    assert page.error[0].value.startswith("mine.yaml is no lesson plan that can be shown")
-    assert "this is not YAML" in page.error[0].value
-    page.get_by_key("lesson_file").set_value(("mine.yaml", OWN.encode(), "application/yaml")).run()
-    assert not page.error
-    name = page.radio(key="lesson_plan").value
-    assert name.startswith("own-")
-    assert "\\<b>What" in texts(page)  # a plan's text is text
+    before = seen(page)
+    for kind, content in (("broken", "title: Mine\nminutes: ["), ("whole", MINE)):
+        page.get_by_key("lesson_file").set_value(("mine.yaml", content.encode(), "application/yaml")).run()
+        name = page.radio(key="lesson_plan").value
+        assert step(before, page).replace(name, "NAME") == snapshot(name=kind)
     walked = opened(lesson=name)
-    assert bar_of(walked) == "Moment 1 of 1: **A round**"
     assert (stage_of(walked)["run_id"], stage_of(walked)["view"]) == ("story-round", "full")
-    assert not _has(walked, "trace_file")
-    assert "checked" in texts(opened(lesson=name, notes="1"))
+    assert "trace_file" not in keys_of(walked)
+    assert step([], opened(lesson=name, notes="1")).replace(name, "NAME") == snapshot(name="its notes")
 
 
 def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
     page = opened(run="story-sampled", step="8")
-    assert not _has(page, "task_result")
+    assert "task_result" not in keys_of(page)
     page.session_state["task"] = True
     page.run()
-    page.checkbox(key="task_result").check().run()
-    page.checkbox(key="task_temperature").check().run()
-    page.radio(key="task_view").set_value("simple").run()
+    walk(page, ("task_result", True), ("task_temperature", True), ("task_view", "simple"))
     link = parse_qs(urlsplit(page.code[-1].value).query)
-    assert (link["hide"], link["view"], link["step"]) == (["temperature,result"], ["simple"], ["8"])
-    assert (link["run"], link["temperature"]) == (["story-sampled"], ["1"])
+    wanted = {"hide": "temperature,result", "view": "simple", "step": "8", "run": "story-sampled", "temperature": "1"}
+    assert {name: [value] for name, value in wanted.items()}.items() <= link.items()
     task = opened(**{name: values[-1] for name, values in link.items()})
     assert [stage_of(task)[name] for name in ("run_id", "playhead", "view")] == ["story-sampled", 8, "simple"]
     assert "result" not in stage_of(task)

@@ -1,29 +1,71 @@
-"""A new way to draft is an entry and a module: with these alone it is in the menu, links, commands, page and stage."""
+"""A new way to draft is an entry and a module: with these alone it is in the menu, links, commands, page and stage.
+
+This module is one that exists in tests alone: it repeats the last token.
+"""
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model, make_drafter, speculative_decode
 from specviz.cli.main import main
+from specviz.core.drafters import METHODS, Method, method_of
 from specviz.core.request import RunRequest
+from specviz.core.trace import DrafterInfo
 from specviz.data.links.permalink import RunLink, link_of
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
 from specviz.models.draft_menu import draft_groups, linked_names, model_label, offered_drafts, to_download
+from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.player.offline import offline_page
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
-from tests.support.toy_drafter import registered
 
+TOY = Method(
+    kind="toy",
+    label="toy",
+    module=__name__,
+    names=("toy",),
+    group=method_of("prompt-lookup").group,
+    about="The toy repeats the last token.",
+    trees=False,
+    samples=False,
+    at_once=True,
+    subject="the toy",
+    title="toy",
+    certain="The toy repeats it (q = 1).",
+    lead="A <b>toy drafts</b> a few tokens.",
+)
 ASKED = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6"]
+
+
+class ToyDrafter(Drafter, Proposer):
+    """Has no state, so it is its own proposer."""
+
+    info = DrafterInfo("toy", "toy")
+
+    def begin(self, context: DraftContext) -> Proposer:
+        return self
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        return Draft([token_ids[-1]] * count, None)
+
+
+def load(name: str, target: LoadedModel, dtype: Dtype) -> None:
+    return None
+
+
+def fit(target: LoadedModel, loaded: object, settings: DecodeSettings) -> Drafter:
+    return ToyDrafter()
 
 
 @pytest.fixture(autouse=True)
 def toy() -> Iterator[None]:
-    with registered():
-        yield
+    METHODS.append(TOY)
+    yield
+    METHODS.remove(TOY)
 
 
 def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> None:
@@ -31,21 +73,18 @@ def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> No
     assert not to_download(["toy"])
     assert model_label("toy") == "toy · no model"
     group = next(group for group in draft_groups() if "toy" in group.names)
-    assert group.title == "No model"
-    assert group.about.endswith("The toy repeats the last token.")
+    assert (group.title, group.about.endswith("The toy repeats the last token.")) == ("No model", True)
     request = RunRequest("Once", draft="toy")
     linked, problems = RunLink.read(link_of(request), context=linked_names())
     assert (linked.request(), problems) == (request, [])
-    page = opened(view="full", draft="toy", tokens="8")
-    assert page.selectbox(key="draft").value == "toy"
-    assert "toy · no model" in page.selectbox(key="draft").options
+    draft = opened(view="full", draft="toy", tokens="8").selectbox(key="draft")
+    assert (draft.value, "toy · no model" in draft.options) == ("toy", True)
 
 
 def test_the_command_line_decodes_and_sweeps_with_it(tmp_path: Path) -> None:
-    trace, table = tmp_path / "run.json", tmp_path / "sweep.csv"
+    trace, table, prompts = (tmp_path / name for name in ("run.json", "sweep.csv", "prompts.txt"))
     assert main(["run", *ASKED, "--prompt", "Once upon a time", "--json", str(trace)]) == 0
     assert json.loads(trace.read_text())["drafter"]["kind"] == "toy"
-    prompts = tmp_path / "prompts.txt"
     prompts.write_text("Once upon a time\nThe dog\n")
     sweep = ["sweep", *ASKED, "--prompts-file", str(prompts), "--draft-lengths", "2", "--csv", str(table)]
     assert main(sweep) == 0
@@ -58,7 +97,6 @@ def test_the_stage_and_the_offline_page_say_what_it_does() -> None:
     trace = speculative_decode(target, make_drafter("toy", target), "Once upon a time", settings)
     assert trace.output == autoregressive_decode(target, "Once upon a time", settings).output
     (data,) = drawn_traces(trace)
-    assert data["drafter"] == "toy"
-    assert data["method"]["certain"] == "The toy repeats it (q = 1)."
+    assert (data["drafter"], data["method"]["certain"]) == ("toy", "The toy repeats it (q = 1).")
     assert "The toy guesses 4 tokens, all at once." in json.dumps(data["rounds"])
     assert "A <b>toy drafts</b> a few tokens." in offline_page(trace)

@@ -1,13 +1,13 @@
-"""The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
+"""The Watch page by AppTest: at first, after a change, after bad input, in each view. Real engine, bundled models."""
 
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
-from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
-from specviz.data.prompts.workloads import OWN_TEXT, preset_of
 from specviz.ui.watch import files
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, until, visit
@@ -15,25 +15,59 @@ from tests.support.drawn import drawn
 from tests.support.known import known
 from tests.support.payloads import trace_in
 from tests.support.records import record
+from tests.support.seen import seen, step, whole
 from tests.support.watch_page import release_slider, stage_of, until_done
 
 SAME = "Is it the same text? Identical: both wrote the same 64 tokens."
 
 
-def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_for_it(page: AppTest) -> None:
+@pytest.mark.parametrize("view", ["simple", "full", "projector", "stage"])
+def test_the_first_screen_plays_a_recorded_run_and_shows_as_much_as_the_link_says(
+    view: str, snapshot: SnapshotAssertion
+) -> None:
+    assert whole(opened(view=view)) == snapshot
+
+
+@pytest.mark.parametrize("run", ["story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit"])
+def test_a_recorded_run_is_said_with_its_own_figures(run: str, snapshot: SnapshotAssertion) -> None:
+    before = seen(opened(view="full"))
+    page = opened(run=run, view="full")
+    assert step(before, page) == snapshot
+    assert visit(page).of(WatchState).run.state == "idle", "a link alone loads no model"
+
+
+@pytest.mark.parametrize(
+    ("link", "view", "said"),
+    [
+        ({"gamma": "2", "run": "first"}, "full", []),  # links of before say nothing of a view
+        ({"view": "huge"}, "full", ["one of simple, full, projector and stage: using full."]),
+    ],
+)
+def test_a_link_of_another_view(link: dict[str, str], view: str, said: list[str]) -> None:
+    page = opened(**link)
+    assert stage_of(page)["view"] == view
+    assert [line.value.partition(" is not ")[2] for line in page.warning] == said
+
+
+def test_a_setting_that_the_short_view_hides_is_kept() -> None:
+    page = opened()
+    page.button(key="change_view").click().run()
+    page.slider(key="temperature").set_value(0.7).run()
+    for _ in range(2):  # both ways, with one more drawing of the short view
+        page.button(key="change_view").click().run()
+        page.run()
+        assert visit(page).of(WatchState).form.current.settings.temperature == 0.7
+    assert page.slider(key="temperature").value == 0.7
+
+
+def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> None:
     data, recorded = stage_of(page), known(first_trace())
-    assert (data["run_id"], data["badge"]) == ("first", "recorded run")
-    assert data["measured"].startswith("measured on "), "the badge's title says where"
     assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
-    assert "a small model, guesses tokens" in texts(page)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
-    assert page.text_area(key="prompt").value == recorded.prompt.text
-    assert data["gamma"] == recorded.settings.draft_length
     assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
     asked = visit(page).of(WatchState).form.current
-    assert (asked.target, asked.draft) == (recorded.target.name, known(recorded.drafter).name)
-    assert asked.settings == recorded.settings
-    assert preset_of(asked.prompt) != OWN_TEXT, "its prompt is in the menu"
+    wanted = (recorded.prompt.text, recorded.target.name, known(recorded.drafter).name, recorded.settings)
+    assert (asked.prompt, asked.target, asked.draft, asked.settings) == wanted
     linked = stage_of(other := opened(**data["link"], step="5"))
     assert (linked["run_id"], linked["playhead"], linked["run"]) == ("first", 5, data["run"])
     assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
@@ -93,61 +127,53 @@ def test_a_prompt_that_cannot_be_used_is_a_sentence(page: AppTest, prompt: str, 
     assert stage_of(page)["result"]["says"].startswith("Previous run: ")
 
 
-def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = stage_of(page := opened(run="story-costly"))
-    assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
-    assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
-    assert visit(page).of(WatchState).run.state == "idle"
-    page = opened(gamma="99", target="../../etc/passwd")
-    assert page.session_state["gamma"] == 4
-    assert "gamma=99" in texts(page)
-    assert "target" in page.warning[0].value
-    assert "Or type" not in texts(page)
-    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    for name, says in (("some__thing__", "press Run again to load"), ("some_*thing*", "There is no model named")):
-        page = opened(target=f"somebody/{name}", prompt="Once")
-        assert not visit(page).of(WatchState).run.busy
-        assert stage_of(page)["run_id"] == "first"  # the recorded run stays
-        assert says in texts(page)
-        assert name not in texts(page)  # the link's text is no markup
-    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
-    assert "its operator can run `make smollm2`" in texts(opened(target="smollm2")).replace("\\", "")
+BROKEN: list[tuple[str, dict[str, str], str]] = [  # what the operator allows, a link, and what is said of it
+    ("hub", {"target": "somebody/some__thing__", "prompt": "Once"}, "press Run again to load"),
+    ("hub", {"target": "somebody/some_*thing*", "prompt": "Once"}, "There is no model named"),
+    ("bundled", {"target": "smollm2"}, "its operator can run `make smollm2`"),
+]
+
+
+@pytest.mark.parametrize(("allowed", "link", "says"), BROKEN)
+def test_a_link_to_what_is_not_here_falls_back_and_loads_nothing(
+    allowed: str, link: dict[str, str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", allowed)
+    page = opened(**link)
+    assert says in texts(page).replace("\\", "")
+    assert not any(name in texts(page) for name in ("some__thing__", "some_*thing*")), "the link's text is no markup"
+    assert (visit(page).of(WatchState).run.busy, stage_of(page)["run_id"]) == (False, "first")
+    assert ("Or type" in texts(page)) == (allowed == "hub")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
 
 
-def open_file(page: AppTest, name: str) -> None:
-    page.get_by_key("trace_file").set_value((name, record(name), "application/json")).run()
+def test_values_of_a_link_that_cannot_be_used_fall_back() -> None:
+    page = opened(gamma="99", target="../../etc/passwd")
+    assert page.session_state["gamma"] == 4
+    assert "gamma=99" in texts(page)
+    assert "target" in page.warning[0].value
 
 
 def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
-    page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
-    assert "That file cannot be shown." in texts(page)
-    assert (stage_of(page)["run_id"], stage_of(page)["notice"]) == ("first", None), "the run is as it was"
-    open_file(page, "vllm-0.29-chat.json")
-    stage = stage_of(page)
-    assert (stage["badge"], stage["link"]) == ("imported from vLLM", {})
-    assert stage["measured"].startswith("imported from vLLM: vLLM draft → Qwen/Qwen3-8B.")
-    assert stage["result"]["reason"].startswith("No verdict: ")
-    assert "On screen is the run of your file: vLLM draft → Qwen/Qwen3-8B, imported from vLLM." in page.info[0].value
-    assert page.selectbox(key="target").value == "wren-base", "a new run has a model of this server"
-    page.text_input(key="record_draft").set_value("my <b>head</b>").run()
-    page.text_input(key="record_prompt").set_value("Tell a story.").run()
-    stage = stage_of(page)
-    assert "imported from vLLM: my <b>head</b> → Qwen/Qwen3-8B." in stage["measured"]
-    assert "".join(trace_in(stage)["prompt"]["tokens"]) == "Tell a story."
-    open_file(page, "lmstudio-sdk-1.5.json")
-    shown = stage_of(page)["run_id"]
-    assert ": qwen2.5-0.5b-instruct → qwen2.5-3b-instruct." in stage_of(page)["measured"], "not those of before"
-    open_file(page, "transformers-5.23.jsonl")
-    assert "token ids and no texts" in texts(page)
-    assert stage_of(page)["run_id"] == shown
+    before = seen(page.run())
+
+    def changes() -> str:
+        return re.sub(r"file-[0-9a-f-]{36}", "file-ID", step(before, page))
+
+    for name in ("broken.json", "vllm-0.29-chat.json", "lmstudio-sdk-1.5.json", "transformers-5.23.jsonl"):
+        content = b'{"schema": 99}' if name == "broken.json" else record(name)
+        page.get_by_key("trace_file").set_value((name, content, "application/json")).run()
+        assert changes() == snapshot(name=name)
+        if name.startswith("vllm"):
+            page.text_input(key="record_draft").set_value("my <b>head</b>").run()
+            page.text_input(key="record_prompt").set_value("Tell a story.").run()
+            assert changes() == snapshot(name=f"{name}, filled in")
+            assert "".join(trace_in(stage_of(page))["prompt"]["tokens"]) == "Tell a story."
     page.selectbox(key="record_tokenizer").set_value("wren-base").run()
-    assert not page.error
-    assert stage_of(page)["badge"].startswith("imported from transformers")
+    assert changes() == snapshot(name=f"{name}, with its tokens")
     monkeypatch.setattr(files, "system_of", None)  # the file is searched for its system once, not at each drawing
     page.run()
     assert page.selectbox(key="record_tokenizer").value == "wren-base"
@@ -165,6 +191,3 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
     assert f"There is no model named '{folder}' here" in said
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
-
-
-# ---- heads, trees and the ways to draft and verify

@@ -286,7 +286,7 @@ def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None
 def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
     own, counters = known(find_acceptance(BOTH)), known(find_acceptance(with_spans(BOTH)))
     assert (own.source, counters.source) == ("answers", "counters")
-    assert (own.whole, own.by_concurrency) == (counters.whole, counters.by_concurrency)
+    assert (own.whole, own.by_load) == (counters.whole, counters.by_load)
     assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
     assert known(BenchFindings(BENCHES["half a character"]).sameness).identical is None
 

@@ -108,7 +108,7 @@ def told(result: BenchResult) -> str:
     found = BenchFindings(result)
     accepted = found.acceptance.whole if found.acceptance else Tally()
     loads = [
-        f"concurrency {load.concurrency}: {load.speedup.value if load.speedup else 0:.3f}, first token: "
+        f"concurrency {load.load:g}: {load.speedup.value if load.speedup else 0:.3f}, first token: "
         f"{load.first is not None}, throughput: {load.throughput is not None} {load.doubts}"
         for load in found.loads
     ]

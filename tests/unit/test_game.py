@@ -1,13 +1,11 @@
 """The game without models: words and tokens, scores, the table, links, and the game in a player's browser tab."""
 
-import csv
-import io
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
@@ -19,6 +17,7 @@ from specviz.game.game import (
     MAX_TURNS,
     MODEL,
     PROMPTS,
+    ROUNDS,
     YOU,
     GamePlan,
     Turn,
@@ -27,9 +26,9 @@ from specviz.game.game import (
     run_of,
     score,
 )
-from specviz.game.messages import verdict
+from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import SavedGame, dump_game, game_csv, load_game
-from specviz.game.words import best_branch, branches, draft_text, words_of
+from specviz.game.words import best_branch, branches, words_of
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.service.classes.room import shared_rounds
 from specviz.ui.be_the_draft.board import recorded_example
@@ -40,29 +39,41 @@ from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
 from tests.support.plain_json import with_value
 
+DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
+DOWN = [" the", " cat", " sat", " down"]  # what the target writes
+TURNS = {
+    "skipped": a_turn([], 0),
+    "all accepted, about even": a_turn([" a", " b"], 2, model=2, lookup=1),
+    "one accepted, worse than the draft": a_turn([" a", " b", " c"], 1, model=3, lookup=0),
+    "better than the draft": a_turn([" a", " b", " c"], 3, model=1, lookup=0),
+    "a word in parts, too long, and the text ends": replace(a_turn([" rab", "bit"], 1, cut=3), ended=True),
+    "two guesses": a_tree_turn([DOG, CAT], DOWN),
+    "two guesses, both wrong": a_tree_turn([DOG, CAT], [" an"]),
+    "two guesses, both wrong after a word": a_tree_turn([DOG, CAT], [" the", " owl"]),
+    "two guesses of one word": a_tree_turn([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_turn_is_explained_and_has_its_row(name: str, snapshot: SnapshotAssertion) -> None:
+    turn = TURNS[name]
+    said = {"verdict": verdict([turn]), "row": game_csv(GamePlan(seed=3), [[turn], [], []]).splitlines()[1:]}
+    if turn.round:
+        said |= {"headline": headline(turn.round), "explained": explain(turn), "wanted": str(wanted(turn.round))}
+        said["fates"] = [str([(word.cut, word.fate) for word in words_of(each)]) for each in branches(turn.round)]
+    assert said == snapshot
+
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
-    totals = game.score(turns)
-    assert totals[game.YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
-    assert totals[game.MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
-    assert totals[game.LOOKUP].tokens_per_target_call == 1
-    assert set(totals) == set(game.PLAYERS)
+    totals = score(turns)
+    assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
+    assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
+    assert totals[LOOKUP].tokens_per_target_call == 1
+    assert tuple(totals) == game.PLAYERS
     one, skipped = a_turn([" a"], 1), a_turn([], 0)
-    assert not game.is_over([])
-    assert not game.is_over([one] * (game.ROUNDS - 1) + [skipped])
-    assert game.is_over([one] * game.ROUNDS)
-    assert game.is_over([replace(one, ended=True)])
-    assert game.is_over([skipped] * game.MAX_TURNS)
-    assert verdict([a_turn([], 0)]) == "No round was played."
-
-
-def test_the_verdict_goes_by_tokens_per_target_call() -> None:
-    for yours, model, figures in ((3, 1, ["4.00", "2.00", "1.00"]), (1, 3, ["2.00", "4.00", "1.00"])):
-        said = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=0)])
-        assert re.findall(r"\d\.\d\d", said) == figures
-        assert said.startswith("You" if yours > model else "wren-nano")
-    assert "even" in verdict([a_turn([" a", " b", " c"], 2, model=2, lookup=0)])
+    over = [[], [one] * (ROUNDS - 1) + [skipped], [one] * ROUNDS, [replace(one, ended=True)], [skipped] * MAX_TURNS]
+    assert [*map(game.is_over, over)] == [False, False, True, True, True]
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
@@ -82,53 +93,47 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
     plan = GamePlan(seed=11, set="prose", mode="pick")
     assert game.plan_from_link(plan.link) == (plan, [])
-    assert len({preset.name for preset in plan.prompts}) == game.PROMPTS
-    orders = {tuple(preset.name for preset in GamePlan(seed=seed).prompts) for seed in range(20)}
-    assert len(orders) > 5
+    assert len({tuple(preset.name for preset in GamePlan(seed=seed).prompts) for seed in range(20)}) > 5
     names = [preset.name for preset in GamePlan(seed=3).prompts]
     assert names == ["story-1", "story-3", "story-2"], "links outlive versions"
-    assert all(len(GamePlan(set=name).prompts) == game.PROMPTS for name in game.SETS)
+    every = [{preset.name for preset in GamePlan(set=name).prompts} for name in (*game.SETS, *game.CHAT_SETS)]
+    assert {*map(len, every)} == {PROMPTS}
     watched = known(first_trace()).prompt.text
     assert watched not in {preset.text for preset in GamePlan().prompts}, "Watch shows it first"
 
 
 def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
     plan = GamePlan.chosen(3, "answer", "pick", SMOLLM2)
-    assert (plan.prompt_format, plan.rival) == ("chat", "lookup-smol-eagle")
-    assert plan.link["prompt_format"] == "chat"
     assert game.plan_from_link(plan.link) == (plan, [])
     request = plan.request("Name a tree.")
-    assert (request.target, request.draft, request.settings.prompt_format) == (SMOLLM2, plan.rival, "chat")
+    asked = (request.target, request.draft, request.settings.prompt_format)
+    assert asked == (SMOLLM2, "lookup-smol-eagle", "chat") == (SMOLLM2, plan.rival, plan.link["prompt_format"])
     assert GamePlan.chosen(3, "story", "type", SMOLLM2).prompt_format == "raw", "a text goes on as it is"
     assert (game.sets_of(SMOLLM2)[0], game.sets_of("wren-base")[0]) == (game.CHAT_SETS[0], game.SETS[0])
-    assert all(len(GamePlan(set=name).prompts) == game.PROMPTS for name in game.CHAT_SETS)
-
-
-def test_a_link_to_a_chat_is_read_whole_and_what_cannot_chat_gets_a_sentence() -> None:
     plan, problems = game.plan_from_link({"target": SMOLLM2, "prompt_format": ["chat"]})
     assert (plan.set, problems) == (game.CHAT_SETS[0], [])
-    for link, kind in (
-        ({"prompt_format": "chat"}, "story"),
-        ({"prompt_format": "chat", "set": "prose"}, "prose"),
-        ({"set": "answer"}, "story"),
-        ({"target": "some-chat"}, "story"),
-    ):
-        plan, [problem] = game.plan_from_link(link)
-        assert plan == GamePlan(seed=game.LINK_SEED, set=kind)
-        assert "wren-base" in problem
 
 
-def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
-    games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
-    plan = GamePlan(seed=3)
-    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, '=cmd|" /C calc"!A0'))))
-    assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
-    assert {row["name"] for row in rows} == {'\'=cmd|" /C calc"!A0'}
-    cells = {"you_accepted": "1", "you_emitted": "2", "model_accepted": "1", "lookup_discarded": "1"}
-    assert cells.items() <= rows[0].items()
-    assert rows[2]["draft"] == "'=1+1"
-    assert [rows[0][name] for name in ("target", "prompt_format", "rival")] == ["wren-base", "raw", "wren-nano"]
-    assert game_csv(plan, [[], [], []]).count("\n") == 1
+CHAT = {"prompt_format": "chat"}
+NO_CHAT = [
+    (CHAT, "story"),
+    (CHAT | {"set": "prose"}, "prose"),
+    ({"set": "answer"}, "story"),
+    ({"target": "x"}, "story"),
+]
+
+
+@pytest.mark.parametrize(("link", "kind"), NO_CHAT)
+def test_a_link_to_a_chat_with_what_cannot_chat_gets_a_sentence(link: dict[str, str], kind: str) -> None:
+    plan, [problem] = game.plan_from_link(link)
+    assert plan == GamePlan(seed=game.LINK_SEED, set=kind)
+    assert "wren-base" in problem
+
+
+def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula(snapshot: SnapshotAssertion) -> None:
+    games = [[a_turn([" a", " b"], 1, model=2), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
+    assert game_csv(GamePlan(seed=3), games, '=cmd|" /C calc"!A0') == snapshot
+    assert game_csv(GamePlan(seed=3), [[], [], []]).count("\n") == 1
 
 
 def turn_on(prompt: str) -> Turn:
@@ -143,10 +148,6 @@ def saved(**changes: Any) -> SavedGame:
     plan = GamePlan(seed=21, set="prose")
     games = [[turn_on(plan.prompts[0].text)], [], []]
     return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
-
-
-DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
-DOWN = [" the", " cat", " sat", " down"]  # what the target writes
 
 
 def with_tree(guesses: list[list[str]], target: list[str]) -> SavedGame:
@@ -207,23 +208,13 @@ def test_what_is_no_game_is_refused_with_one_sentence(text: str) -> None:
         load_game(text)
 
 
-def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
+def test_the_better_guess_is_known_and_holds_the_targets_own_token() -> None:
     first, second = branches(a_tree_round([DOG, CAT], DOWN))
-    assert [token.text for token in first.drafted] == DOG
-    assert [token.text for token in second.drafted] == CAT
-    assert [token.status for token in first.drafted] == ["accepted", "rejected", "not taken"]
-    assert [token.status for token in second.drafted] == ["accepted"] * 3
     assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
     chain = a_round([" a"], 1)
     assert branches(chain) == [chain]
     assert best_branch(a_tree_round([DOG, CAT], DOWN)).accepted == 3
-    assert [t.text for t in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
-    assert draft_text(a_tree_round([DOG, CAT], [" an"])) == "the dog ran / the cat sat"
-    first, second = branches(a_tree_round([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]))
-    assert [word.fate for word in words_of(first)] == ["accepted", "accepted"]
-    assert [word.fate for word in words_of(second)] == ["part"]
-    apart = branches(a_tree_round([[" a"], [" b", " c"]], [" a", "."]))[1]
-    assert [word.fate for word in words_of(apart)] == ["not taken", "not taken"]
+    assert [token.text for token in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
 
 
 def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tables_show_both() -> None:
@@ -233,7 +224,6 @@ def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tab
     assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
     assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
     assert counts[YOU].acceptance_rate == 3 / 5
-    assert "the dog ran / the cat sat" in game_csv(both.plan, both.games)
     (shared,) = shared_rounds(both.plan, both.games)
     assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
     chain = a_turn([" a", " b"], 1, before=tree.text)

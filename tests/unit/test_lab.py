@@ -1,14 +1,16 @@
 """The exercises: right solutions are never refused, and each usual mistake is called by its name."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from specviz.cli.main import main
+from specviz.core.errors import InputError
 from specviz.data.lessons.lab_words import lab_words
-from specviz.lab.checking import EXERCISES, check_file
+from specviz.lab.checking import EXERCISES, MOST_BYTES, check_file
 from specviz.lab.exercise import FormulaExercise
 from specviz.lab.sampling import WRONG, SamplingExercise
 from tests.support.lab_solutions import LOOP_START, LOOPS, OTHER_LOOPS, RIGHT, VERIFIES
@@ -43,23 +45,19 @@ def test_a_right_verdict_is_right_with_every_seed(seed: int, write: Callable[[st
     assert SamplingExercise(seed=seed).check(functions["judge"]).right  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [(exercise.name, kind) for exercise in FORMULAS for kind in exercise.wrong], ids="-".join
-)
-def test_the_kind_of_a_formulas_mistake_is_named(name: str, kind: str) -> None:
-    exercise = next(each for each in FORMULAS if each.name == name)
-    assert exercise.check(exercise.wrong[kind]).kind == kind
+MISTAKES = {(each.name, kind): wrong for each in FORMULAS for kind, wrong in each.wrong.items()}
+CODES = {("judge", kind): code for kind, code in VERIFIES.items()}
+CODES |= {("speculative_decode", kind): LOOP_START.replace(*change) for kind, change in LOOPS.items()}
 
 
-MISTAKES = [("judge", kind, code) for kind, code in VERIFIES.items()]
-MISTAKES += [("speculative_decode", kind, LOOP_START.replace(*change)) for kind, change in LOOPS.items()]
-
-
-@pytest.mark.parametrize(("name", "kind", "code"), MISTAKES, ids=[f"{name}-{kind}" for name, kind, _ in MISTAKES])
-def test_the_kind_of_a_mistake_is_named(name: str, kind: str, code: str, write: Callable[[str], Path]) -> None:
-    assert code != LOOP_START
-    (mark,) = check_file(write(code), [name])
-    assert (mark.state, mark.kind) == ("wrong", kind)
+@pytest.mark.parametrize(("name", "kind"), [*MISTAKES, *CODES], ids="-".join)
+def test_the_kind_of_a_mistake_is_named(name: str, kind: str, write: Callable[[str], Path]) -> None:
+    if wrong := MISTAKES.get((name, kind)):
+        assert next(each for each in FORMULAS if each.name == name).check(wrong).kind == kind
+    else:
+        assert CODES[name, kind] != LOOP_START
+        (mark,) = check_file(write(CODES[name, kind]), [name])
+        assert (mark.state, mark.kind) == ("wrong", kind)
 
 
 def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
@@ -115,19 +113,36 @@ ENDLESS = "    while True:\n        try:\n            x = 1\n        except Exce
 
 
 @pytest.mark.parametrize("body", ["    while True:\n        pass\n", ENDLESS], ids=["plain", "catches everything"])
-def test_a_function_that_never_ends_is_stopped(
+def test_a_function_or_a_file_that_never_ends_is_stopped(
     body: str, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
     (mark,) = check_file(write(f"def leftover(p, q):\n{body}"), ["leftover"])
     assert mark.kind == "too_slow"
+    with pytest.raises(InputError, match="does not end by itself within 1 s"):
+        check_file(write(f"if True:\n{body}"))
+
+
+@pytest.mark.parametrize(
+    ("code", "names", "says"),
+    [
+        ("def leftover(", [], "is no Python, line 1"),
+        ("raise SystemExit('gone')", [], "cannot be run: SystemExit: gone"),
+        ("#" * (MOST_BYTES + 1), [], "is larger than 1 MB"),
+        ("", ["judge", "nothing"], "There is no exercise 'nothing': use acceptance_chance"),
+    ],
+)
+def test_a_file_that_cannot_be_checked_is_one_sentence(
+    code: str, names: list[str], says: str, write: Callable[[str], Path]
+) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        check_file(write(code), names)
 
 
 def test_a_function_that_refuses_one_case_is_written(write: Callable[[str], Path]) -> None:
     """Before: it was "not written", as it names nothing but NotImplementedError."""
     code = "def acceptance_chance(p, q, token):\n    if q[token] == 0:\n        raise NotImplementedError\n    return 2"
-    (mark,) = check_file(write(code), ["acceptance_chance"])
-    assert mark.state == "wrong"
+    assert [mark.state for mark in check_file(write(code), ["acceptance_chance"])] == ["wrong"]
 
 
 def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,7 +111,6 @@ def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None
         "prompt": prompt.name,
         "workload": prompt.workload,
         "concurrency": answers[0].concurrency or None,
-        "rate": answers[0].rate,
         "pairs": len(found.pairs) if found else 0,
         "speedup": gain.value if gain else None,
         "speedup_low": low,  # over the repeats
@@ -127,6 +126,7 @@ def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None
         "acceptance_rate": tally.rate if counted else None,
         "tokens_per_round": tally.tokens_per_call if counted else None,
         "failed": len(answers) - len(done),
+        "rate": answers[0].rate,
     }
 
 
