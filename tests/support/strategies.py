@@ -48,7 +48,7 @@ def refusal(act: Callable[[], object]) -> str:
     sentence = str(refused.value)
     assert len(sentence.splitlines()) == 1
     assert len(sentence) <= LONGEST_SENTENCE
-    assert sentence.endswith(".")
+    assert sentence.endswith((".", "?"))
     return sentence
 
 

@@ -66,7 +66,7 @@ def sampled() -> Trace:
 def imported() -> Trace:
     trace = fake_trace(tokens=12, plain=False)
     source = SourceSystem("vLLM 0.29", notes=["One note."], unknown=["temperature"])
-    return replace(trace, imported=source, target=replace(trace.target, parameters=None))
+    return replace(trace, imported=source, target=replace(trace.target, parameters=0))
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -122,10 +122,11 @@ def test_hostile_texts_are_text() -> None:
 def test_a_frame_of_a_notebook_holds_the_page_and_a_hostile_run_stays_inside() -> None:
     trace = fake_trace(hostile=True)
     trace = replace(trace, target=replace(trace.target, name='"><script>alert(1)</script>'))
-    for run, options in ((RECORDED, {"theme": "dark"}), (trace, {"height": 300})):
-        [(tag, frame)] = Html(specviz.show(run, **options)._repr_html_()).found  # type: ignore[arg-type]
+    shown: list[tuple[Trace, dict[str, Any]]] = [(RECORDED, {"theme": "dark"}), (trace, {"height": 300})]
+    for run, options in shown:
+        [(tag, frame)] = Html(specviz.show(run, **options)._repr_html_()).found
         assert tag == "iframe"
-        assert frame["srcdoc"] == offline_page(run, scheme=options.get("theme", "auto"))  # type: ignore[arg-type]
+        assert frame["srcdoc"] == offline_page(run, scheme=options.get("theme", "auto"))
         assert frame["sandbox"] == "allow-scripts", "it may reach nothing of the notebook"
         assert frame["height"] == str(options.get("height", 720))
     assert str(frame["title"]).startswith('A run of "><script>')
