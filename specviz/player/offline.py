@@ -113,8 +113,8 @@ def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
 
 
 def _texts(trace: Trace, plain_text: str | None) -> str:
-    same = f"<p>{escape(compare_texts(trace))}</p>" if trace.autoregressive else ""
-    written = [(SHARED["speculative_wrote"], trace.output.text)]
+    same = f"<p>{escape(compare_texts(trace))}</p>" if trace.drafter and trace.autoregressive else ""
+    written = [(SHARED["speculative_wrote" if trace.drafter else "target_wrote"], trace.output.text)]
     if plain_text is not None:
         written.append((SHARED["target_wrote"], plain_text))
     both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)

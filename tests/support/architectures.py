@@ -64,7 +64,7 @@ def random_weights(kind: str, changes: Mapping[str, object]) -> PreTrainedModel:
 
 def ready(model: PreTrainedModel, name: str = "small") -> LoadedModel:
     tokenizer = word_tokenizer(model.config.vocab_size)
-    return from_transformers(model, tokenizer, name, ModelInfo(name, 1, "float32", ""))
+    return from_transformers(model, tokenizer, name, ModelInfo(name, model.num_parameters(), "float32", ""))
 
 
 @cache

@@ -41,13 +41,22 @@ def value_or_sentence(read: Callable[[], T]) -> T | None:
         return None
 
 
+def refusal(act: Callable[[], object]) -> str:
+    """The sentence with which it is refused."""
+    with pytest.raises(InputError) as refused:
+        act()
+    sentence = str(refused.value)
+    assert len(sentence.splitlines()) == 1
+    assert len(sentence) <= LONGEST_SENTENCE
+    assert sentence.endswith((".", "?"))
+    return sentence
+
+
 def refusal_and_peak(read: Callable[[], object]) -> tuple[str, int]:
     """The sentence of a refusal, and how many bytes of Python's own objects it took at most."""
     tracemalloc.start()
     try:
-        with pytest.raises(InputError) as refused:
-            read()
-        return str(refused.value), tracemalloc.get_traced_memory()[1]
+        return refusal(read), tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 

@@ -1,4 +1,4 @@
-"""Models of all shapes: the light forward pass against transformers' own, padded vocabularies, and what is refused."""
+"""Models of all shapes: the light forward pass against transformers' own, and what is refused."""
 
 from dataclasses import replace
 
@@ -12,38 +12,10 @@ from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.key_values import FIRST_ROOM, HiddenStates
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import explain_unsupported
-from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersReader
 from tests.support.architectures import KNOWN, REFUSED, random_model, random_weights, ready
 from tests.support.known import known
-from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
-
-
-def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedModel:
-    """A model with more rows in its embedding than tokens; `likely` makes the padding most probable."""
-    loaded = tiny_model(seed=seed, vocabulary=vocabulary, layers=layers)
-    with torch.no_grad():
-        if likely:
-            loaded.model.lm_head.weight[7:] = 50 * loaded.model.lm_head.weight[:1].abs()
-            loaded.model.lm_head.weight[8:] *= -1  # with either sign of a hidden state, some padding wins
-    return with_tokenizer(loaded, word_tokenizer(7))
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize(("target_size", "draft_size"), [(7, 12), (12, 7), (12, 9)])
-def test_padding_is_never_drafted_or_written(target_size: int, draft_size: int, temperature: float) -> None:
-    target, draft = (padded(seed, size, likely=size > 7) for seed, size in ((1, target_size), (2, draft_size)))
-    if target_size > 7:
-        assert int(target.model(torch.tensor([[1, 2, 3]])).logits[0, -1].argmax()) >= 7, (
-            "without the mask it is written"
-        )
-    settings = DecodeSettings(max_new_tokens=40, temperature=temperature, seed=1)
-    trace = speculative_decode(target, ModelDrafter(draft), [1, 2, 3], settings)
-    ids = [token.id for round in trace.rounds for token in round.drafted] + trace.output.token_ids
-    assert max(ids) < 7
-    assert all(c.id < 7 for round in trace.rounds for token in round.drafted for c in token.candidates)
-    if temperature == 0:
-        assert trace.output.token_ids == autoregressive_decode(target, [1, 2, 3], settings).output.token_ids
+from tests.support.tiny_models import tiny_model
 
 
 @pytest.mark.parametrize("kind", REFUSED)

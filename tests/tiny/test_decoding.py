@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count_by_position
 from specviz.core.settings import UNSURE_BELOW, DraftSchedule
 from specviz.core.steps import result_of
@@ -27,6 +28,7 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import read_by_transformers
 from tests.support.counted_reads import CountedReads
+from tests.support.strategies import refusal
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 
 PROMPT = [1, 2, 3]
@@ -304,17 +306,16 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
 )
 def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentence: str) -> None:
     settings = DecodeSettings(max_new_tokens=tokens)
-    with pytest.raises(InputError, match=sentence):
-        autoregressive_decode(TARGET, prompt, settings)
-    with pytest.raises(InputError, match=sentence):
-        iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings)
+    assert sentence in refusal(lambda: autoregressive_decode(TARGET, prompt, settings))
+    assert sentence in refusal(lambda: iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings))
 
 
 def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence() -> None:
     by_transformers = read_by_transformers(TARGET)
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
-    for target, draft in ((by_transformers, DRAFT), (TARGET, by_transformers)):
-        with pytest.raises(InputError, match=r"^target is read by transformers.* has no trees"):
-            speculative_decode(target, ModelDrafter(draft), PROMPT, settings)
-    with pytest.raises(InputError, match=r"^prompt lookup, n-grams up to 3 guesses one continuation at a time"):
-        speculative_decode(TARGET, PromptLookupDrafter(), PROMPT, settings)
+    for target, drafter, says in (
+        (by_transformers, ModelDrafter(DRAFT), "target is read by transformers"),
+        (TARGET, ModelDrafter(by_transformers), "target is read by transformers"),
+        (TARGET, PromptLookupDrafter(), "prompt lookup, n-grams up to 3 guesses one continuation at a time"),
+    ):
+        assert refusal(partial(speculative_decode, target, drafter, PROMPT, settings)).startswith(says)

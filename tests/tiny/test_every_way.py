@@ -4,9 +4,11 @@ The greedy text is compared with the one that transformers' `generate` writes, i
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import chain, pairwise, product
+from typing import Any
 
 import pytest
 import torch
@@ -19,12 +21,12 @@ from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import Drafter, TranslatedDrafter, fit_drafter, make_drafter
 from specviz.models import cached_model
 from specviz.models.cached_model import CHUNK
+from specviz.models.loaded_model import LoadedModel
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
-from tests.support.grids import grid
 from tests.support.joint import OddAndNew
 from tests.support.known import known
 from tests.support.tiny_heads import FEW_WORDS
-from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_tokenizer, word_tokenizer
 from tests.support.tokenizers import KINDS, PAIRS, TEXTS
 from tests.support.tokenizers import random_model as speaker
 from tests.support.ways import BEHIND, DRAFT, TARGET, pair_of
@@ -54,74 +56,98 @@ def decoded(drafter: str, shape: str, prompt: list[int] = PROMPTS[0], record: bo
     return speculative_decode(TARGET, pair_of(drafter)[1], prompt, shaped(shape, **more), record=record)
 
 
-@pytest.mark.parametrize(("drafter", "shape"), grid(CELLS, SMALL))
-def test_greedy_text_is_the_targets_own(drafter: str, shape: str) -> None:
+Case = tuple[LoadedModel, Drafter, list[int], DecodeSettings]
+
+
+def in_every_shape(drafter: str, shape: str) -> Iterator[Case]:
     for prompt in PROMPTS:
-        trace = decoded(drafter, shape, prompt)
-        assert trace.output.token_ids == expected(tuple(prompt))
-        assert parse_trace(dump_trace(trace)) == trace
-        if "heuristic" not in shape:
-            assert max(max(round.depths, default=-1) + 1 for round in trace.rounds) <= trace.settings.draft_length
+        yield *pair_of(drafter), prompt, shaped(shape)
 
 
-@pytest.mark.parametrize("drafter", DRAFTERS)
-def test_these_drafters_are_right_and_wrong_now_and_then(drafter: str) -> None:
-    """Otherwise the test above shows little."""
-    statuses: Counter[str] = Counter()
-    for prompt in PROMPTS:
-        statuses.update(token.status for round in decoded(drafter, "γ=3", prompt).rounds for token in round.drafted)
-    assert min(statuses["accepted"], statuses["rejected"], statuses["discarded"]) >= 3
-
-
-@pytest.mark.parametrize("case", KNOWN)
-def test_so_it_is_for_every_family_of_the_light_forward_pass(case: str) -> None:
-    target, prompt = family_model(case), [1, 2, 3, 4, 1, 2]
-    draft = ModelDrafter(tiny_model(seed=1, sharpness=1.0))
-    accepted = 0
+def of_a_family(case: str) -> Iterator[Case]:
+    """Of the light forward pass."""
+    target, draft = family_model(case), ModelDrafter(tiny_model(seed=1, sharpness=1.0))
     for drafter, shape in ((draft, "γ=3"), (make_drafter("early-exit:2", target), "4,2,1"), (draft, "dynamic:12")):
-        trace = speculative_decode(target, drafter, prompt, shaped(shape))
-        assert trace.output.token_ids == greedy_of_transformers(target, prompt, 24)
-        assert trace.target.forward == "light"
-        accepted += count(trace.rounds).accepted
-    assert accepted > 8, "a draft that always fails proves little"
+        yield target, drafter, [1, 2, 3, 4, 1, 2], shaped(shape)
 
 
-@pytest.mark.parametrize("kind", DECODABLE)
-def test_so_it_is_for_architectures_that_transformers_reads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with a prompt in passes of four tokens, and those with a sliding window, which is six."""
-    target, draft = random_model(kind), random_model(kind, noise=0.15)
-    seen: set[int] = set()
-    fates = [0, 0]
-    for prompt, chunk in (([4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7], 4), ([1, 2, 3], CHUNK)):
-        monkeypatch.setattr(cached_model, "CHUNK", chunk)
-        written = greedy_of_transformers(target, prompt, 40)
-        seen |= set(written)
-        ways: list[tuple[Drafter, int]] = [(ModelDrafter(draft), 5), (PromptLookupDrafter(), 2)]
-        for drafter, length in ways:
-            settings = DecodeSettings(max_new_tokens=40, draft_length=length)
-            trace = speculative_decode(target, drafter, prompt, settings, record=False)
-            assert trace.output.token_ids == written
-            fates = [fates[0] + count(trace.rounds).accepted, fates[1] + count(trace.rounds).rejected]
-    assert autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=40)).output.token_ids == written
-    assert len(seen) >= 3, "a text of one token proves little"
-    assert min(fates) >= 3, "so does a draft that is always right, or always wrong"
+def read_by_transformers(kind: str) -> Iterator[Case]:
+    """The long prompt in passes of four tokens: a sliding window is six."""
+    target, draft = random_model(kind), ModelDrafter(random_model(kind, noise=0.15))
+    for prompt in ([4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7], [1, 2, 3]):
+        for drafter, length in ((draft, 5), (PromptLookupDrafter(), 2)):
+            yield target, drafter, prompt, DecodeSettings(max_new_tokens=40, draft_length=length)
 
 
-ROUND = list(zip(KINDS, [*KINDS[1:], KINDS[0]], strict=True))  # each kind of tokenizer as target and as draft
-
-
-@pytest.mark.parametrize(("target", "draft"), grid(PAIRS, ROUND))
-def test_so_it_is_with_every_drafts_own_tokenizer(target: str, draft: str) -> None:
-    big, small = speaker(target), speaker(draft, seed=2)
+def with_its_own_tokenizer(kind: str, other: str) -> Iterator[Case]:
+    big, small = speaker(kind), speaker(other, seed=2)
     drafter = fit_drafter(big, small, DecodeSettings())
     assert isinstance(drafter, TranslatedDrafter)
     for text, gamma in zip(TEXTS, (1, 3, 4, 16), strict=True):
-        prompt = list(big.tokenizer(text)["input_ids"])
-        settings = DecodeSettings(max_new_tokens=12, draft_length=gamma, stop_at_eos=False)
-        trace = speculative_decode(big, drafter, prompt, settings)
-        assert trace.output.token_ids == greedy_of_transformers(big, prompt, 12)
-        assert all(len(round.drafted) <= gamma for round in trace.rounds)
+        yield big, drafter, list(big.tokenizer(text)["input_ids"]), DecodeSettings(12, gamma, stop_at_eos=False)
+
+
+def with_other_tokens(target: int, draft: int) -> Iterator[Case]:
+    """Vocabularies of these sizes; the tokens of the smaller one are the first of the other."""
+    made = [tiny_model(seed=1, vocabulary=size, layers=layers) for size, layers in ((target, 2), (draft, 1))]
+    for shape in ("γ=3", "4,2,1"):
+        yield made[0], ModelDrafter(made[1]), [1, 2, 1], shaped(shape, max_new_tokens=40)
+
+
+def with_padding(target: int, draft: int) -> Iterator[Case]:
+    """More rows in an embedding than its seven tokens. Without a mask, padding would be written."""
+    made = [padded(seed, size) for seed, size in ((1, target), (2, draft))]
+    assert target == 7 or int(made[0].model(torch.tensor([[1, 2, 3]])).logits[0, -1].argmax()) >= 7
+    for temperature in (0.0, 1.0):
+        yield made[0], ModelDrafter(made[1]), [1, 2, 3], shaped("γ=3", max_new_tokens=40, temperature=temperature)
+
+
+def padded(seed: int, vocabulary: int) -> LoadedModel:
+    loaded = tiny_model(seed=seed, vocabulary=vocabulary)
+    with torch.no_grad():
+        loaded.model.lm_head.weight[7:] = 50 * loaded.model.lm_head.weight[:1].abs()
+        loaded.model.lm_head.weight[8:] *= -1  # with either sign of a hidden state, some padding wins
+    return with_tokenizer(loaded, word_tokenizer(7))
+
+
+ROUND = list(zip(KINDS, [*KINDS[1:], KINDS[0]], strict=True))  # each kind of tokenizer as target and as draft
+ROWS: dict[Callable[..., Iterator[Case]], tuple[list[Any], list[Any]]] = {  # all, and those of the quick tests
+    in_every_shape: (CELLS, SMALL),
+    of_a_family: ([*KNOWN], [*KNOWN]),
+    read_by_transformers: ([*DECODABLE], [*DECODABLE]),
+    with_its_own_tokenizer: (PAIRS, ROUND),
+    with_other_tokens: ([(9, 5), (5, 9)], [(9, 5), (5, 9)]),
+    with_padding: ([(7, 12), (12, 7), (12, 9)], [(7, 12), (12, 7), (12, 9)]),
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "row"),
+    [
+        pytest.param(way, row, marks=() if row in quick else pytest.mark.full, id=f"{way.__name__}-{row}")
+        for way, (rows, quick) in ROWS.items()
+        for row in rows
+    ],
+)
+def test_greedy_text_is_the_targets_own(way: Callable[..., Iterator[Case]], row: Any, monkeypatch: Any) -> None:
+    fates, written = Counter[str](), set[int]()
+    monkeypatch.setattr(cached_model, "CHUNK", 4 if way is read_by_transformers else CHUNK)
+    for target, drafter, prompt, settings in way(*(row if isinstance(row, tuple) else (row,))):
+        trace = speculative_decode(target, drafter, prompt, settings)
         assert parse_trace(dump_trace(trace)) == trace
+        ids = [each.id for round in trace.rounds for token in round.drafted for each in (token, *token.candidates)]
+        assert max(ids + trace.output.token_ids) < len(target.tokens), "padding is neither drafted nor written"
+        if settings.greedy:
+            own = greedy_of_transformers(target, prompt, settings.max_new_tokens) if way is not with_padding else None
+            plain = autoregressive_decode(target, prompt, settings).output.token_ids
+            assert trace.output.token_ids == plain == (own or plain)
+        if settings.draft_schedule != "heuristic":
+            assert max(max(round.depths, default=-1) + 1 for round in trace.rounds) <= settings.draft_length
+        fates.update(token.status for round in trace.rounds for token in round.drafted)
+        written |= {*trace.output.token_ids}
+    shows = way is read_by_transformers or (way is in_every_shape and row[1] == "γ=3")
+    assert not shows or min(len(written), fates["accepted"], fates["rejected"]) >= 3, "a text of one token shows little"
+    assert way is not of_a_family or fates["accepted"] > 8, "a draft that always fails shows little"
 
 
 SEEDED = [("model", "γ=3"), ("lookup", "γ=3"), ("eagle", "confidence"), ("medusa", "γ=3"), ("early exit", "dynamic:12")]

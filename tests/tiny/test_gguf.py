@@ -112,26 +112,17 @@ def test_pieces_are_joined_by_their_scores_and_begin_with_a_mark(tmp_path: Path)
     assert tokens.decode(tokens("bb abé")["input_ids"], skip_special_tokens=True) == "bb abé"
 
 
-def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> None:
-    template = (
-        "{% for m in messages %}{{ m.role }}:{{ m.content }}|{% endfor %}{% if add_generation_prompt %}>{% endif %}"
-    )
-    model = random_weights("llama", {"vocab_size": 300})
-    file = write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template)
-    loaded = load_model(str(file))
-    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
-
-
 @pytest.mark.parametrize("begin", ["{{ bos_token }}", "<s>", ""])
-def test_a_conversation_begins_with_the_files_own_mark_once(begin: str, tmp_path: Path) -> None:
+def test_a_conversation_is_written_by_the_files_own_template_with_its_mark_once(begin: str, tmp_path: Path) -> None:
     model = random_weights("llama", {"vocab_size": 300})
     words = [*byte_alphabet(), "<s>", *(f"[unused{place}]" for place in range(42)), "<end>"]
     kinds = [1] * 256 + [3] + [5] * 42 + [3]
     more = {"tokens": words, "token_type": kinds, "bos_token_id": 256, "add_bos_token": True}
     fields = {f"tokenizer__ggml__{key}": value for key, value in more.items()}
-    template = begin + "{% for m in messages %}{{ m.content }}{% endfor %}"
+    template = begin + "{% for m in messages %}{{ m.role }}:{{ m.content }}|{% endfor %}"
+    template += "{% if add_generation_prompt %}>{% endif %}"
     loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template, **fields)))
-    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "<s>Hi"
+    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "<s>user:Hi|>"
 
 
 @pytest.mark.parametrize("mark", CHAT_ENDS)

@@ -7,15 +7,13 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Semaphore
 from types import SimpleNamespace
 from unittest.mock import create_autospec
 
 import pytest
 import torch
-from huggingface_hub import HfApi, constants, hf_hub_download
+from huggingface_hub import HfApi, hf_hub_download
 from safetensors.torch import load_file, save_file
 
 from specviz import DecodeSettings, InputError, load_model
@@ -27,16 +25,15 @@ from specviz.models import downloads
 from specviz.models import hub as hub_module
 from specviz.models.catalogue import ModelEntry, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
-from specviz.models.loading import download
 from specviz.models.pairing import check_pair
-from specviz.service import workshop as workshop_module
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import EngineAlive, JobSteps, Loading, Run, RunDone
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.conftest import ROOT
-from tests.support.hub_server import CHUNK, COMMIT, NAME, OTHER, THIRD, HubServer, Trouble, refusal, serve, use
+from tests.support.hub_server import CHUNK, COMMIT, NAME, OTHER, THIRD, HubServer, Trouble, serve, use
+from tests.support.strategies import refusal
 from tests.support.tiny_models import tiny_model
 
 SIZE = 23_768  # bytes of the tiny model's weights
@@ -77,17 +74,13 @@ def test_a_model_is_downloaded_once_and_progress_is_bytes(hub: HubServer, capfd:
     assert (hub.requests, seen) == ([], []), "it is here"
 
 
-def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
+def test_a_pair_is_checked_by_its_headers_before_any_weights_are_downloaded(hub: HubServer) -> None:
     assert check_pair(NAME, NAME) == ({NAME: tiny_model(seed=1).info.parameters}, "")
-    assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
-    assert find_cached(NAME) is None
-
-
-def test_weights_of_whole_numbers_without_scales_are_refused_by_the_header(hub: HubServer) -> None:
     file = hub.models[NAME] / "model.safetensors"
     save_file({name: weight.to(torch.int8) for name, weight in load_file(file).items()}, file)
     assert "is stored as I8, without scales" in refusal(lambda: check_pair(NAME, NAME))
     assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
+    assert find_cached(NAME) is None
 
 
 # What breaks off
@@ -139,24 +132,45 @@ def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(
 # What cannot be had
 
 
+REFUSALS: dict[Trouble, str] = {
+    "gated": f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with `hf auth login`",
+    "gated weights": f"{NAME} is gated: accept its terms on",
+    "down": f"The Hub refuses {NAME}: it answered 503.",
+    "files gone": f"The Hub refuses {NAME}: it answered 410.",
+    "nonsense": f"The Hub's answer about {NAME} cannot be understood.",
+    "no commit": f"The Hub's answer about {NAME} cannot be understood.",
+}
+
+
+@pytest.mark.parametrize("trouble", REFUSALS)
+def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: Trouble) -> None:
+    hub.trouble = trouble
+    assert REFUSALS[trouble] in refusal(lambda: load_model(NAME))
+    assert REFUSALS[trouble] in refusal(lambda: check_pair("wren-base", NAME))
+
+
+Files = dict[str, str | None]  # what is written into the model's folder; None: removed
+OUTSIDE = {"model.safetensors": None, "model.safetensors.index.json": '{"weight_map": {"a": "../../../etc/passwd"}}'}
+
+
 @pytest.mark.parametrize(
-    ("trouble", "sentence"),
+    ("files", "says"),
     [
-        (
-            "gated",
-            f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with `hf auth login`",
-        ),
-        ("gated weights", f"{NAME} is gated: accept its terms on"),
-        ("down", f"The Hub refuses {NAME}: it answered 503."),
-        ("files gone", f"The Hub refuses {NAME}: it answered 410."),
-        ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
-        ("no commit", f"The Hub's answer about {NAME} cannot be understood."),
+        (OUTSIDE, "incomplete or broken (model.safetensors.index.json)"),
+        ({"model.safetensors": None}, "has no weights in safetensors"),
+        ({"config.json": None}, "has no config.json"),
+        ({"config.json": None, "a.Q4_K.gguf": "GGUF"}, "GGUF"),
+        ({f"{number}.txt": " " * 1_000 for number in range(41)}, "small files of 1 MB, more than 40 or "),
     ],
 )
-def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: Trouble, sentence: str) -> None:
-    hub.trouble = trouble
-    assert sentence in refusal(lambda: load_model(NAME))
-    assert sentence in refusal(lambda: check_pair("wren-base", NAME))
+def test_a_model_whose_files_cannot_be_used_is_refused_before_any_is_downloaded(
+    hub: HubServer, files: Files, says: str
+) -> None:
+    for name, content in files.items():
+        file = hub.models[NAME] / name
+        file.unlink() if content is None else file.write_text(content)
+    assert says in refusal(lambda: look_up(NAME))
+    assert hub.ranges() == []
 
 
 def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,13 +186,6 @@ def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.Mon
         assert refusal(lambda: list(fetch(NAME))) == f"The disk is full: free some space and load {NAME} again."
     list(fetch(NAME))
     assert find_cached(NAME)
-
-
-def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) -> None:
-    folder = hub.models[NAME]
-    (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../../etc/passwd"}}')
-    assert "model.safetensors.index.json" in refusal(lambda: look_up(NAME))
 
 
 def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,15 +238,10 @@ def test_a_model_of_the_catalogue_is_downloaded_at_its_commit(hub: HubServer, mo
 # How much
 
 
-def test_small_files_are_bounded_before_any_is_downloaded(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    most = hub_module.MOST_SMALL_FILES
-    for number in range(most + 1):
-        (hub.models[NAME] / f"{number}.txt").write_bytes(b" " * 1_000)
-    assert f"small files of 1 MB, more than {most} " in refusal(lambda: look_up(NAME))
+def test_all_small_files_together_are_bounded(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hub_module.MOST_SMALL_BYTES >= 100 * 2**20, "room for the largest vocabularies"
-    monkeypatch.setattr(hub_module, "MOST_SMALL_FILES", 10**6)
-    monkeypatch.setattr(hub_module, "MOST_SMALL_BYTES", 3_000)
-    assert "more than 1000000 or 1 MB" in refusal(lambda: look_up(NAME))
+    monkeypatch.setattr(hub_module, "MOST_SMALL_BYTES", 1_000)
+    assert "more than 40 or 1 MB" in refusal(lambda: look_up(NAME))
     assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
 
 
@@ -315,62 +317,19 @@ def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPa
 # What visitors are told
 
 
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("'/home/ada/.cache/x/config.json' is not JSON.", "'config.json' is not JSON."),
-        ("/srv/models/mine has no config.json.", "mine has no config.json."),
-        (r"C:\Users\me\x.json is broken.", "x.json is broken."),
-        ("~/models/mine has no weights.", "mine has no weights."),
-        ("See https://huggingface.co/owner/name: 3 tokens/s, and/or owner/name.", None),
-        ("1/2 of it, at 10 / 3, or 2 // 3", None),
-    ],
-)
-def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | None) -> None:
-    assert hide_folders(sentence) == (told or sentence)
+def test_a_sentence_names_no_folder_of_the_server() -> None:
+    told = {
+        "'/home/ada/.cache/x/config.json' is not JSON.": "'config.json' is not JSON.",
+        "/srv/models/mine has no config.json.": "mine has no config.json.",
+        r"C:\Users\me\x.json is broken.": "x.json is broken.",
+        "~/models/mine has no weights.": "mine has no weights.",
+    }
+    same = ("See https://huggingface.co/owner/name: 3 tokens/s, and/or owner/name.", "1/2 of it, at 10 / 3, or 2 // 3")
+    for sentence, expected in {**told, **{each: each for each in same}}.items():
+        assert hide_folders(sentence) == expected
 
 
 # In the engine
-
-
-class Pace:
-    """Lets a download in a thread go on by one part at a time."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._parts = Semaphore(0)
-        monkeypatch.setattr(workshop_module, "download", self._download)
-
-    def go_on(self) -> None:
-        self._parts.release()
-
-    def _download(self, name: str) -> Iterator[Progress]:
-        for step in download(name):
-            yield step
-            assert self._parts.acquire(timeout=300)
-
-
-def until_bytes(job: JobSteps) -> Loading:
-    """Go on until the first bytes are here."""
-    return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
-
-
-def test_a_stopped_job_stops_its_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Soon: a job that only makes way for another one finds it further on."""
-    pace, workshop = Pace(monkeypatch), Workshop()
-    job = all_steps(workshop, NAME)
-    until_bytes(job)
-    job.close()
-    pace.go_on()
-    under_way = workshop._downloads._at_work[NAME]
-    again = all_steps(workshop, NAME)
-    assert until_bytes(again).bytes_done >= CHUNK
-    assert workshop._downloads._at_work[NAME] is under_way
-    monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
-    again.close()
-    pace.go_on()
-    under_way.done.result(60)
-    assert find_cached(NAME) is None
-    assert list(Path(constants.HF_HUB_CACHE).glob("specviz/models--*/blobs/*.specviz")), "what came stays"
 
 
 def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:

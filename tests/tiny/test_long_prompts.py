@@ -9,7 +9,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from torch import Tensor
 from transformers import DynamicCache
 
-from specviz import DecodeSettings, InputError, ModelDrafter, speculative_decode
+from specviz import DecodeSettings, ModelDrafter, speculative_decode
 from specviz.core.request import RunRequest
 from specviz.measure import compare
 from specviz.models import devices
@@ -19,6 +19,7 @@ from specviz.service.handlers.run import run_steps
 from specviz.service.protocol import Rounds, Run, RunStarted
 from tests.support.architectures import random_model
 from tests.support.fake_workshop import workshop_with
+from tests.support.strategies import refusal
 from tests.support.tiny_models import tiny_model
 
 
@@ -86,10 +87,9 @@ def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypa
     speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
     passes.clear()
     monkeypatch.setattr(devices, "available_bytes", lambda: needed - 1)
-    with pytest.raises(InputError) as caught:
-        speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
-    assert f"for {len(LONG)} tokens and 24 new ones would take " in str(caught.value)
-    assert str(caught.value).endswith("use a shorter prompt or fewer tokens.")
+    said = refusal(lambda: speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS))
+    assert f"for {len(LONG)} tokens and 24 new ones would take " in said
+    assert said.endswith("use a shorter prompt or fewer tokens.")
     assert passes == []
 
 

@@ -1,10 +1,12 @@
 """What the stage is given to draw: figures, sentences, times, other draft lengths, and later only what is new."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core import metrics
 from specviz.core.metrics import Costs, count
@@ -33,29 +35,35 @@ def drawing_of(trace: Trace, **more: Any) -> dict[str, Any]:
     return data
 
 
+def as_text(drawn: dict[str, Any]) -> str:
+    """What is drawn, a line for each value and each chip; numbers to four digits."""
+    lines = {name: value for name, value in drawn.items() if name != "rounds"}
+    for number, shown in enumerate(drawn["rounds"], start=1):
+        lines |= {f"{number}. {part}": value for part, value in shown.items() if part != "chips"}
+        lines |= {f"{number}. chip {place}": chip for place, chip in enumerate(shown["chips"])}
+    read = json.loads(json.dumps(lines), parse_float=lambda digits: round(float(digits), 4))
+    return "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in read.items())
+
+
+DRAWN: dict[str, Callable[[], dict[str, Any]]] = {
+    "chain": lambda: drawing_of(fake_trace(tokens=7, draft_length=3), link={"seed": "1"}, playhead=2, notice="busy"),
+    "going on": lambda: drawing_of(cut(fake_trace(greedy=True), 1, alone=0), running=True, gamma=7),
+    "lookup": lambda: drawing_of(cut(fake_trace(lookup=True), 2), source="recorded"),
+    "own tokens": lambda: drawing_of(cut(translated(fake_trace(greedy=True)), 2), source="stored"),
+    "tree": lambda: drawing_of(cut(fake_tree_trace("3,2"), 2)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_run_is_drawn_with_its_own_figures(name: str, snapshot: SnapshotAssertion) -> None:
+    assert as_text(DRAWN[name]()) == snapshot
+
+
 def test_what_is_shown_of_a_round_does_not_change_later() -> None:
     whole = fake_trace()
     going = drawing_of(cut(whole, 3), running=True)
     assert (len(going["plain"]), going["more"]) == (going["rounds"][2]["after"]["emitted"], True)
     assert going["rounds"] == drawing_of(whole)["rounds"][:3]
-    data = drawing_of(cut(whole, 1, alone=0), running=True)
-    assert (data["plain"], data["rounds"][0]["alone"], data["rounds"][0]["after"]["speedup"]) == (None, None, None)
-
-
-def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None:
-    trace = translated(fake_trace(greedy=True))
-    data = drawing_of(trace)
-    assert data["translated"] is True
-    for round, shown in zip(trace.rounds, data["rounds"], strict=True):
-        assert shown.get("draft_tokens", []) == round.draft_tokens
-        assert all(chip.get("q") is None for chip in shown["chips"])
-        judged = [chip for chip in shown["chips"] if chip["status"] in ("accepted", "rejected")]
-        assert all([row[0] for row in chip["candidates"] if row[3]] == [chip["text"]] for chip in judged)
-    long = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
-    assert len(data_of(long)["run"]["trace"]["rounds"][0]["draft_tokens"][0]) == 80
-    data = drawing_of(fake_trace(greedy=True))
-    assert data["translated"] is False
-    assert all("draft_tokens" not in round for round in data["rounds"])
 
 
 def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
@@ -67,7 +75,9 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     texts = {token.get("text", "") for round in rounds for token in (*round["drafted"], round["emitted"])}
     assert max(map(len, texts)) == 80
     assert "<script>alert(1)</script>" in texts & set(HOSTILE)
-    trace = fake_trace()
+    trace = translated(fake_trace(greedy=True))
+    own = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
+    assert data_of(own)["run"]["trace"]["rounds"][0]["draft_tokens"] == ["a" * 79 + "…"]
     long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=[*map(str, range(500))]))
     shown = [*map(str, range(500 - SHOWN_PROMPT_TOKENS, 500))]
     assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": shown}

@@ -4,17 +4,20 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specviz import DecodeSettings, InputError, read_trace
+from specviz import DecodeSettings, read_trace
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status
 from specviz.core.trace import FILE, UPLOAD, Autoregressive, Prompt, dump_trace, parse_trace
 from tests.support.fake_traces import fake_trace, run_of, translated
+from tests.support.known import known
 from tests.support.plain_json import with_value
 from tests.support.strategies import assert_one_sentence
+from tests.support.strategies import refusal as sentence_of
 
 Json = dict[str, Any]
 TOPS = [Candidate(5, " a", 0.6, 0.4), Candidate(6, " b", 0.2, 0.6)]
@@ -50,9 +53,7 @@ def changed(where: str, value: object, base: Json = VALID) -> str:
 
 
 def refusal(content: str | bytes) -> str:
-    with pytest.raises(InputError) as caught:
-        parse_trace(content)
-    sentence = str(caught.value)
+    sentence = sentence_of(lambda: parse_trace(content))
     assert_one_sentence(sentence)
     assert not sentence.endswith("..")
     assert len(sentence) < 400
@@ -73,18 +74,14 @@ def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
 
 
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
-    trace = fake_trace(tokens=24)
-    assert trace.autoregressive
-    for later in ("alternating", "disturbed"):
-        assert later not in dump_trace(trace), "its file is what it was before there was such a field"
-        taken = replace(trace, autoregressive=replace(trace.autoregressive, **{later: True}))
+    trace = fake_trace(tokens=24, greedy=True)
+    plain, written = known(trace.autoregressive), dump_trace(trace)
+    assert not re.search("alternating|disturbed|draft_tokens", written), "as before there were such fields"
+    later = [replace(trace, autoregressive=replace(plain, **{name: True})) for name in ("alternating", "disturbed")]
+    for taken in (*later, translated(trace)):
+        assert dump_trace(taken) != written
         assert parse_trace(dump_trace(taken)) == taken
     assert "autoregressive.alternating" in refusal(changed("autoregressive.alternating", 1))
-    trace = translated(fake_trace(tokens=24, greedy=True))
-    assert any(round.draft_tokens for round in trace.rounds)
-    assert parse_trace(dump_trace(trace)) == trace
-    # Its file is what it was before there were any; and a file from then reads.
-    assert "draft_tokens" not in dump_trace(fake_trace(tokens=24))
     assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
 
 
@@ -150,16 +147,14 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
     file = tmp_path / "huge.json"
     with file.open("wb") as sparse:
         sparse.truncate(FILE.bytes + 1)
-    with pytest.raises(InputError, match="larger than 32 MB"):
-        read_trace(file)
+    assert "larger than 32 MB" in sentence_of(lambda: read_trace(file))
     file.write_text(json.dumps(VALID) + " " * (FILE.bytes - len(json.dumps(VALID))))
     assert read_trace(file) == parse_trace(json.dumps(VALID))
     long = dump_trace(run_of([replace(ROUNDS[0], index=index) for index in range(2_001)]))
     assert len(parse_trace(long).rounds) == 2_001
-    with pytest.raises(InputError, match="The trace has 2,001 rounds; at most 2,000 can be shown here"):
-        parse_trace(long, UPLOAD)
-    with pytest.raises(InputError, match="larger than 4 MB"):
-        parse_trace(b" " * 4_000_001, UPLOAD)
+    said = sentence_of(lambda: parse_trace(long, UPLOAD))
+    assert "The trace has 2,001 rounds; at most 2,000 can be shown here" in said
+    assert "larger than 4 MB" in sentence_of(lambda: parse_trace(b" " * 4_000_001, UPLOAD))
     # A model of single bytes has short ids and pieces: a long prompt is then dense without being hostile.
     prompt = {"text": "a" * 4_000, "token_ids": [7] * 4_000, "tokens": ["a"] * 4_000}
     content = json.dumps(VALID | {"prompt": prompt}, separators=(",", ":"))
@@ -168,8 +163,7 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [3, 0, "1", None, "x" * 10_000])
 def test_another_schema_is_named(version: object) -> None:
-    sentence = refusal(changed("schema", version))
-    assert sentence == "The trace is not valid at schema: Input should be 1 or 2."
+    assert refusal(changed("schema", version)) == "The trace is not valid at schema: Input should be 1 or 2."
 
 
 RANGES: dict[str, list[object]] = {
@@ -217,10 +211,9 @@ def test_a_wrong_kind_or_range_is_refused_by_where() -> None:
         assert where.startswith(named[1]) or named[1].startswith(where)
 
 
-@pytest.mark.parametrize("field", list(VALID))
-def test_a_missing_field_is_named(field: str) -> None:
-    trace = {key: value for key, value in VALID.items() if key != field}
-    assert field in refusal(json.dumps(trace))
+def test_a_missing_field_is_named() -> None:
+    for field in VALID:
+        assert field in refusal(json.dumps({key: value for key, value in VALID.items() if key != field}))
 
 
 @pytest.mark.parametrize(
@@ -244,5 +237,4 @@ def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
 
 def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
     for name in ("nowhere.json", ".", "x" * 300):
-        with pytest.raises(InputError, match=r"cannot be read: .+\.$"):
-            read_trace(tmp_path / name)
+        assert " cannot be read: " in sentence_of(partial(read_trace, tmp_path / name))
