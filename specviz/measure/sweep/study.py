@@ -175,8 +175,8 @@ def mark_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     logs = select_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
     own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].mean().reset_index()
     best = best_points(every)[["workload", "draft_length"]]
-    top = own.merge(best)[[*prompt, "log"]].rename(columns={"log": "top"})
-    pairs = own.merge(top)
+    top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
+    pairs = own.merge(top, on=prompt)
     behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
     found = every.merge(behind.agg(["mean", "std", "size"]).reset_index(), how="left")
     found["lengths"] = every.groupby("workload")["draft_length"].transform("size").to_numpy()
