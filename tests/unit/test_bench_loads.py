@@ -22,7 +22,7 @@ from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.endpoints.several import best_in_words, compare_servers
 from specviz.measure.endpoints.turns import BenchInTurns, plan
 from tests.support.bench_results import make_answer, make_bench
-from tests.support.endpoint_server import FakeServer, running
+from tests.support.endpoint_server import FakeServer, run_alone, running
 from tests.unit.test_bench_command import ASKED, bench
 
 SETTINGS = BenchSettings(33, 0.0, 7, 1, [], "completions", rates=[2.0, 40.0])
@@ -59,7 +59,7 @@ def test_a_request_is_sent_when_it_comes_whatever_is_under_way() -> None:
 
     result = cast(BenchResult, SimpleNamespace(answers=[]))
     turns = BenchInTurns(result, dict.fromkeys(SIDES, cast(Endpoint, Slow())), [cast(Any, None)] * 12, [block])
-    loop.run_until_complete(turns._hear("with", block))
+    run_alone(lambda: loop.run_until_complete(turns._hear("with", block)))
     loop.close()
     assert sent == pytest.approx(block.starts)
 
