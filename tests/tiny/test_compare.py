@@ -89,6 +89,7 @@ def test_a_comparison_says_what_it_does_and_counts_all_seeds() -> None:
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
     assert (comparison.seeds, comparison.counts.emitted, comparison.identical) == ([2, 3, 4], 60, None)
     assert isinstance(comparison.quality, SampledQuality)
+    assert comparison.plain_tokens == [f"w{token}" for token in comparison.plain.output.token_ids]
     assert known(comparison.terms).alpha == comparison.counts.per_judgement_rate
     with pytest.raises(InputError, match="repeats must be at least 1, not 0"):
         compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=0)

@@ -191,6 +191,7 @@ def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None
     assert overall_verdict([timed("story-1", 2.0, 2.0), timed("story-2", 0.5, 0.5)]).speedup == pytest.approx(1.0)
     terms = known(pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])]))
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
+    assert known(pooled_terms([lap(), lap()])).of_rounds == pytest.approx(known(lap().terms).at_costs)
     assert pooled_terms([NO_DRAFT]) is None
 
 
