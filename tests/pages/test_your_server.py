@@ -131,7 +131,7 @@ def test_names_and_texts_from_a_file_stay_text() -> None:
 
 def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
     found = BenchFindings(make_bench({1: 1.6, 4: 1.01, 8: 0.8}))
-    assert load_figure(found.measured)["layout"]["shapes"][0]["y0"] == 1
+    assert load_figure(found)["layout"]["shapes"][0]["y0"] == 1
     same = [BenchPrompt("<b>same", "story", "")] * len(found.result.prompts)
     labels = prompts_figure(found.measured[0], same)["layout"]["yaxis"]["categoryarray"]
     assert len(set(labels)) == len(same)
