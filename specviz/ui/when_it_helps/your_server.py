@@ -175,7 +175,7 @@ def _loads_table(found: BenchFindings) -> None:
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
         row: dict[str, Any] = {TABLE[kind]: load.load, "server": NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    columns = numbers("%.1f", *RATES) | numbers(TIMES, "speedup", "95 % from", "to")
+    columns = numbers("%.1f", *RATES) | numbers("%.2f", TABLE["rate"]) | numbers(TIMES, "speedup", "95 % from", "to")
     data_table(rows, "server_loads_table", columns=columns)
 
 
@@ -193,5 +193,5 @@ def _table(found: BenchFindings) -> None:
         if isinstance(rate := row.get("accepted"), float):
             row["accepted"] = 100 * rate
     columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
-    columns |= numbers(PERCENT, "accepted") | numbers("%.2f", "tokens per target call")
+    columns |= numbers(PERCENT, "accepted") | numbers("%.2f", "tokens per target call", TABLE["rate"])
     data_table(rows, "server_table", columns=columns)
