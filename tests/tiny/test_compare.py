@@ -17,7 +17,7 @@ from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
 from specviz.core.trace import Output, Trace, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps
+from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps, tree_sizes
 from specviz.measure.compare import (
     PairedRuns,
     Pairs,
@@ -215,6 +215,8 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
     assert (costs.step_seconds, costs.cost_ratio, costs.overhead) == (4, 2 / 4, 0)
     assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
     assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
+    assert costs.blocks
+    assert [tree_sizes(tree) for tree in (None, "2,2", "1")] == [[], [2, 4, 6], [1]]
     assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from scipy.stats import binom
 from syrupy.assertion import SnapshotAssertion
 
 import specviz
@@ -13,6 +14,7 @@ from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, Pre
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.figures import rounded
+from tests.support.known import known
 
 FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "d": "discarded"}
 
@@ -44,7 +46,8 @@ def a_trace(rounds: list[Round] = ROUNDS, plain: Autoregressive | None = PLAIN) 
 
 def test_counts_are_made_of_fates_and_rates_of_counts() -> None:
     """What is counted by position, speedups and costs: the tables of `test_both.py`."""
-    assert [position.rate for position in metrics.count_by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
+    positions = metrics.count_by_position(ROUNDS, 4)
+    assert [(each.position, each.rate) for each in positions] == [(1, 1), (2, 0.5), (3, 1), (4, None)]
     counts = metrics.count(ROUNDS)
     assert counts == metrics.Counts(rounds=4, drafted=8, accepted=5, rejected=1, discarded=2, emitted=8)
     assert (counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call) == (5 / 8, 5 / 6, 2)
@@ -55,6 +58,20 @@ def test_counts_are_made_of_fates_and_rates_of_counts() -> None:
         assert counts.tokens_per_target_call == per_call
     all_rejected = metrics.count([a_round(0, "rdd", 1, 1, 1)])
     assert (all_rejected.acceptance_rate, all_rejected.per_judgement_rate) == (0, 0)
+
+
+def test_a_plain_run_that_ended_early_goes_on_at_its_median_step() -> None:
+    early = Autoregressive([2.0, 4.0, 3.0], [1, 2, 3])
+    assert metrics.autoregressive_clock(early, 5) == [0, 2, 6, 9, 12, 15]
+
+
+def test_the_interval_of_a_median_is_the_narrowest_that_holds_it_95_times_of_100() -> None:
+    """By the binomial distribution of scipy: how many of n values are below the median."""
+    assert metrics.interval_of_median([1.0] * 5) is None
+    for number in range(6, 80):
+        low, high = known(metrics.interval_of_median(range(number)))
+        assert low + high == number - 1
+        assert 2 * binom.cdf(low, number, 0.5) <= 0.05 + 1e-12 < 2 * binom.cdf(low + 1, number, 0.5)
 
 
 def test_costs_and_speedups_that_were_not_measured_are_none() -> None:
