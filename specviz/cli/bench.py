@@ -118,7 +118,7 @@ def bench(options: BenchOptions) -> None:
         options = replace(options, with_=[options.aa], without=options.aa)
     if options.files and options.with_:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
-    within = _within(options.goodput)
+    within, asked = _within(options.goodput), [options]
     if options.show:
         results = [read_result(content_of(options.show, MOST_MEGABYTES * 10**6))]
     elif options.files:
@@ -126,11 +126,11 @@ def bench(options: BenchOptions) -> None:
 
         results = [import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))]
     elif options.with_:
-        benches = _benches(options, options.with_)
-        results = [measure(each) for each in benches]
+        asked = _benches(options, options.with_)
+        results = [measure(each) for each in asked]
     else:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
-    for result, each in zip(results, benches if len(results) > 1 else [options], strict=True):
+    for result, each in zip(results, asked, strict=True):
         show(result, each, within)
     if len(results) > 1:
         _show_several(results)
@@ -149,20 +149,22 @@ def _benches(options: BenchOptions, servers: Sequence[str]) -> list[BenchOptions
     drafts = options.drafts or []
     if len(drafts) > len(servers):
         raise InputError("There are more --drafts than --with.")
-    if len(servers) > 1 and options.json == "-":
+    if len(servers) == 1:
+        return [options]
+    if options.json == "-":
         raise InputError("--json - holds one bench: with several --with name a file.")
-    if len(servers) > 1 and not options.without:
+    if not options.without:
         raise InputError("Several --with are compared with the same --without: give it too.")
 
     def numbered(path: Path, number: int) -> Path:
-        return path.with_name(f"{path.stem}-{number}{path.suffix}") if len(servers) > 1 else path
+        return path.with_name(f"{path.stem}-{number}{path.suffix}")
 
     return [
         replace(
             options,
             with_=[server],
             drafts=drafts[number - 1 : number],
-            json=options.json and (options.json if options.json == "-" else str(numbered(Path(options.json), number))),
+            json=options.json and str(numbered(Path(options.json), number)),
             csv=options.csv and numbered(options.csv, number),
             plots=options.plots and numbered(options.plots, number),
         )
@@ -183,10 +185,10 @@ def _show_several(results: Sequence[BenchResult]) -> None:
 
 def _within(text: str | None) -> "Within | None":
     """Of `--goodput`: InputError where it is not one limit for a time, or one for each of the two."""
-    from specviz.measure.endpoints.pairs import Within
-
     if text is None:
         return None
+    from specviz.measure.endpoints.pairs import Within
+
     found = re.findall(r"(?:^|,)(ttft|tpot):(\d{1,6}(?:\.\d{1,3})?)(ms|s)(?=,|$)", text)
     limits = {name: float(number) / (1000 if unit == "ms" else 1) for name, number, unit in found}
     if not limits or len(limits) != text.count(",") + 1:

@@ -17,7 +17,7 @@ from specviz.measure.endpoints.client import Endpoint
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.pairs import Within
 from specviz.measure.endpoints.report import bench_rows, dump_report, results
-from specviz.measure.endpoints.result import SIDES, BenchResult, BenchSettings, dump_result, read_result
+from specviz.measure.endpoints.result import SIDES, BenchResult, BenchSettings, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.endpoints.several import best_in_words, compare_servers
 from specviz.measure.endpoints.turns import BenchInTurns, plan
@@ -83,8 +83,22 @@ def test_a_bench_at_rates_finds_what_one_of_requests_under_way_finds_and_says_wh
 def test_a_file_whose_loads_are_of_two_kinds_is_refused() -> None:
     result = by_rate(make_bench({2: 1.5}))
     mixed = replace(result, answers=[replace(result.answers[0], rate=None), *result.answers[1:]])
-    with pytest.raises(InputError, match=r"answers\.0 has not the kind of load"):
-        read_result(dump_result(mixed).encode())
+    spans = replace(result, spans=[Span("with", 0, "", None, 0)])
+    for wrong, where in ((mixed, "answers"), (spans, "spans")):
+        with pytest.raises(InputError, match=rf"{where}\.0 has not the kind of load"):
+            read_result(dump_result(wrong).encode())
+
+
+def test_what_a_bench_may_write_can_be_read_again() -> None:
+    """Found: with one prompt at concurrency 500 its repeats, and after many notes the notes, made a file unreadable."""
+    blocks = plan(1, replace(SETTINGS, rates=[], concurrency=[500]), SIDES)
+    most = max(repeat for block in blocks for _, repeat in block.jobs)
+    result = make_bench({1: 1.5})
+    result.answers[0] = replace(result.answers[0], repeat=most)
+    turns = BenchInTurns(result, {}, [], [])
+    for number in range(60):
+        turns._note(f"Note {number}.")
+    assert len(read_result(dump_result(result).encode()).notes) == 50
 
 
 def test_goodput_is_the_share_of_all_requests_that_keep_both_limits() -> None:

@@ -22,6 +22,7 @@ MAX_PROMPTS = 200
 MAX_TOKENS = 4_096  # of one answer
 MAX_ANSWERS = 20_000
 MAX_RATE = 100  # requests a second
+MAX_NOTES = 50
 MAX_POSITIONS = 64
 MOST_MEGABYTES = 32
 # An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
@@ -169,7 +170,7 @@ class BenchResult:
     prompts: Annotated[list[BenchPrompt], MostItems(MAX_PROMPTS)]
     answers: Annotated[list[Answer], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
-    notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
+    notes: Annotated[list[Sentence], MostItems(MAX_NOTES)] = field(default_factory=list)  # what was seen on the way
     imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
     against_itself: bool = False  # both sides are one server, so every difference is chance
     blocks_timed: bool = True  # False: an imported file does not say when its requests began, so no throughput follows
@@ -205,13 +206,14 @@ def _contradictions(result: BenchResult) -> Iterator[str]:
             yield f"answers.{number} is of prompt {answer.prompt}, and there are {len(result.prompts)}"
         if result.server(answer.side) is None:
             yield f"answers.{number} is of a server that the file does not name"
-        if bool(answer.rate) != bool(result.settings.rates) or not answer.load:
-            yield f"answers.{number} has not the kind of load that the settings name"
         if answer.first is not None and answer.first > answer.seconds:
             yield f"answers.{number} has its first part after its last"
-    counted = [(f"answers.{number}", each.accepted) for number, each in enumerate(result.answers)]
-    counted += [(f"spans.{number}", each.accepted) for number, each in enumerate(result.spans)]
-    for where, counts in counted:
+    found: list[tuple[str, Answer | Span]] = [(f"answers.{number}", each) for number, each in enumerate(result.answers)]
+    found += [(f"spans.{number}", each) for number, each in enumerate(result.spans)]
+    for where, each in found:
+        counts = each.accepted
+        if bool(each.rate) != bool(result.settings.rates) or not each.load:
+            yield f"{where} has not the kind of load that the settings name"
         if counts and counts.accepted > counts.drafted:
             yield f"{where} accepts more guesses than it drafts"
         if counts and counts.rounds is not None and max(counts.per_position, default=0) > counts.rounds:

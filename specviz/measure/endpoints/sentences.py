@@ -47,6 +47,10 @@ def loads_in_words(result: BenchResult, loads: Sequence[float]) -> str:
     return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
 
 
+def load_in_words(found: BenchFindings, load: LoadFindings) -> str:
+    return loads_in_words(found.result, [load.load])
+
+
 def asked_in_words(result: BenchResult) -> str:
     settings, server = result.settings, name_server(result.with_)
     plain = name_server(result.without) if result.without else server
@@ -75,14 +79,13 @@ def details_in_words(found: BenchFindings) -> list[str]:
 def no_speedup_in_words(found: BenchFindings) -> str:
     """Why there is no speedup; empty where there is one."""
     if found.result.without is None:
-        return say(
-            "alone", speeds="; ".join(filter(None, (_alone(found, load) for load in found.loads))) or say("unknown")
-        )
+        speeds = "; ".join(filter(None, (_alone(found, load) for load in found.loads)))
+        return say("alone", speeds=speeds or say("unknown"))
     return "" if found.measured else say("nothing")
 
 
 def _alone(found: BenchFindings, load: LoadFindings) -> str:
-    its, at = load.sides["with"], loads_in_words(found.result, [load.load])
+    its, at = load.sides["with"], load_in_words(found, load)
     rate = _rate(its.tokens_per_second)
     return say("speed_alone", load=at, rate=rate, all=_rate(its.throughput)) if its.tokens_per_second else ""
 
@@ -105,9 +108,7 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     """
     for name in ("throughput", "first"):
         gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(
-            say("gain_at", gain=_gain(gain), load=loads_in_words(found.result, [load.load])) for load, gain in gains
-        )
+        each = ", ".join(say("gain_at", gain=_gain(gain), load=load_in_words(found, load)) for load, gain in gains)
         said = say("throughput", each=each) if name == "throughput" else say("first", each=each)
         yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
@@ -121,7 +122,7 @@ def _speed_at(found: BenchFindings, load: LoadFindings) -> str:
     assert load.speedup
     ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
     text = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-    at, speedup = loads_in_words(found.result, [load.load]), load.speedup
+    at, speedup = load_in_words(found, load), load.speedup
     return say("speed_at", load=at, said=speedup.judged.said, speedup=speedup, rates=text)
 
 
@@ -147,8 +148,8 @@ def limit_in_words(found: BenchFindings) -> str:
 def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
     gains = found.gains_by_kind(load)
     each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    at = loads_in_words(found.result, [load.load])
-    return say("by_kind", load=at, each=join_choices(each, "and")) if len(gains) > 1 else ""
+    every = join_choices(each, "and")
+    return say("by_kind", load=load_in_words(found, load), each=every) if len(gains) > 1 else ""
 
 
 def _gain(gain: Gain) -> str:
@@ -185,8 +186,7 @@ def _goodput(found: BenchFindings, within: Within | None) -> str:
     if within is None:
         return ""
     each = [
-        say("share_at", load=loads_in_words(found.result, [load.load]), shares=_shares(found, load, within))
-        for load in found.loads
+        say("share_at", load=load_in_words(found, load), shares=_shares(found, load, within)) for load in found.loads
     ]
     return say("goodput", within=within.said, each="; ".join(each))
 
@@ -217,7 +217,7 @@ def _told(found: BenchFindings) -> str:
         say(
             "least_at",
             least=(gain.interval[1] / gain.interval[0]) ** 0.5,
-            load=loads_in_words(found.result, [load.load]),
+            load=load_in_words(found, load),
             said=gain.said,
         )
         for load in found.measured

@@ -21,7 +21,16 @@ from itertools import accumulate, count
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Asked, Endpoint
 from specviz.measure.endpoints.reading import BadAnswer, Lines
-from specviz.measure.endpoints.result import MAX_ANSWERS, Accepted, Answer, BenchResult, BenchSettings, Side, Span
+from specviz.measure.endpoints.result import (
+    MAX_ANSWERS,
+    MAX_NOTES,
+    Accepted,
+    Answer,
+    BenchResult,
+    BenchSettings,
+    Side,
+    Span,
+)
 from specviz.systems import counts_between, counts_in_answer, rests_between
 
 
@@ -225,7 +234,7 @@ class BenchInTurns:
         )
 
     def _note(self, note: str) -> None:
-        if note not in self.result.notes:
+        if note not in self.result.notes and len(self.result.notes) < MAX_NOTES:
             self.result.notes.append(note[:500])
 
     def _spans(

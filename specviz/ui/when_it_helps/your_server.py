@@ -17,6 +17,7 @@ from specviz.measure.endpoints.sentences import (
     broken_setup,
     details_in_words,
     limit_in_words,
+    load_in_words,
     loads_in_words,
     losses_in_words,
     measure_next,
@@ -122,9 +123,7 @@ def _headline(found: BenchFindings) -> None:
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
     look = first.speedup.judged.look
-    said = SAYS["bench_headline"].format(
-        headline=first.speedup.judged.headline, load=loads_in_words(found.result, [first.load])
-    )
+    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=load_in_words(found, first))
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
     for loss in losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
@@ -136,10 +135,10 @@ def _charts(found: BenchFindings, name: str) -> None:
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(load=loads_in_words(found.result, [load.load]))
+        prompts = SAYS["server_prompts"].format(load=load_in_words(found, load))
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(load=loads_in_words(found.result, [load.load]))
+        times = SAYS["server_times"].format(load=load_in_words(found, load))
         drawn.append((times_figure(found, load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
