@@ -18,16 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import (
-    MOST_PROBLEMS,
-    JsonShape,
-    MostItems,
-    check_density,
-    join_problems,
-    outside,
-    problems_of,
-    read_outside,
-)
+from specviz.core.outside import MOST_PROBLEMS, MostItems, not_valid, read_outside
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -42,14 +33,6 @@ say = Sentences("files")
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
-# and 39 an object.
-# A prompt of short tokens has 3 or 4 bytes a value; the longest that is taken, of 20,000 characters, 40,000 values.
-SHAPE = JsonShape("trace", value=7, field=14, bracket=14, braces=32, free=300_000)
-# A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
-FILE_SHAPE = replace(SHAPE, free=10**6)
-
 
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
 MAX_TOKENS = 65_536  # in a prompt or an output
@@ -196,19 +179,13 @@ class TraceLimits:
     megabytes: int
     rounds: int
     drafted: int  # tokens of all rounds, where another system's record counts them
-    shape: JsonShape
-
-    @property
-    def bytes(self) -> int:
-        return self.megabytes * 10**6
 
 
-FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
-UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
+FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000)  # on the command line
+UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000)  # on a server that others use too
 
-
-_TRACE: TypeAdapter[Trace] = outside(Trace)
-_MADE = outside(Trace | None, ConfigDict(revalidate_instances="always"))  # a union, as only that takes a configuration
+_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+_MADE: TypeAdapter[Any] = TypeAdapter(Trace | None, config=ConfigDict(revalidate_instances="always"))  # needs a union
 
 
 def dump_trace(trace: Trace) -> str:
@@ -217,7 +194,7 @@ def dump_trace(trace: Trace) -> str:
 
 def read_trace(path: str | PathLike[str]) -> Trace:
     """Read and check a trace file; the InputError of a file that is none says what is wrong and where."""
-    return parse_trace(content_of(Path(path), FILE.bytes))
+    return parse_trace(content_of(Path(path), FILE.megabytes * 10**6))
 
 
 def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
@@ -228,7 +205,7 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     _check_size(raw, limits)
-    return _check_consistency(read_outside(_TRACE, raw, limits.shape), limits)
+    return _check_consistency(read_outside(_TRACE, raw, "trace"), limits)
 
 
 def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
@@ -236,15 +213,13 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
     try:
         checked: Trace = _MADE.validate_python(trace, strict=True)
     except ValidationError as error:
-        raise InputError(join_problems("trace", problems_of(error))) from None
-    raw = _TRACE.dump_json(checked)  # what is written must be readable
-    _check_size(raw, limits)
-    check_density(raw, limits.shape)
+        raise not_valid("trace", error) from None
+    _check_size(_TRACE.dump_json(checked), limits)  # what is written must be readable
     return _check_consistency(checked, limits)
 
 
 def _check_size(raw: bytes, limits: TraceLimits) -> None:
-    if len(raw) > limits.bytes:
+    if len(raw) > limits.megabytes * 10**6:
         raise InputError(say("too_large", most=limits.megabytes))
 
 

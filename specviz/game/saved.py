@@ -9,8 +9,8 @@ from pydantic import Field, TypeAdapter
 from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
-from specviz.core.outside import MostItems, check_density, outside
-from specviz.core.trace import SHAPE, UPLOAD, check_trace
+from specviz.core.outside import MostItems, check_density
+from specviz.core.trace import UPLOAD, check_trace
 from specviz.data.links.page_link import one_of
 from specviz.data.texts import page_texts
 from specviz.game import game as rules
@@ -64,7 +64,7 @@ class SavedGame:
         return rules.plan_from_link(self.link)[0]
 
 
-_GAME: TypeAdapter[SavedGame] = outside(SavedGame)
+_GAME: TypeAdapter[SavedGame] = TypeAdapter(SavedGame)
 
 
 def dump_game(game: SavedGame) -> str:
@@ -74,7 +74,7 @@ def dump_game(game: SavedGame) -> str:
 def load_game(text: str) -> SavedGame:
     try:
         raw = text.encode()
-        check_density(raw, SHAPE)
+        check_density(raw, "trace")
         game = _GAME.validate_json(raw, strict=True)
     except ValueError:  # half a character, too many values, or another type
         raise InputError(SAYS["not_read"]) from None

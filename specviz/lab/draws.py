@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.outside import MostItems, join_problems, outside, problems_of
+from specviz.core.outside import MostItems, not_valid
 from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace
@@ -42,7 +42,7 @@ class _File:
     same_quality: LabDraws | None = None
 
 
-_FILE: TypeAdapter[_File] = outside(_File)
+_FILE: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def dump_run(trace: Trace, draws: LabDraws) -> str:
@@ -56,7 +56,7 @@ def read_draws(content: bytes) -> tuple[RunRequest, LabDraws]:
     try:
         found = _FILE.validate_json(content.removeprefix(b"\xef\xbb\xbf")).same_quality
     except ValidationError as error:
-        raise InputError(join_problems("file", problems_of(error))) from None
+        raise not_valid("file", error) from None
     if found is None or not found.positions or trace.drafter is None:
         raise InputError(say("no_draws"))
     if any(_problems(found)):

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import csv_of
 from specviz.core.errors import InputError
-from specviz.core.outside import join_problems, problems_of
+from specviz.core.outside import not_valid
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
@@ -125,7 +125,7 @@ def load_lap(item: object) -> Comparison:
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
-        raise InputError(join_problems("race", problems_of(error)[:1])) from None
+        raise not_valid("race", error) from None
 
 
 @dataclass(frozen=True, slots=True)

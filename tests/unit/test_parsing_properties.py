@@ -16,7 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
+from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.links.page_link import explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
@@ -209,7 +209,7 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
     for read in (
         lambda: parse_trace(dense, UPLOAD),
         lambda: parse_trace(unclosed, UPLOAD),
-        lambda: check_density(b': "\n' + b"[]," * 400_000, SHAPE),
+        lambda: check_density(b': "\n' + b"[]," * 400_000, "trace"),
     ):
         with pytest.raises(InputError, match=r"too many values for its size|Invalid JSON"):
             read()

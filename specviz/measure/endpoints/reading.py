@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density
+from specviz.core.outside import check_density
 from specviz.systems.fields import Fields, choices_in
 from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
-SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, free=4_000)
 FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
 
@@ -146,7 +145,7 @@ class StreamedAnswer:
 def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:
     """A JSON object (or a value of such a kind) that a server sent. Raises BadAnswer."""
     try:
-        check_density(data, SHAPE)
+        check_density(data, "answer")
         value = json.loads(data.decode())
     except UnicodeDecodeError:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None

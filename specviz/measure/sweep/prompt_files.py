@@ -14,7 +14,7 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import JsonShape, check_density
+from specviz.core.outside import check_density
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
@@ -34,7 +34,6 @@ MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
-SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
@@ -181,7 +180,7 @@ def _document(text: str, cut: bool, *, surely: bool) -> list[FilePrompt]:
 
     Raises InputError where JSON is broken. What was cut may end anywhere.
     """
-    check_density(text.encode(), SHAPE)
+    check_density(text.encode(), "file")
     found, left = find_values(text.lstrip().removeprefix("[") if cut else text)
     if (wrong := left_over(left)) and not cut:
         if surely or found:

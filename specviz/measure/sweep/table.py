@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from specviz.core.csv_cells import csv_of, marked, unmarked
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
-from specviz.core.outside import MostItems, outside
+from specviz.core.outside import MostItems
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import Sentences
 from specviz.measure.sweep.rows import COLUMNS, NEEDED, SERIES, SweepRow
@@ -62,8 +62,8 @@ class TableLimits(NamedTuple):
 
 FILE = TableLimits(20_000, 20_000, 20_000)  # on the command line
 UPLOAD = TableLimits(2_000, 40, 40)  # on a server that others use too
-_ONE_ROW: TypeAdapter[list[SweepRow]] = outside(
-    Annotated[list[SweepRow], MostItems(1)], ConfigDict(allow_inf_nan=False)
+_ONE_ROW: TypeAdapter[list[SweepRow]] = TypeAdapter(
+    Annotated[list[SweepRow], MostItems(1)], config=ConfigDict(allow_inf_nan=False)
 )
 
 
