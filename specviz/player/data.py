@@ -259,8 +259,8 @@ def compared(
         "name": run_name(trace),
         "differs": "",  # the run on screen decides
         "draft_length": trace.settings.draft_length,
-        "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
-        "speedup": [_rounded(state.speedup) for state in states],
+        "acceptance": [_rounded(counts.acceptance_rate) for counts, _ in states],
+        "speedup": [_rounded(speedup) for _, speedup in states],
         "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
         "per_call": count(trace.rounds).tokens_per_target_call,
         "trusted": verdict is None or verdict.trusted,

@@ -6,14 +6,13 @@ The figures that only answers name are computed here: of batches and experts, fo
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from statistics import stdev
 from typing import Literal
 from urllib.parse import urlencode
 
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
-from specviz.data.lessons.facts import facts_of, stopping, swept_kinds, swept_speedups, written
+from specviz.data.lessons.facts import facts_of, stopping, swept, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
@@ -146,9 +145,10 @@ def _gather_enough() -> Facts:
 
     From the spread of the speedups in the recorded sweep (assets/traces/sweep.csv), by kind of text.
     """
-    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]
-    needed = [(NORMAL * spread / log(SMALL_GAIN)) ** 2 for spread in spreads]
-    return written("enough", least=min(needed), most=max(needed))
+    its = swept()[(swept()["draft_schedule"] == "fixed") & (swept()["draft_length"] == DRAFT_LENGTH)]
+    spreads = its["speedup"].map(log).groupby(its["workload"]).std()
+    needed = (NORMAL * spreads / log(SMALL_GAIN)) ** 2
+    return written("enough", least=needed.min(), most=needed.max())
 
 
 def _gather_peers() -> Facts:
