@@ -305,10 +305,6 @@ def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
             yield f"rounds.{position} drafts {round.depth} tokens, more than {limit}"
         if round.is_tree and (shape is None or len(round.drafted) > shape.nodes):
             yield f"rounds.{position} drafts a tree that the setting tree, {trace.settings.tree}, does not allow"
-    yield from _output_problems(trace)
-
-
-def _output_problems(trace: Trace) -> Iterator[str]:
     ids, plain = trace.output.token_ids, trace.autoregressive
     if plain and len(plain.seconds_per_token) != len(plain.token_ids):
         yield "autoregressive.seconds_per_token and autoregressive.token_ids differ in length"

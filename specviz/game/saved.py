@@ -88,21 +88,18 @@ def load_game(text: str) -> SavedGame:
 
 def _possible(turns: list[rules.Turn], prompt: str, rival: str) -> bool:
     """Whether these turns can be of one text: each is one round after it, and together they are a valid run."""
-    ended_before = any(rules.is_over(turns[:played]) for played in range(len(turns)))
-    if ended_before or not all(_is_turn(turn, prompt, rival) for turn in turns):
+    if any(rules.is_over(turns[:played]) for played in range(len(turns))):
         return False
+    for turn in turns:
+        trace, rivals = turn.trace, {rival, rules.LOOKUP} if turn.scored else set[str]()
+        if trace is None or len(trace.rounds) != 1 or trace.drafter is None or not rivals <= set(turn.rivals):
+            return False
+        if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
+            return False
+        if not trace.prompt.text.startswith(prompt) or not turn.text.startswith(prompt):
+            return False
     runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:
         return all(check_trace(run, UPLOAD) for run in runs if run)
     except InputError:
         return False
-
-
-def _is_turn(turn: rules.Turn, prompt: str, rival: str) -> bool:
-    trace = turn.trace
-    if trace is None or len(trace.rounds) != 1 or trace.drafter is None:
-        return False
-    if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
-        return False
-    rivals = {rival, rules.LOOKUP} if turn.scored else set()
-    return trace.prompt.text.startswith(prompt) and turn.text.startswith(prompt) and rivals <= set(turn.rivals)

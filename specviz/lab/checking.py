@@ -14,7 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.texts import join_choices
 from specviz.data.lessons.lab_words import lab_words
-from specviz.lab.exercise import FormulaExercise, StudentFunction
+from specviz.lab.exercise import FormulaExercise
 from specviz.lab.formulas import FORMULAS
 from specviz.lab.loop import LoopExercise
 from specviz.lab.sampling import SamplingExercise
@@ -82,7 +82,9 @@ def functions_in(path: Path) -> dict[str, Any]:
 
 
 def mark(exercise: Exercise, student: object) -> Mark:
-    if not callable(student) or _is_stub(student):
+    code, stub = getattr(student, "__code__", None), _stub.__code__  # of the file that the exercises come in
+    is_stub = code is not None and (code.co_names, code.co_code) == (stub.co_names, stub.co_code)
+    if not callable(student) or is_stub:
         return Mark(exercise.name, "not written", "", f"{exercise.name} is not written yet.")
     try:
         with limited(SECONDS):
@@ -93,12 +95,6 @@ def mark(exercise: Exercise, student: object) -> Mark:
         return Mark(exercise.name, "right", "", "Right.")
     says = lab_words()[exercise.name].kinds[found.kind] if found.kind else f"Not right: {found.example}."
     return Mark(exercise.name, "wrong", found.kind, says)
-
-
-def _is_stub(student: StudentFunction) -> bool:
-    """Whether it is the function of the file that the exercises come in: nothing but `raise NotImplementedError`."""
-    code, stub = getattr(student, "__code__", None), _stub.__code__
-    return code is not None and (code.co_names, code.co_code) == (stub.co_names, stub.co_code)
 
 
 def _stub() -> None:

@@ -14,7 +14,7 @@ from specviz.core.drafters import Method, exit_layers, menu_title, method_of, na
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
-from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
+from specviz.core.replay import DraftGuesses, ends_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
@@ -301,7 +301,8 @@ def _lengths(
     if guesses is None:
         return []
     found = list[tuple[float | None, float | None]]()
-    for rounds in replay_lengths(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+    for length in range(1, MAX_DRAFT_LENGTH + 1):
+        rounds = replay(guesses, length, trace.settings.max_new_tokens, ends_of(trace))
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
         found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))

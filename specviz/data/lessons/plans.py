@@ -145,10 +145,7 @@ def _opened(link: object, info: ValidationInfo) -> Screen:
     """The screen of a link in a file; the context has the names of the known models."""
     if not isinstance(link, str) or not link.strip():
         raise ValueError(say("write_link"))
-    try:
-        screen = Screen.from_link(link.strip())
-    except ValueError as error:
-        raise ValueError(str(error)) from error
+    screen = Screen.from_link(link.strip())
     if problems := screen.problems(info.context):
         raise ValueError("\n".join(problems))
     return screen
@@ -243,7 +240,7 @@ class _Loader(yaml.BaseLoader):
     depth = 0
 
     def get_event(self) -> yaml.Event:
-        event: yaml.Event = super().get_event()
+        event: yaml.Event = super().get_event()  # type: ignore[no-untyped-call]
         self.depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         named = isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None)
         if self.depth > MAX_DEPTH or named or not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
@@ -304,15 +301,13 @@ def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _own_plan(name: str) -> LessonPlan:
-    translated = translation(TEXTS, f"lessons/{name}", current_language())
-    return parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
-
-
 @cache_by_language
 def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
-    plans = {name: _own_plan(name) for name in OWN}
+    plans = dict[str, LessonPlan]()
+    for name in OWN:
+        translated = translation(TEXTS, f"lessons/{name}", current_language())
+        plans[name] = parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
     folder = operator_setting("SPECVIZ_LESSONS")
     for path in sorted(Path(folder).glob("*.yaml"))[:MOST_PLANS] if folder else []:
         try:
