@@ -7,7 +7,7 @@ import pytest
 
 from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
-from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
+from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
 from specviz.measure.sweep.sentences import conclusions, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
@@ -92,11 +92,7 @@ def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: floa
     )
 
 
-def test_intervals_of_nothing_and_of_one_run() -> None:
-    assert judge(1.5, (math.nan, math.nan)) == judge(1.5, None)
-    low, high = widen_for_next_run((1.06, 1.2))
-    assert (low, high) == (pytest.approx(1.06 / 1.05), pytest.approx(1.2 * 1.05))
-    assert judge(1.1, widen_for_next_run((1.04, 1.2))).word == "too close to call"
+def test_a_modelled_speedup_is_called_modelled() -> None:
     judged = judge(1.9, None, modelled=True)
     assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
     assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
