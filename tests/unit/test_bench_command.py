@@ -242,6 +242,6 @@ def test_a_saved_bench_is_said_again_and_a_script_can_ask_for_a_least_speedup(
 
 
 def test_ctrl_c_before_anything_is_measured_names_no_file(tmp_path: Path) -> None:
-    assert _explain_resume(str(tmp_path / "bench.json")).startswith("nothing is saved")
+    assert _explain_resume(tmp_path / "bench.json").startswith("nothing is saved")
     (tmp_path / "bench.json").touch()
-    assert "what was measured is in" in _explain_resume(str(tmp_path / "bench.json"))
+    assert "what was measured is in" in _explain_resume(tmp_path / "bench.json")

@@ -252,13 +252,13 @@ def test_the_known_speedup_is_in_its_interval_and_the_rates_that_are_shown_divid
 
 
 def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart() -> None:
-    [pair] = pair_answers(of_pair(make_answer("with", STEP / 2), make_answer("without", STEP))).pairs
+    [pair], _ = pair_answers(of_pair(make_answer("with", STEP / 2), make_answer("without", STEP)))
     prompt = PairGroup(0, [pair])
     assert (pair.ratio, prompt.first_ratio) == (pytest.approx(2), pytest.approx(1))
     assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
     thinks = replace(pair.answers["with"], first=FIRST + 8 * STEP, part_tokens=[17, *[1] * 16])  # before its first part
     thinks = replace(thinks, part_seconds=thinks.part_seconds[16:])
-    assert pair_answers(of_pair(thinks, pair.answers["without"])).pairs[0].ratio == pytest.approx(2)
+    assert pair_answers(of_pair(thinks, pair.answers["without"]))[0][0].ratio == pytest.approx(2)
 
 
 @pytest.mark.parametrize("speedup", [1.5, 0.6])

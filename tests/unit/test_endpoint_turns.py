@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.address import parse_address
-from specviz.measure.endpoints.client import Asked, Endpoint, open_client
+from specviz.measure.endpoints.client import Endpoint, open_client, parse_address
 from specviz.measure.endpoints.result import (
     SIDES,
     Accepted,
@@ -23,6 +22,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
+from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import FakeServer, Reply, event, run_async, running, said
 
 PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
@@ -44,16 +44,16 @@ def measure(
     after_block: Callable[[int, int], None] = lambda done, total: None,
 ) -> BenchResult:
     found = result or begun(how)
-    questions = [Asked(each.name, (), how.max_new_tokens, how.temperature, how.seed) for each in PROMPTS]
+    prompts = [SweepPrompt(each.workload, each.name, each.name) for each in PROMPTS]
 
     async def run() -> None:
         async with open_client(max(how.concurrency)) as http:
             both = dict(zip(SIDES, (speculative, plain), strict=True))
             asked = {
-                side: Endpoint(parse_address(its.url, side), http, how.api, model="wren", system="vLLM")
+                side: Endpoint(parse_address(its.url, side), http, how, model="wren", system="vLLM")
                 for side, its in both.items()
             }
-            await BenchInTurns(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
+            await BenchInTurns(found, asked, prompts, plan(len(PROMPTS), how, SIDES)).measure(after_block)
 
     with running(speculative), running(plain):
         run_async(run())

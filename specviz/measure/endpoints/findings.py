@@ -14,11 +14,10 @@ from typing import Literal
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import NEUTRAL, VerdictWord
-from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally, find_acceptance, tally_answers
+from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally, count_answer, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
     Gain,
-    Paired,
     PairGroup,
     Sameness,
     Served,
@@ -64,7 +63,7 @@ class BenchFindings:
     result: BenchResult
 
     @cached_property
-    def paired(self) -> Paired:
+    def paired(self) -> tuple[list[AnswerPair], dict[str, int]]:
         return pair_answers(self.result)
 
     @cached_property
@@ -116,7 +115,7 @@ class BenchFindings:
 def _load(found: BenchFindings, load: float) -> LoadFindings:
     result = found.result
     answers = [answer for answer in result.answers if answer.load == load]
-    pairs = [pair for pair in found.paired.pairs if pair.answers["with"].load == load]
+    pairs = [pair for pair in found.paired[0] if pair.answers["with"].load == load]
     alone = found.asks_one_by_one(load)
     prompts = group_pairs(pairs, lambda answer: answer.prompt)
     moments = group_pairs(pairs, lambda answer: answer.block)
@@ -124,7 +123,8 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
     blocks = serve_blocks(answers) if result.blocks_timed else []
     trusted = not (doubts := _doubts(found, load, prompts, moments))
     speedup = Gain.from_ratios((group.ratio for group in sample), trusted=trusted)
-    rates = [its["with"].rate / its["without"].rate for its in blocks if len(its) == 2]
+    both = [(its["with"], its["without"]) for its in blocks if len(its) == 2]
+    rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
     return LoadFindings(
         load,
         prompts,
@@ -173,7 +173,7 @@ def _is_impossible(
     alone = found.asks_one_by_one(load)
     if alone and found.acceptance.source == "answers":
         for group in prompts:
-            tokens = tally_answers(pair.answers["with"] for pair in group.pairs).tokens_per_call
+            tokens = Tally.of(count_answer(pair.answers["with"]) for pair in group.pairs).tokens_per_call
             if tokens and group.ratio > NOISE * NEUTRAL * tokens:
                 return True
     tally = found.tally(load)

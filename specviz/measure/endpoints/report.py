@@ -1,25 +1,25 @@
 """A bench for scripts and spreadsheets: `results`, one for each load, and rows, one for each prompt and load. Pure."""
 
-import csv
-import io
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
-from specviz.measure.endpoints.acceptance import tally_answers
+from specviz.measure.endpoints.acceptance import Tally, count_answer
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import PairGroup, Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion
+from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words, say
 
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
+COMPARED = ("speedup", "low", "high", "verdict", "acceptance_rate", "tokens_per_target_call")
 SHOWN = (
     *("prompt", "workload", "concurrency", "rate", "pairs", "speedup", "speedup_low", "speedup_high"),
     *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
@@ -104,7 +104,7 @@ def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None
     prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
     own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
     counted = any(answer.accepted for answer in own["with"])
-    tally, gain = tally_answers(own["with"]), found.gain if found else None
+    tally, gain = Tally.of(map(count_answer, own["with"])), found.gain if found else None
     low, high = gain.interval if gain and gain.interval else (None, None)
     alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
     return {
@@ -147,13 +147,33 @@ def table(found: BenchFindings) -> list[dict[str, Cell]]:
 
 def dump_csv(found: BenchFindings) -> str:
     """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
-    rows, written = bench_rows(found), io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerows([list(rows[0]), *(map(_write, row.values()) for row in rows)] if rows else [])
-    return written.getvalue()
+    rows = bench_rows(found)
+    return csv_text([[*rows[0]], *([_written(cell) for cell in row.values()] for row in rows)] if rows else [], "\r\n")
 
 
-def _write(cell: Cell) -> Cell:
+def _written(cell: Cell) -> Cell:
     if isinstance(cell, float):
         return float(f"{cell:.6g}")  # more digits are noise
     return safe_cell(cell) if isinstance(cell, str) else cell
+
+
+def compare_servers(benches: Sequence[BenchResult]) -> tuple[list[dict[str, Cell]], list[str]]:
+    """Several servers against the same one: a row for each server and load, and which is fastest at each load.
+
+    That is said only where its interval lies above that of each other one.
+    """
+    rows, ends = list[dict[str, Cell]](), defaultdict[float, list[tuple[float, float, str]]](list)
+    for bench in benches:
+        name = bench.with_.drafts or bench.with_.url
+        for its in results(bench):
+            load = its.get("rate") or its["concurrency"]
+            row = {"server": name, "load": loads_in_words(bench, [load])}
+            rows.append(row | {column: its[column] for column in COMPARED})
+            ends[load] += [(its["low"], its["high"], name)] if its["trusted"] and its["low"] is not None else []
+    said = []
+    for load, known in sorted(ends.items()):
+        best, *others = sorted(known, reverse=True) or [(0.0, 0.0, "")]
+        told = len(known) == len(benches) and all(best[0] > high for _, high, _ in others)
+        at = loads_in_words(benches[0], [load])
+        said.append(say("best_at", load=at, server=best[2]) if told else say("no_best_at", load=at))
+    return rows, said

@@ -290,9 +290,8 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
         if problems := [*filter(None, its)]:
             first = first_words(problems[0], LONGEST).rstrip(".")
             yield say_doubt("failed", name=NAMES[side], failed=len(problems), all=len(its), first=first)
-    paired = found.paired
-    if paired.short or paired.uncounted or paired.single:
-        short, uncounted, single = paired.short, paired.uncounted, paired.single
-        yield say_doubt("left_out", fewest=FEWEST_TOKENS, short=short, uncounted=uncounted, single=single)
-    cuts = Counter(pair.cut for pair in paired.pairs if pair.cut)
+    pairs, left_out = found.paired
+    if any(left_out.values()):
+        yield say_doubt("left_out", fewest=FEWEST_TOKENS, **left_out)
+    cuts = Counter(pair.cut for pair in pairs if pair.cut)
     yield from (say_doubt(cut, pairs=count) for cut, count in cuts.items())
