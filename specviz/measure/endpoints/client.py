@@ -193,7 +193,8 @@ class Endpoint:
             body["max_completion_tokens"] = settings.max_new_tokens
         if "cache_salt" in body:
             body["cache_salt"] = token_hex(8)
-        return body | json.loads(settings.extra_body or "{}")
+        extra: dict[str, Any] = json.loads(settings.extra_body or "{}")
+        return body | extra
 
     async def _read_stream(self, body: Mapping[str, Any], lines: Lines) -> None:
         path = "/completions" if self.settings.api == "completions" else "/chat/completions"

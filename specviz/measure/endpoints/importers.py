@@ -1,6 +1,5 @@
 """Two result files of another bench tool, with and without speculation, as a bench of this program."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
@@ -27,7 +26,6 @@ from specviz.systems.benches import ToolAnswer, ToolRun
 MOST_RUNNING = 1_024
 MOST_LOADS = 20
 Runs = Mapping[Side, ToolRun]  # of both files at one load
-Place = tuple[str, int]  # a prompt's name, and which of its answers
 
 
 def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
@@ -49,8 +47,8 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
         matched = _match(runs, notes)
         concurrency = min(runs["with"].concurrency or _count_running(runs, notes), MOST_RUNNING)
         for side, run in runs.items():
-            for (name, repeat), both in matched.items():
-                place = side, prompts.setdefault(name, len(prompts)), repeat, concurrency, block
+            for name, both in matched.items():
+                place = side, prompts.setdefault(name, len(prompts)), 0, concurrency, block
                 if place[1] < MAX_PROMPTS:
                     answers.append(_answer(both[side], place))
             if accepted := Accepted.from_counts(run.counts):
@@ -62,14 +60,13 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
     every = [run for runs in loads for run in runs.values()]
     system = next((run.counts.engine for run in every if run.counts), "")
     most = max((answer.tokens or 1 for answer in answers), default=1)
-    repeats = max((answer.repeat for answer in answers), default=0) + 1
     under_way = sorted({answer.concurrency for answer in answers})
     result = BenchResult(
         1,
         ours.created,
         "a machine that the files do not name",
         # No file says the temperature: texts are compared as if it were 0.
-        BenchSettings(min(most, MAX_TOKENS), 0.0, 0, repeats, under_way, "completions"),
+        BenchSettings(min(most, MAX_TOKENS), 0.0, 0, 1, under_way, "completions"),
         Server("", ours.model, system),
         Server("", plain.model, system),
         [BenchPrompt(name, "", "") for name in list(prompts)[:MAX_PROMPTS]],
@@ -105,28 +102,23 @@ def _count_running(runs: Runs, notes: list[str]) -> int:
     return max(peaks)
 
 
-def _match(runs: Runs, notes: list[str]) -> dict[Place, dict[Side, ToolAnswer]]:
-    """By what names the prompts where both files name the same ones, else by their place; never of unequal prompts."""
-    keys = [Counter(each.key for each in run.answers) for run in runs.values()]
-    named = keys[0] == keys[1] and "" not in keys[0]
-    if not named:
+def _match(runs: Runs, notes: list[str]) -> dict[str, dict[Side, ToolAnswer]]:
+    """By the names of the prompts where the files have them, else by their place; never of unequal prompts."""
+    if not all(each.key for run in runs.values() for each in run.answers):
         notes.append("The files do not hold the prompts: answers are paired by their place in the files.")
-    ours, plain = dict[Place, ToolAnswer](), dict[Place, ToolAnswer]()
-    for places, run in zip((ours, plain), runs.values(), strict=True):
-        seen = Counter[str]()
-        for number, answer in enumerate(run.answers, start=1):
-            name = answer.key if named else f"request {number}"
-            places[name, seen[name]] = answer
-            seen[name] += 1
+    ours, plain = (
+        {each.key or f"request {number}": each for number, each in enumerate(run.answers, start=1)}
+        for run in runs.values()
+    )
     if len(ours) != len(plain):
         notes.append(f"The files have {len(ours):,} and {len(plain):,} requests.")
-    common = [place for place in ours if place in plain]
-    equal = [place for place in common if ours[place].prompt_tokens == plain[place].prompt_tokens]
+    common = [name for name in ours if name in plain]
+    equal = [name for name in common if ours[name].prompt_tokens == plain[name].prompt_tokens]
     if not equal:
         raise InputError("The files are not of the same prompts: their numbers of tokens differ everywhere.")
     if other := len(common) - len(equal):
         notes.append(f"{other} pairs are left out: their prompts have different numbers of tokens.")
-    return {place: {"with": ours[place], "without": plain[place]} for place in equal}
+    return {name: {"with": ours[name], "without": plain[name]} for name in equal}
 
 
 def _answer(its: ToolAnswer, place: tuple[Side, int, int, int, int]) -> Answer:

@@ -9,7 +9,7 @@ from specviz.core.errors import InputError
 from specviz.core.outside import JsonShape, check_density
 from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_in_answer
-from specviz.systems.fields import Fields, choices_in
+from specviz.systems.fields import Fields, text_of
 from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
@@ -115,9 +115,9 @@ def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int
     if error := piece.get("error"):
         raise BadAnswer(f"it says {quote(error)}")
     try:
-        choices, usage = choices_in(Fields("", piece)), Fields("", piece).inner("usage")
-        text, ids = "".join(each.written for each in choices), [each for choice in choices for each in choice.ids]
-        finish = next((choice.finish for choice in choices if choice.finish), "")
+        choices, usage = Fields("", piece).every("choices"), Fields("", piece).inner("usage")
+        text, ids = "".join(map(text_of, choices)), [each for choice in choices for each in choice.ids("token_ids")]
+        finish = next(filter(None, (choice.text("finish_reason") for choice in choices)), "")
         counted, prompt = usage.tokens("completion_tokens"), usage.value.get("prompt_tokens")
     except InputError:
         what = "it sent a part that is no answer of a completion"
