@@ -3,9 +3,9 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from specviz.core.errors import InputError
 from specviz.core.outside import WHOLE, JsonShape, Problem, check_density, join_problems
@@ -14,7 +14,6 @@ from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
-T = TypeVar("T")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
@@ -63,12 +62,6 @@ class Fields:
     def tokens(self, name: str) -> int | None:
         """How many tokens one output has."""
         return self.whole(name, MAX_TOKENS)
-
-    def need(self, read: Callable[[str], T | None], name: str) -> T:
-        """What must be there, read by one of the functions above."""
-        if (found := read(name)) is None:
-            self.refuse(name, "Field required")
-        return found
 
     def inner(self, name: str) -> "Fields":
         """The object of this name; empty where there is none."""

@@ -41,11 +41,13 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
         answers = list[ToolAnswer]()
         for each, at in zip(done, began, strict=True):
             first, said = each.number("time_to_first_token_ms"), each.value.get("output")
+            if (seconds := each.number("request_latency")) is None:
+                each.refuse("request_latency", "Field required")
             answers.append(
                 ToolAnswer(
                     began=(at or start) - start,
                     first=None if first is None else first / 1000,
-                    seconds=each.need(each.number, "request_latency"),
+                    seconds=seconds,
                     tokens=each.tokens("output_tokens") or 0,
                     prompt_tokens=each.tokens("prompt_tokens"),
                     text=said[:100_000] if isinstance(said, str) else "",

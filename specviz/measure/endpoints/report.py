@@ -12,7 +12,7 @@ from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.measure.endpoints.acceptance import Tally, count_answer
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import PairGroup, Within, find_sameness, time_whole
+from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
 from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words, say
 
@@ -72,16 +72,12 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
         "gap": [later - earlier for answer in answers for earlier, later in pairwise(answer.part_seconds)],
         "total": [answer.seconds for answer in answers],
     }
+    # Of each share the least value that so many per cent are not above.
     return {
-        name: {f"p{share}": _find_percentile(sorted(its), share) for share in SHARES}
+        name: {f"p{share}": sorted(its)[max(0, -(-share * len(its) // 100) - 1)] for share in SHARES}
         for name, its in seconds.items()
         if its
     }
-
-
-def _find_percentile(ordered: Sequence[float], share: int) -> float:
-    """The least value that so many per cent of them are not above."""
-    return ordered[max(0, -(-share * len(ordered) // 100) - 1)]
 
 
 def lowest(result: BenchResult) -> float | None:
@@ -97,37 +93,39 @@ def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
     for answer in found.result.answers:
         groups.setdefault((answer.load, answer.prompt), []).append(answer)
     paired = {(load.load, group.number): group for load in found.loads for group in load.prompts}
-    return [_row(found.result, groups[place], paired.get(place)) for place in sorted(groups)]
-
-
-def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None) -> dict[str, Cell]:
-    prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
-    own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
-    counted = any(answer.accepted for answer in own["with"])
-    tally, gain = Tally.of(map(count_answer, own["with"])), found.gain if found else None
-    low, high = gain.interval if gain and gain.interval else (None, None)
-    alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
-    return {
-        "prompt": prompt.name,
-        "workload": prompt.workload,
-        "concurrency": answers[0].concurrency or None,
-        "pairs": len(found.pairs) if found else 0,
-        "speedup": gain.value if gain else None,
-        "speedup_low": low,  # over the repeats
-        "speedup_high": high,
-        "first_ratio": found.first_ratio if found else None,
-        "latency_ratio": found.latency_ratio if found else None,
-        **{f"token_seconds_{side}": found.token_seconds(side) if found else alone[side] for side in SIDES},
-        **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
-        **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
-        **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
-        "drafted": tally.drafted if counted else None,
-        "accepted": tally.accepted if counted else None,
-        "acceptance_rate": tally.rate if counted else None,
-        "tokens_per_round": tally.tokens_per_call if counted else None,
-        "failed": len(answers) - len(done),
-        "rate": answers[0].rate,
-    }
+    rows = list[dict[str, Cell]]()
+    for place, answers in sorted(groups.items(), key=lambda item: item[0]):
+        prompt, pairs = found.result.prompts[place[1]], paired.get(place)
+        done = [answer for answer in answers if not answer.problem]
+        own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
+        counted = any(answer.accepted for answer in own["with"])
+        tally, gain = Tally.of(map(count_answer, own["with"])), pairs.gain if pairs else None
+        low, high = gain.interval if gain and gain.interval else (None, None)  # over the repeats
+        alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
+        rows.append(
+            {
+                "prompt": prompt.name,
+                "workload": prompt.workload,
+                "concurrency": answers[0].concurrency or None,
+                "pairs": len(pairs.pairs) if pairs else 0,
+                "speedup": gain.value if gain else None,
+                "speedup_low": low,
+                "speedup_high": high,
+                "first_ratio": pairs.first_ratio if pairs else None,
+                "latency_ratio": pairs.latency_ratio if pairs else None,
+                **{f"token_seconds_{side}": pairs.token_seconds(side) if pairs else alone[side] for side in SIDES},
+                **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
+                **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
+                **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
+                "drafted": tally.drafted if counted else None,
+                "accepted": tally.accepted if counted else None,
+                "acceptance_rate": tally.rate if counted else None,
+                "tokens_per_round": tally.tokens_per_call if counted else None,
+                "failed": len(answers) - len(done),
+                "rate": answers[0].rate,
+            }
+        )
+    return rows
 
 
 def _middle(values: Iterable[float | None]) -> float | None:
