@@ -109,12 +109,11 @@ def throughput_figure(found: BenchFindings) -> plot.Figure:
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
 
-def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
+def times_figure(load: LoadFindings) -> plot.Figure:
     """Of each kind of time and each server: what half, 90 % and 99 % of the times are not above."""
     lines, kinds = [], list[str]()
     for number, side in enumerate(load.sides):
-        answers = [answer for answer in found.result.done() if answer.load == load.load]
-        its = percentiles([answer for answer in answers if answer.side == side])
+        its = percentiles([answer for answer in load.answers[side] if not answer.problem])
         kinds = list(its)
         seconds = [each for shares in its.values() for each in (*shares.values(), None)]  # no line to the next kind
         shown = [None if each is None else max(each * 1000, LEAST) for each in seconds]

@@ -47,6 +47,8 @@ class LoadFindings:
     """What was measured at one load."""
 
     load: float  # requests under way, or requests a second
+    answers: dict[Side, list[Answer]]  # those that failed too
+    tally: Tally  # what was accepted; nothing where that is not known
     prompts: list[PairGroup]
     doubts: list[Doubt]  # why its times are not trusted
     speedup: Gain | None  # of the time per output token
@@ -65,17 +67,6 @@ class BenchFindings:
         self.measured = [load for load in self.loads if load.speedup]
         self.words = {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
 
-    def answers(self, load: LoadFindings, side: Side) -> list[Answer]:
-        """Those that failed too."""
-        return [answer for answer in self.result.answers if answer.load == load.load and answer.side == side]
-
-    def asks_one_by_one(self, load: float) -> bool:
-        return load == 1 and not self.result.settings.rates
-
-    def tally(self, load: float) -> Tally:
-        """What was accepted there; nothing where that is not known."""
-        return self.acceptance.by_load.get(load, Tally()) if self.acceptance else Tally()
-
     def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
         """The speedup on each kind of text, in the order of the prompts."""
         ratios: dict[str, list[float]] = {}
@@ -90,23 +81,25 @@ class BenchFindings:
 
 
 def _load(found: BenchFindings, load: float) -> LoadFindings:
-    result, alone = found.result, found.asks_one_by_one(load)
-    answers = [answer for answer in result.answers if answer.load == load]
+    result, alone = found.result, load == 1 and not found.result.settings.rates
+    every, known = [answer for answer in result.answers if answer.load == load], found.acceptance
+    answers = {side: [each for each in every if each.side == side] for side in SIDES if result.server(side)}
+    tally = known.by_load.get(load, Tally()) if known else Tally()
     pairs = [pair for pair in found.pairs if pair.answers["with"].load == load]
     prompts = group_pairs(pairs, lambda answer: answer.prompt)
     moments = group_pairs(pairs, lambda answer: answer.block)
     sample, compared = prompts if alone else moments, result.settings.repeats > 1 or not alone
     checks: dict[Doubt, bool] = {
-        "impossible": _is_impossible(found, load, sample),
+        "impossible": _is_impossible(sample, tally, alone and known is not None and known.source == "answers"),
         "drift": not result.imported and any(_drifts(side, moments, compared) for side in SIDES),
         "hidden": _hides_tokens(pairs),
     }
     doubts = [doubt for doubt, is_so in checks.items() if is_so]
-    blocks, sides = serve_blocks(answers) if result.blocks_timed else [], dict[Side, SideFigures]()
+    blocks, sides = serve_blocks(every) if result.blocks_timed else [], dict[Side, SideFigures]()
     counted = not checks["hidden"] and all(pair.cut != "no_count" for pair in pairs)
-    for side in SIDES if result.without else SIDES[:1]:
+    for side, its in answers.items():
         # Of the answers that have a partner; of one server alone, of all that are long enough.
-        own = time_whole(answer for answer in answers if answer.side == side and not answer.problem)
+        own = time_whole(answer for answer in its if not answer.problem)
         means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in own]
         ran = [its[side] for its in blocks if side in its]
         sides[side] = SideFigures(
@@ -118,9 +111,8 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
     both = [(its["with"], its["without"]) for its in blocks if len(its) == 2]
     rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
     throughput = Gain.from_ratios(rates, trusted=not doubts)
-    return LoadFindings(
-        load, prompts, doubts, _widened(speedup, moments) if alone else speedup, first, throughput, sides
-    )
+    speedup = _widened(speedup, moments) if alone else speedup
+    return LoadFindings(load, answers, tally, prompts, doubts, speedup, first, throughput, sides)
 
 
 def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
@@ -139,18 +131,15 @@ def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
     return replace(speedup, interval=(speedup.value / half, speedup.value * half))
 
 
-def _is_impossible(found: BenchFindings, load: float, sample: Sequence[PairGroup]) -> bool:
-    """Whether a speedup is above the tokens of a round: a round takes at least one plain step."""
-    if found.acceptance is None or not sample:
+def _is_impossible(sample: Sequence[PairGroup], tally: Tally, each: bool) -> bool:
+    """Whether a speedup, or with `each` that of one, is above a round's tokens: a round takes at least one plain step."""
+    for group in sample if each else ():
+        tokens = Tally.of(count_answer(pair.answers["with"]) for pair in group.pairs).tokens_per_call
+        if tokens and group.ratio > NOISE * NEUTRAL * tokens:
+            return True
+    if not sample or not tally.drafted or not tally.tokens_per_call:
         return False
-    if found.asks_one_by_one(load) and found.acceptance.source == "answers":
-        for group in sample:
-            tokens = Tally.of(count_answer(pair.answers["with"]) for pair in group.pairs).tokens_per_call
-            if tokens and group.ratio > NOISE * NEUTRAL * tokens:
-                return True
-    tally = found.tally(load)
-    speedup = geometric_mean([group.ratio for group in sample])
-    return bool(tally.drafted and tally.tokens_per_call) and speedup > NEUTRAL * (tally.tokens_per_call or 1)
+    return geometric_mean([group.ratio for group in sample]) > NEUTRAL * tally.tokens_per_call
 
 
 def _drifts(side: Side, moments: Sequence[PairGroup], compared: bool) -> bool:

@@ -37,11 +37,10 @@ def results(result: BenchResult, within: Within | None = None) -> list[dict[str,
 
 
 def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | None) -> dict[str, Any]:
-    result, gain, tally = found.result, load.speedup, found.tally(load.load)
+    result, gain, tally = found.result, load.speedup, load.tally
     low, high = (gain.interval if gain else None) or (None, None)
     trusted = not load.doubts and not broken_setup(result)
-    every = {side: found.answers(load, side) for side in load.sides}
-    answers = [answer for its in every.values() for answer in its]
+    answers = [answer for its in load.answers.values() for answer in its]
     same = find_sameness(replace(result, answers=answers))
     return {
         "rate" if result.settings.rates else "concurrency": load.load,
@@ -58,9 +57,9 @@ def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | No
         "tokens_per_target_call": tally.tokens_per_call if tally.drafted else None,
         "by_position": list(tally.survival),
         "percentiles": {
-            side: percentiles([answer for answer in its if not answer.problem]) for side, its in every.items()
+            side: percentiles([answer for answer in its if not answer.problem]) for side, its in load.answers.items()
         },
-        "goodput": {side: within.share(its) for side, its in every.items()} if within else None,
+        "goodput": {side: within.share(its) for side, its in load.answers.items()} if within else None,
     }
 
 

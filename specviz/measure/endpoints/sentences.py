@@ -170,7 +170,7 @@ def _goodput(found: BenchFindings, within: Within) -> str:
     """The share of requests within the limits, at each load."""
     each = list[str]()
     for load in found.loads:
-        ours, *plain = (localize(within.share(found.answers(load, side)), ".0%") for side in load.sides)
+        ours, *plain = (localize(within.share(answers), ".0%") for answers in load.answers.values())
         shares = say("two_shares", ours=ours, plain=plain[0]) if plain else ours
         each.append(say("share_at", load=load_in_words(found, load), shares=shares))
     return say("goodput", within=within.said, each="; ".join(each))
