@@ -132,7 +132,7 @@ def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
 
 
 def _is_impossible(sample: Sequence[PairGroup], tally: Tally, each: bool) -> bool:
-    """Whether a speedup, or with `each` that of one, is above a round's tokens: a round takes at least one plain step."""
+    """Whether a speedup (with `each`, of one group) is above a round's tokens: a round takes at least a plain step."""
     for group in sample if each else ():
         tokens = Tally.of(count_answer(pair.answers["with"]) for pair in group.pairs).tokens_per_call
         if tokens and group.ratio > NOISE * NEUTRAL * tokens:
