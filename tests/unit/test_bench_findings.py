@@ -53,6 +53,11 @@ def cut(**parts: Any) -> BenchResult:
     return change(result, lambda each: replace(each, **parts))
 
 
+def slow_at_the_end(answer: Answer) -> Answer:
+    times = [seconds + (place > 20) for place, seconds in enumerate(answer.part_seconds)]
+    return replace(answer, part_seconds=times, seconds=times[-1]) if answer.side == "without" else answer
+
+
 def in_stretches(together: int) -> BenchResult:
     """Two equal servers of which one is slow in each second stretch of the order in which prompts were asked."""
     order = [7, 2, 9, 4, 11, 0, 5, 10, 3, 8, 1, 6]
@@ -172,6 +177,7 @@ BENCHES = {
     "fewer ids": ids([1, 2, 3], [1, 2]),
     "twice as fast, cut by counted parts": cut(),
     "twice as fast, cut by parts": cut(part_tokens=[]),
+    "twice as fast, then the longer one is slow": change(cut(), slow_at_the_end),
     "not cut": cut(part_seconds=[]),
     "eight twice and two ten times as fast": timed(TEN, lambda a: TEN_STEPS[a.side][a.prompt]),
     "equal, one answer all at once": change(

@@ -141,6 +141,7 @@ THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
 WORD = event({"choices": [{"text": "día", "finish_reason": "stop"}]})
 STREAMS: dict[str, Iterable[bytes]] = {
     "running totals": [piece("a", **usage(1)), piece("b c d", **usage(4)), DONE],
+    "a count with the last part alone": [piece("a"), piece("b", **usage(2)), DONE],
     "pieces of a byte": [WORD[at : at + 1] for at in range(len(WORD))],
     "an end without a blank": [TEXT, b"data:[DONE]\n"],
     "an end as Windows writes it": [TEXT, b"data: [DONE]\r\n\r\n"],
