@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Pace } from "../../assets/browser/live/pace.js";
+import { Pace } from "../../assets/browser/live/decoder.js";
 import { RaceClock } from "../../assets/browser/race/clock.js";
 import { Reporter } from "../../assets/browser/shared/reporting.js";
 import { Playhead } from "../../assets/browser/stage/playhead.js";

@@ -9,21 +9,15 @@ import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/
 import { luminance } from "../../assets/browser/shared/theme.js";
 import { accountOf, asText } from "../../assets/browser/stage/account.js";
 import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
-import { writtenAt } from "../../assets/browser/stage/alone.js";
-import { blockToken } from "../../assets/browser/stage/block_explanations.js";
-import { figuresOf, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
-import { rolled, sharesOf } from "../../assets/browser/stage/dice.js";
-import { certainty, equationOf } from "../../assets/browser/stage/equation.js";
-import { noteOn, reachOf, valuesOf } from "../../assets/browser/stage/figures.js";
-import { placesOf } from "../../assets/browser/stage/pass.js";
+import { placesOf, rolled, sharesOf, guessesOf as stopsOf, writtenAt } from "../../assets/browser/stage/diagram.js";
+import { noteOn, reachOf, speedupTicks, valuesOf } from "../../assets/browser/stage/figures.js";
+import { blockToken, whyNotTaken } from "../../assets/browser/stage/inspector.js";
 import { Plane, roundNumbers } from "../../assets/browser/stage/plane.js";
 import { unfold } from "../../assets/browser/stage/replay.js";
-import { explained, outcomeOf } from "../../assets/browser/stage/result.js";
-import { guessesOf as stopsOf } from "../../assets/browser/stage/stops.js";
-import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
+import { certainty, explained, figuresOf, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
+import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
-import { whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
 import { whatWasDone } from "../../assets/browser/stage/until.js";
 import { chipsOf } from "../../assets/browser/trace/chips.js";
 import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
@@ -215,7 +209,7 @@ of("how far the axes go", [
   ["a busy one before", { ...sampled, before: { ...BEFORE, trusted: false, speedup: [2.6] } }],
   ["no more than 4 guesses and a token", sped(400, 1.5)],
   ["no more than a guess and a token", { ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }],
-], (changes) => [reachOf(shownOf(changes)), speedupTicks(reachOf(shownOf(changes))).map(([, said]) => said)]);
+], (changes) => [reachOf(shownOf(changes)), speedupTicks(reachOf(shownOf(changes)).speedup).map(([, said]) => said)]);
 
 // ---- what a trace becomes
 

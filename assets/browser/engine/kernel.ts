@@ -1,5 +1,6 @@
 /** The kernel of `arithmetic.ts` in a memory of its own: with relaxed SIMD where the browser has it, else without. */
 
+import { bytesOf } from "../shared/bytes.js";
 import { PLAIN, RELAXED } from "./kernel_bytes.js";
 import { PlainError } from "./plain_error.js";
 import { say } from "./words.js";
@@ -50,8 +51,4 @@ function enough<T>(bytes: number, take: (pages: number) => T) {
   } catch {
     throw new PlainError(say("no_memory", { megabytes: Math.ceil(bytes / 1e6) }));
   }
-}
-
-function bytesOf(base64: string) {
-  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }

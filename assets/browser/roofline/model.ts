@@ -5,6 +5,8 @@
 // tokens, and attention, which fetches each text's own keys and values once. Each takes the longer of two times: its
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
+
+import { breakEven, tokensOfRound } from "../shared/theory.js";
 import type { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
 
 export type Chosen = RooflineView & SpeculationPayload; // what the controls say
@@ -13,7 +15,6 @@ export type Pass = { weights: Work, caches: Work, touched: number, seconds: numb
 export type Round = ReturnType<typeof roundOf>;
 
 const BYTES = 2; // of a number in bfloat16
-const HALVINGS = 60; // enough for the last bit of a number
 export const STOPS = {
   batch: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
   context: [512, 2048, 8192, 32768, 131072],
@@ -61,19 +62,3 @@ export function roundOf(chosen: Chosen, { machines, models }: Pick<RooflinePaylo
   return { ...setting, corner, plain, check, memory, growth, steps, written, speedup: written / steps, needed: breakEven(steps, length) };
 }
 
-/** Tokens that a round writes on average, 1 + α + … + α^γ: Leviathan et al. 2023, Eq. 1. */
-export function tokensOfRound(alpha: number, length: number) {
-  return Array.from({ length: length + 1 }, (_, i) => alpha ** i).reduce((sum, share) => sum + share);
-}
-
-/** The acceptance above which a round of so many steps gains; null where no acceptance below 1 is enough. */
-function breakEven(steps: number, length: number) {
-  if (steps >= length + 1) return null;
-  let [low, high] = [0, 1];
-  for (let i = 0; i < HALVINGS; i += 1) {
-    const middle = (low + high) / 2;
-    if (tokensOfRound(middle, length) < steps) low = middle;
-    else high = middle;
-  }
-  return steps <= 1 ? 0 : high;
-}

@@ -7,6 +7,11 @@ const CONTROLS = /[\x00-\x1f\x7f]/g;
 const INVISIBLE = /[\u0080-\u009f\u00a0\u00ad\u061c\u180e\u200b-\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 const QUOTED_LENGTH = 24; // characters of a token in a sentence
 
+/** Whether it is a mark of the model, not a part of the text that a person wrote. */
+export function isSpecial(text: string) {
+  return /^<.+>$/.test(text);
+}
+
 /** A token's text with a visible sign for every character that cannot be seen. */
 export function visible(text: string) {
   if (text === "") return say("empty");

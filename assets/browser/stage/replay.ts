@@ -8,7 +8,7 @@ import { Strip } from "./strip.js";
 import { say } from "./words.js";
 import type { ReplayedLength, ReplayedRound, StagePayload } from "../dist/payloads.js";
 import type { ShownChip } from "../shared/chips.js";
-import type { Asked } from "./curves.js";
+import type { Asked } from "./result.js";
 
 export interface Callbacks {
   asked: (length: number) => void; // when the visitor has chosen a draft length

@@ -1,7 +1,7 @@
 // A step of a run as a slide, and the whole run as the slides of a film.
 
 import { byTarget, shownText } from "../shared/chips.js";
-import { shorten, visible } from "../shared/text.js";
+import { isSpecial, shorten, visible } from "../shared/text.js";
 import { LAST, MOST, type Film } from "../slide/film.js";
 import { INSIDE, MARGIN, SIZE, chipWidth, drawnChip, drawnKey, inLines, lastLines, line, sheet, tag, wrapped, type Colours, type Look, type SlideChip } from "../slide/sheet.js";
 import { countsAfter, settingsInWords, titleOf } from "./account.js";
@@ -18,7 +18,6 @@ const TOP = 206; // of the tokens
 const LINES = 7;
 const LINES_ABOVE_TREE = 2;
 const TREE = { top: TOP + LINES_ABOVE_TREE * LINE + 6, height: 232, most: 38, apart: 36, least: 3.4 }; // least: the width of a chip, in letters
-const SPECIAL = /^<.+>$/; // a token that no person wrote
 
 /** `step`: counts the phases of all rounds. `note`: stands below */
 export function runSlide({ data, run, key, colours }: Shown, step: number, note: string = "") {
@@ -57,7 +56,7 @@ function tokens(data: StagePayload, round: number, phase: Phase, colours: Colour
 }
 
 function textUpTo({ prompt, rounds }: StagePayload, round: number, phase: Phase): SlideChip[] {
-  const before = prompt.tokens.map((text) => ({ look: "plain" as Look, text: SPECIAL.test(text) ? "▸" : shownText(text), round: -1 }));
+  const before = prompt.tokens.map((text) => ({ look: "plain" as Look, text: isSpecial(text) ? "▸" : shownText(text), round: -1 }));
   return [...before, ...rounds.slice(0, round + 1).flatMap((each, i) => inText(each, i < round ? "judge" : phase).map((chip) => ({ ...chip, round: i })))];
 }
 

@@ -14,17 +14,16 @@ import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
 import { grown, joined, newer } from "./growth.js";
 import { Inspector } from "./inspector.js";
-import { statusWords } from "./plain_words.js";
+import { readStyle } from "./plane.js";
 import { Playhead } from "./playhead.js";
 import { Replay } from "./replay.js";
 import { runFilm, runSlide } from "./run_slide.js";
 import { Strip, type Place } from "./strip.js";
-import { readStyle } from "./style.js";
 import { Timeline, widthInWords } from "./timeline.js";
 import { Top } from "./top.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
-import { say } from "./words.js";
+import { say, statusWords } from "./words.js";
 import type { RoundPayload, SentStage, StageMount, StagePayload } from "../dist/payloads.js";
 import type { Loaded } from "../shared/mounting.js";
 
@@ -107,7 +106,7 @@ export class Stage {
     this.#offerMarks(data);
     this.transport.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
-    this.strip.speak(statusWords(data));
+    this.strip.said = statusWords(data);
     this.strip.load(data, fresh);
     if (fresh) this.strip.show(-1, null, true);
     this.replay.load(data);

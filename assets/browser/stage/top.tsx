@@ -4,9 +4,8 @@
 import { render, type HTMLAttributes } from "preact";
 import { find } from "../shared/dom.js";
 import { Said } from "../shared/said.js";
-import { progress } from "./plain_words.js";
 import { explained, outcomeOf, type Outcome } from "./result.js";
-import { say } from "./words.js";
+import { progress, say } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Replay } from "./replay.js";
