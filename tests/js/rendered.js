@@ -3,10 +3,9 @@
 
 import { layoutOf, merged, themed } from "../../assets/browser/chart/layout.js";
 import { inMs, filled, outcomeOf as loadOutcome, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
-import { fileName } from "../../assets/browser/shared/file_name.js";
+import { fileName, luminance } from "../../assets/browser/shared/dom.js";
 import { milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
 import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/text.js";
-import { luminance } from "../../assets/browser/shared/theme.js";
 import { accountOf, asText } from "../../assets/browser/stage/account.js";
 import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
 import { placesOf, rolled, sharesOf, guessesOf as stopsOf, writtenAt } from "../../assets/browser/stage/diagram.js";
@@ -19,10 +18,8 @@ import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
 import { whatWasDone } from "../../assets/browser/stage/until.js";
-import { chipsOf } from "../../assets/browser/trace/chips.js";
-import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
-import { aloneSentences, plainSentences } from "../../assets/browser/trace/lesson_narration.js";
-import { narrate } from "../../assets/browser/trace/narration.js";
+import { chipsOf, drawnRun } from "../../assets/browser/trace/drawn_run.js";
+import { aloneSentences, plainSentences, narrate } from "../../assets/browser/trace/narration.js";
 import { replayOf } from "../../assets/browser/trace/replay.js";
 import { running } from "../../assets/browser/trace/running.js";
 import { treeOf } from "../../assets/browser/trace/tree_rows.js";
@@ -40,13 +37,12 @@ const sevenDigits = (_, value) => (typeof value === "number" ? Number(value.toPr
 
 // ---- rounds in words
 
-const WHEN = { remaining: 40, ends: false };
 const LOOKUP = { proposes: "A match in the text so far gives {tokens}.", nothing: "No match in the text so far: nothing is drafted." };
 const CHAINS = ["aard", "arddd", "aaar", "rddd", "rd", "r"].map((guesses) => [guesses, "correction"])
   .concat(["aaaa", "aa", "a", ""].map((guesses) => [guesses, "bonus"]), ["aadd", "aad", "aaa", "a"].map((guesses) => [guesses, "none"]));
 const TREES = [["r-1 a-1 n0 n0 r1 r1", "correction"], ["a-1 n-1 r0 a0 n1 n1", "bonus"], ["r-1 r-1 n0 n0 n1 n1", "correction"], ["a-1 n-1", "bonus"],
   ["r-1 a-1 n0 a1", "none"], ["r-1 a-1 n0", "none"], ["a-1 a0", "bonus"], ["r-1 a-1 n0 r1", "correction"]];
-const told = (round, more = {}, method = {}) => narrate(round, { method: { ...MODEL, ...method } }, { ...WHEN, ...more });
+const told = (round, { remaining = 40, ends = false } = {}, method = {}) => narrate(round, { ...MODEL, ...method }, remaining, ends);
 
 of("a round in both voices", [...CHAINS, ...TREES].map(([guesses, own]) => [`${guesses} ${own}`, guesses, own]), (guesses, own) => {
   const round = guesses.includes(" ") || guesses.includes("-") ? treeRound(guesses, own) : roundOf(guesses, own);

@@ -3,13 +3,11 @@
 
 import { Fragment, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Chip, JudgedRound, STATUS_WORDS } from "../shared/chips.js";
-import { find } from "../shared/dom.js";
+import { Chip, JudgedRound, STATUS_WORDS, Said } from "../shared/chips.js";
+import { find, applyScheme } from "../shared/dom.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
-import { Said } from "../shared/said.js";
 import { quoted, visible } from "../shared/text.js";
-import { applyScheme } from "../shared/theme.js";
 import { say } from "./words.js";
 import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../dist/payloads.js";
 

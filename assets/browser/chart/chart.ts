@@ -1,11 +1,8 @@
 // A chart: a Plotly figure from the server, drawn when it can be seen, in the theme's colours and at the page's width.
 
-import { find } from "../shared/dom.js";
-import { fileName } from "../shared/file_name.js";
+import { find, fileName, onPaper, applyScheme } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
-import { onPaper } from "../shared/paper.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly, type PlotlyModule } from "../shared/plotly.js";
-import { applyScheme } from "../shared/theme.js";
 import { layoutOf, themed } from "./layout.js";
 import type { ChartPayload } from "../dist/payloads.js";
 

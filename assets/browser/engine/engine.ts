@@ -8,11 +8,9 @@
 // and is sent `loading` (model, bytes, of), `ready` (models), `trace` (id, the trace so far), `done` (id, trace, guesses)
 // and `failed` (id where it is a run's, sentence).
 
-import { machineOf } from "./machine.js";
-import { loadModel, type LoadedModel, type ModelFiles } from "./models.js";
-import { PlainError } from "./plain_error.js";
+import { machineOf, loadModel, type LoadedModel, type ModelFiles } from "./models.js";
+import { PlainError, say } from "./words.js";
 import { Run, type RunRequest } from "./run.js";
-import { say } from "./words.js";
 import type { Llama } from "./llama.js";
 
 export type Message = { kind: "open", models: Record<string, ModelFiles> } | { kind: "run", id: number, request: RunRequest } | { kind: "stop", id: number } | { kind: "ping" };

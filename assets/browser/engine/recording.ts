@@ -51,29 +51,21 @@ export class Recorder {
       return { kind: "bonus", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: [] };
     }
     // greedy: all of (p - q)+ lies on the target's most probable token
-    const left = residual ? this._residualTop(residual) : ([[tokenId, text, 1]] as ResidualCandidate[]);
+    const left: ResidualCandidate[] = residual ? top(residual).map((id) => [id, this.tokenizer.shown(id), residual[id]]) : [[tokenId, text, 1]];
     return { kind: "correction", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: left };
-  }
-
-  _residualTop(residual: Row): ResidualCandidate[] {
-    return top(residual).map((id) => [id, this.tokenizer.shown(id), residual[id]]);
   }
 
   /** The probabilities at each drafted token, and at the one after them. */
   _places({ tokenIds, draftScores }: Draft, targetScores: Row[], { accepted, tokenId }: Verification): Place[] {
     const ps = this.sampler.probabilities(targetScores);
-    const qs = draftScores ? this.sampler.probabilities(draftScores) : tokenIds.map((id, i) => pointMass(id, ps[i].length));
+    const qs = draftScores ? this.sampler.probabilities(draftScores) : tokenIds.map((id, i) => ps[i].map((_, each) => Number(each === id))); // a point mass
     return ps.map((p, i) => {
       const q = qs[i] ?? null; // the bonus has no draft
       const named = [...tokenIds.slice(i, i + 1), ...(i === accepted ? [tokenId] : [])];
-      return { p, q, candidates: this._candidates([...named, ...top(p), ...(q ? top(q) : [])], p, q) };
+      const ids = new Set([...named, ...top(p), ...(q ? top(q) : [])]);
+      const ordered = [...ids].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
+      return { p, q, candidates: ordered.map((id): Candidate => [id, this.tokenizer.shown(id), p[id], q ? q[id] : null]) };
     });
-  }
-
-  /** Each token once, by p and then by q. */
-  _candidates(ids: number[], p: Row, q: Row | null): Candidate[] {
-    const ordered = [...new Set(ids)].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
-    return ordered.map((id) => [id, this.tokenizer.shown(id), p[id], q ? q[id] : null]);
   }
 }
 
@@ -99,8 +91,3 @@ function top(probabilities: Row) {
   return best;
 }
 
-function pointMass(id: number, size: number) {
-  const row = new Float64Array(size);
-  row[id] = 1;
-  return row;
-}

@@ -5,10 +5,7 @@
  * The same as `specviz/decoding/verification.py`, and `BlockRule` as in `rules.py`.
  */
 
-import { draw, mostProbable } from "./sampler.js";
-
-export type Random = import("./random.js").Random;
-export type Row = import("./sampler.js").Row;
+import { draw, mostProbable, type Random, type Row } from "./sampler.js";
 import type { DecodeSettings } from "../dist/payloads.js";
 
 export interface Draft {

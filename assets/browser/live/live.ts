@@ -1,7 +1,6 @@
 // Watch without a server: both models decode in a thread of this page, and every change runs at once.
 
-import { find } from "../shared/dom.js";
-import { download } from "../shared/download.js";
+import { find, download } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
 import { fixed } from "../shared/localize.js";
 import { Decoder, Pace, type Made as Decodes } from "./decoder.js";

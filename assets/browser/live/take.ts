@@ -3,8 +3,7 @@
  * it lies on its disk, and keeps nothing for a visitor.
  */
 
-import { find } from "../shared/dom.js";
-import { download } from "../shared/download.js";
+import { find, download } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
 import { Form } from "./form.js";
 import { say } from "./words.js";

@@ -1,8 +1,7 @@
 // One decoder on one prompt: a bar, its tokens as they were written, and a flag at its end.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { TokenText } from "../shared/chips.js";
-import { memo } from "../shared/memo.js";
+import { TokenText, memo } from "../shared/chips.js";
 import { seconds } from "../shared/numbers.js";
 import { say } from "./words.js";
 import type { LanePayload, LapPayload } from "../dist/payloads.js";

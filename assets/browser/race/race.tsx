@@ -1,12 +1,11 @@
 // The component: one Race a mount. All lanes of all prompts follow one clock.
 
 import { Fragment, render } from "preact";
-import { find } from "../shared/dom.js";
+import { find, applyScheme } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { mount, type Loaded } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
 import { Reporter } from "../shared/reporting.js";
-import { applyScheme } from "../shared/theme.js";
 import { RaceClock } from "./clock.js";
 import { Lap } from "./lane.js";
 import { say } from "./words.js";

@@ -2,7 +2,7 @@
 // it the two kinds of work of a plain pass and of a check are.
 
 import { fixed, grouped } from "../shared/localize.js";
-import { UNTRANSLATED } from "../shared/svg.js";
+import { UNTRANSLATED } from "../shared/dom.js";
 import type { PublishedMachine, RooflinePayload } from "../dist/payloads.js";
 import type { Round } from "./model.js";
 

@@ -3,10 +3,8 @@
 
 import { render, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { find, prefersReducedMotion } from "../shared/dom.js";
+import { find, prefersReducedMotion, UNTRANSLATED, applyScheme } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
-import { UNTRANSLATED } from "../shared/svg.js";
-import { applyScheme } from "../shared/theme.js";
 import { STOPS, roundOf, type Chosen } from "./model.js";
 import { KINDS, Mark, PASSES, Roof, type Labels } from "./roof.js";
 import { figuresOf, filled, outcomeOf, valueOf, wordOf } from "./words.js";

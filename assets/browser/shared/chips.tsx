@@ -1,8 +1,9 @@
-// A token as a chip, and a round as a group of chips. The style sheet decides what a chip looks like in each phase.
+// A token as a chip, a round as a group of chips, and a sentence that quotes tokens. The style sheet decides what a chip looks like in each phase.
 
+import { Component, createElement } from "preact";
 import { partOfCharacter, shorten, visible } from "./text.js";
 import { say } from "./words.js";
-import type { HTMLAttributes } from "preact";
+import type { FunctionComponent, HTMLAttributes } from "preact";
 import type { ChipStatus, Phase, TreePayload } from "../dist/payloads.js";
 
 export type ShownChip = { text: string | null, status: ChipStatus }; // What is drawn of a token; its text is null where it is not known.
@@ -67,4 +68,22 @@ export function chipLabel({ chips }: ShownRound, roundIndex: number, index: numb
   if (text === null) return say("unknown_chip", { unknown: say("unknown"), round });
   const state = phase === "judge" ? said(status) : say(phase === "check" ? "being_checked" : "guessed");
   return say("chip", { token: visible(text), state, round });
+}
+
+/** A sentence; the tokens that it quotes are what a model wrote: no browser translates them. */
+export function Said({ text }: { text: string }) {
+  return <>{text.split(/(“[^”]*”)/).map((part, i) => (i % 2 ? <bdi key={i} translate={false}>{part}</bdi> : part))}</>;
+}
+
+/** The component, drawn again only where a property is another one. */
+export function memo<Properties extends object>(drawn: FunctionComponent<Properties>) {
+  return class extends Component<Properties> {
+    shouldComponentUpdate(next: Properties) {
+      return Object.entries(next).some(([name, value]) => this.props[name as keyof Properties] !== value);
+    }
+
+    render() {
+      return createElement(drawn, this.props);
+    }
+  };
 }

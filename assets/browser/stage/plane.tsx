@@ -1,6 +1,6 @@
 // A small chart's plane: where a value is, in pixels, and the axes around it.
 
-import { UNTRANSLATED } from "../shared/svg.js";
+import { UNTRANSLATED } from "../shared/dom.js";
 import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to

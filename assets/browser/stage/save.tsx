@@ -1,10 +1,8 @@
 // The menu “Save…”: the step in sight as a slide, the run as a film, the run in sentences. The browser makes each file itself.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { copied } from "../shared/clipboard.js";
-import { download } from "../shared/download.js";
-import { fileName } from "../shared/file_name.js";
-import { Said } from "../shared/said.js";
+import { copied, download, fileName } from "../shared/dom.js";
+import { Said } from "../shared/chips.js";
 import { fileOf } from "../slide/files.js";
 import { filmKind, lengthOf, recorded, type Film } from "../slide/film.js";
 import { say as sayOfSlides } from "../slide/words.js";

@@ -2,11 +2,8 @@
 
 import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
-import { find, prefersReducedMotion } from "../shared/dom.js";
-import { onPaper } from "../shared/paper.js";
-import { dismissTips } from "../shared/tips.js";
+import { find, prefersReducedMotion, onPaper, dismissTips, applyScheme } from "../shared/dom.js";
 import { Reporter } from "../shared/reporting.js";
-import { applyScheme } from "../shared/theme.js";
 import { coloursOf, keyOf } from "../slide/sheet.js";
 import { drawnRun } from "../trace/drawn_run.js";
 import { accountOf } from "./account.js";

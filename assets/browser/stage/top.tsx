@@ -3,7 +3,7 @@
 
 import { render, type HTMLAttributes } from "preact";
 import { find } from "../shared/dom.js";
-import { Said } from "../shared/said.js";
+import { Said } from "../shared/chips.js";
 import { explained, outcomeOf, type Outcome } from "./result.js";
 import { progress, say } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";

@@ -4,7 +4,7 @@
 import { Fragment, render, type ComponentChildren } from "preact";
 import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
-import { Said } from "../shared/said.js";
+import { Said } from "../shared/chips.js";
 import { whatWasDone, type Chosen, type Doing } from "./until.js";
 import { say } from "./words.js";
 import type { Beat, StagePayload, TourPayload } from "../dist/payloads.js";

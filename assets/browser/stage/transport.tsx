@@ -3,8 +3,7 @@
 
 import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { copied } from "../shared/clipboard.js";
-import { find } from "../shared/dom.js";
+import { copied, find } from "../shared/dom.js";
 import { isEditable, listenForKeys } from "../shared/keys.js";
 import { localize } from "../shared/localize.js";
 import { Save, type Saved } from "./save.js";
