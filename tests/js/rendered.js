@@ -1,8 +1,8 @@
 // Texts, figures and places that the browser computes, of inputs that differ in all that matters, as JSON on stdout:
 // {what: {case: what comes of it}}. test_rendered.py compares it with its snapshot, in which every figure and word is read.
 
-import { layoutOf, merged, themed } from "../../assets/browser/chart/layout.js";
-import { inMs, filled, outcomeOf as loadOutcome, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
+import { layoutOf, merged, themed } from "../../assets/browser/chart/chart.js";
+import { inMs, filled, outcomeOf as loadOutcome, valueOf, wordOf } from "../../assets/browser/roofline/model.js";
 import { fileName, luminance } from "../../assets/browser/shared/dom.js";
 import { milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
 import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/text.js";
@@ -17,7 +17,7 @@ import { certainty, explained, figuresOf, lastOf, markOf, outcomeOf } from "../.
 import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
-import { whatWasDone } from "../../assets/browser/stage/until.js";
+import { whatWasDone } from "../../assets/browser/stage/tour.js";
 import { chipsOf, drawnRun } from "../../assets/browser/trace/drawn_run.js";
 import { aloneSentences, plainSentences, narrate } from "../../assets/browser/trace/narration.js";
 import { replayOf } from "../../assets/browser/trace/replay.js";

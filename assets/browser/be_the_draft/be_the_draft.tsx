@@ -16,24 +16,17 @@ const INPUT = ".st-key-be_the_draft_guess input";
 const SECOND = ".st-key-be_the_draft_second input";
 const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
 
-/** What a chat model was asked, and the name of what follows it. */
-function Asked({ asked, label }: TextPicture) {
-  return (
-    <>
-      <div class="asked-of-it" tabIndex={0/* a long one scrolls */}>
-        {asked.map(({ name, text }) => <><p class="asked">{name}</p><p class="message" translate={false}>{text}</p></>)}
-      </div>
-      <p class="asked">{label}</p>
-    </>
-  );
-}
-
-function Text(picture: TextPicture) {
-  const { asked, text, fresh, inside } = picture;
+/** `asked`: what a chat model was asked; `label`: the name of what follows it. */
+function Text({ asked, label, text, fresh, inside }: TextPicture) {
   const word = fresh.trimStart();
   return (
     <>
-      {asked.length > 0 && <Asked {...picture} />}
+      {asked.length > 0 && (
+        <>
+          <div class="asked-of-it" tabIndex={0/* a long one scrolls */}>{asked.map(({ name, text }) => <><p class="asked">{name}</p><p class="message" translate={false}>{text}</p></>)}</div>
+          <p class="asked">{label}</p>
+        </>
+      )}
       <p class="so-far" translate={false}>
         <span>{text}</span>
         {fresh && <>{fresh.slice(0, fresh.length - word.length)}<mark class="fresh">{word}</mark></>}
@@ -113,12 +106,6 @@ function focusInput(box: HTMLElement, since = performance.now(), at = document.a
   if (here && box.isConnected && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(box, since, at));
 }
 
-/** While the target reads, the typed text cannot be changed. */
-function holdInput(busy: boolean) {
-  const inputs: NodeListOf<HTMLInputElement> = document.querySelectorAll(`${INPUT}, ${SECOND}`);
-  for (const input of inputs) input.readOnly = busy;
-}
-
 /** For a screen reader. The text is added a frame later: only a change is read out. */
 function Spoken({ text }: { text: string }) {
   const [said, say] = useState("");
@@ -126,22 +113,7 @@ function Spoken({ text }: { text: string }) {
   return <p class="spoken" role="status"><Said text={said} /></p>;
 }
 
-function draw(box: HTMLElement, data: PlayPayload) {
-  const drawn = JSON.stringify(data);
-  if (box.dataset.drawn === drawn) return;
-  box.dataset.drawn = drawn;
-  const picture = data.kind === "text" ? <Text {...data} /> : <><Turn {...data} />{data.spoken && <Spoken text={data.title} />}</>;
-  render(<Fragment key={drawn}>{picture}</Fragment>, box);
-}
-
-const focused: WeakMap<HTMLElement, string> = new WeakMap();
-
-/** Focus the input once for each new request. Not on a touch screen: there it would open the keyboard. */
-function focusOnce(box: HTMLElement, request: string) {
-  if (!request || focused.get(box) === request) return;
-  focused.set(box, request);
-  if (matchMedia("(pointer: fine)").matches) focusInput(box);
-}
+const focused: WeakMap<HTMLElement, string> = new WeakMap(); // the request for which the input had the focus: once for each
 
 export default function (component: Component<PlayPayload>) {
   const data = payloadOf(component);
@@ -150,8 +122,13 @@ export default function (component: Component<PlayPayload>) {
   applyScheme(box);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("text", data.kind === "text");
-  draw(box, data);
+  const drawn = JSON.stringify(data);
+  const picture = data.kind === "text" ? <Text {...data} /> : <><Turn {...data} />{data.spoken && <Spoken text={data.title} />}</>;
+  if (box.dataset.drawn !== drawn) render(<Fragment key={drawn}>{picture}</Fragment>, box);
+  box.dataset.drawn = drawn;
   if (data.kind !== "text") return;
-  holdInput(data.busy);
-  focusOnce(box, data.focus);
+  for (const input of document.querySelectorAll<HTMLInputElement>(`${INPUT}, ${SECOND}`)) input.readOnly = data.busy; // while the target reads, it cannot be changed
+  if (!data.focus || focused.get(box) === data.focus) return;
+  focused.set(box, data.focus);
+  if (matchMedia("(pointer: fine)").matches) focusInput(box); // on a touch screen it would open the keyboard
 }

@@ -5,9 +5,8 @@ import { render, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { find, prefersReducedMotion, UNTRANSLATED, applyScheme } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
-import { STOPS, roundOf, type Chosen } from "./model.js";
+import { STOPS, roundOf, type Chosen, figuresOf, filled, outcomeOf, valueOf, wordOf } from "./model.js";
 import { KINDS, Mark, PASSES, Roof, type Labels } from "./roof.js";
-import { figuresOf, filled, outcomeOf, valueOf, wordOf } from "./words.js";
 import type { LoadQuestion, RooflinePayload, RooflineView } from "../dist/payloads.js";
 
 const GROUPS: Record<string, (keyof Chosen)[]> = { load: ["batch", "context"], model: ["machine", "model"], draft: ["alpha", "length", "cost"] };

@@ -4,13 +4,8 @@
 export const LANGUAGE = typeof TEXTS === "undefined" ? "en" : TEXTS.language; // without a built file: node
 
 const FOUR_DIGITS = /^(\D*\d),(?=\d{3}(?![\d,]))/; // not grouped: CLDR's rule for Spanish
-const SIGNS = signsOf(LANGUAGE);
-
-function signsOf(language: string) {
-  const parts = new Intl.NumberFormat(language).formatToParts(12345.6);
-  const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? "";
-  return { ".": sign("decimal"), ",": sign("group") };
-}
+const sign = (type: string) => new Intl.NumberFormat(LANGUAGE).formatToParts(12345.6).find((part) => part.type === type)?.value ?? "";
+const SIGNS = { ".": sign("decimal"), ",": sign("group") };
 
 /** With the space that stands before it: English has one as the SI writes it, another language as the CLDR does. */
 export const PERCENT = LANGUAGE === "en" ? " %" : new Intl.NumberFormat(LANGUAGE, { style: "percent" }).format(0).replace(/^0/, "");
@@ -18,7 +13,7 @@ export const PERCENT = LANGUAGE === "en" ? " %" : new Intl.NumberFormat(LANGUAGE
 /** `english`: a figure */
 export function localize(english: string) {
   if (LANGUAGE === "en") return english;
-  return english.replace(FOUR_DIGITS, "$1").replace(/[.,]/g, (sign) => SIGNS[sign as "." | ","]);
+  return english.replace(FOUR_DIGITS, "$1").replace(/[.,]/g, (each) => SIGNS[each as "." | ","]);
 }
 
 export function fixed(value: number, places: number) {

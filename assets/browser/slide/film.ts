@@ -1,11 +1,11 @@
-// Slides one after the other as a film. The browser's own recorder makes it, as long as it lasts: nothing is loaded for it.
+// A slide as a file: PNG at twice its size. And slides one after the other as a film. The browser's own recorder makes it, as long as it lasts: nothing is loaded for it.
 
-import { imageOf } from "./files.js";
 import { SIZE } from "./sheet.js";
 
 export type Frame = { draw: () => string, ms: number }; // a slide, and how long it stays
 export type Film = { frames: Frame[], left: string }; // left: what it leaves out, in a sentence; else empty
 
+const SCALE = 2; // pixels of a PNG for each of the drawing's
 const KINDS = ["video/webm", "video/mp4"]; // older Safaris record the second only
 const SHARP = 6_000_000; // bits a second: letters stay clear
 const TICK = 500; // ms between two pictures of the film, also where nothing moves: few, for slow machines
@@ -36,7 +36,11 @@ export async function recorded(frames: Frame[], kind: string, reached: (ms: numb
     for (const { draw, ms } of frames) {
       const image = await imageOf(draw());
       for (let left = ms; left > 0 && !stopped.aborted; left -= TICK) {
-        if (document.hidden) await whileHidden(recorder); // a browser gives a hidden page no pictures
+        if (document.hidden) { // a browser gives a hidden page no pictures
+          recorder.pause();
+          await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+          recorder.resume();
+        }
         context?.drawImage(image, 0, 0);
         await pause(Math.min(left, TICK));
         reached((at += Math.min(left, TICK)));
@@ -68,12 +72,24 @@ async function caughtUp(recorder: MediaRecorder) {
   while (performance.now() - heard < CAUGHT_UP) await pause(TICK / 5);
 }
 
-async function whileHidden(recorder: MediaRecorder) {
-  recorder.pause();
-  await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
-  recorder.resume();
-}
-
 function pause(ms: number) {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** `picture`: an SVG file */
+async function imageOf(picture: string) {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`; // a page's policy allows data, and no blob
+  await image.decode();
+  return image;
+}
+
+export async function fileOf(picture: string, kind: "png" | "svg"): Promise<Blob> {
+  if (kind === "svg") return new Blob([picture], { type: "image/svg+xml" });
+  const image = await imageOf(picture);
+  const canvas = document.createElement("canvas");
+  canvas.width = SCALE * image.width;
+  canvas.height = SCALE * image.height;
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => canvas.toBlob((file) => (file ? resolve(file) : reject(new Error("no picture"))), "image/png"));
 }

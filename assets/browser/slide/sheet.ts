@@ -5,8 +5,9 @@ import { MARKS, className } from "../shared/chips.js";
 import { shorten } from "../shared/text.js";
 import type { ChipStatus } from "../dist/payloads.js";
 
-export type ColourName = "ink" | "ground" | "mute" | "line" | "soft" | "accepted" | "accepted-ground" | "rejected" | "rejected-ground" | "corrected" | "corrected-ground";
-export type Colours = Record<ColourName, string>;
+const NAMES = ["ink", "ground", "mute", "line", "soft", "accepted", "accepted-ground", "rejected", "rejected-ground", "corrected", "corrected-ground"] as const;
+
+export type Colours = Record<typeof NAMES[number], string>;
 export type Look = ChipStatus | "proposed" | "checked" | "plain"; // a status, or what a token looks like before it has one
 export type SlideChip = { look: Look, text: string, round?: number }; // those of another round stand a little apart
 export type PlacedChip = { chip: SlideChip, x: number, y: number, width: number };
@@ -25,8 +26,6 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const APART = { chips: 4, rounds: 12 };
-
-const NAMES: ColourName[] = ["ink", "ground", "mute", "line", "soft", "accepted", "accepted-ground", "rejected", "rejected-ground", "corrected", "corrected-ground"];
 
 /** The colours that the style sheet gives a stage now, light or dark. */
 export function coloursOf(stage: HTMLElement) {
@@ -73,14 +72,11 @@ export function cellsOf(text: string) {
   return [...CHARACTERS.segment(text)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0);
 }
 
-function markOf(look: Look) {
-  if (look === "plain") return "";
-  return look === "proposed" || look === "checked" ? "?" : MARKS[look];
-}
+const marks: Record<Look, string> = { ...MARKS, plain: "", proposed: "?", checked: "?" };
 
 /** `size`: of its letters */
 export function chipWidth({ look, text }: SlideChip, size: number) {
-  return size * (CELL * cellsOf(text) + (markOf(look) ? 1.5 : 0.8));
+  return size * (CELL * cellsOf(text) + (marks[look] ? 1.5 : 0.8));
 }
 
 function lookOf(look: Look, colours: Colours): { ink: string, box: Record<string, string | number> } {
@@ -98,7 +94,7 @@ function lookOf(look: Look, colours: Colours): { ink: string, box: Record<string
 export function drawnChip({ chip, x, y, width }: PlacedChip, size: number, colours: Colours) {
   const { look, text } = chip;
   const { ink, box } = lookOf(look, colours);
-  const mark = markOf(look);
+  const mark = marks[look];
   const start = x + size * (mark ? 1.1 : 0.4);
   const room = width - size * (mark ? 1.5 : 0.8);
   const emitted = look === "correction" || look === "bonus" || look === "own";

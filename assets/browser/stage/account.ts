@@ -33,19 +33,17 @@ export function accountOf(data: StagePayload, run: SentRun): Account {
   const { hidden, tokens } = data.prompt;
   const before = [`${titleOf(run)}: ${settingsInWords(data, run)}.`, say("the_prompt", { prompt: `${hidden ? "…" : ""}${inProse(tokens)}` })];
   if (!rounds.length) return { before, rounds: [], after: [data.idle] };
-  return { before, rounds: rounds.map((_, index) => roundInWords(data, index)), after: outcome(data, run) };
+  const inWords = rounds.map(({ sentences, chips }, index) => {
+    const tokens = ORDER.map((status) => named(status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
+    return [say("account_round", { round: index + 1 }), ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
+  });
+  return { before, rounds: inWords, after: outcome(data, run) };
 }
 
 /** Tokens as a text on one line, with a sign for what cannot be seen. */
 function inProse(tokens: string[]) {
   const words = tokens.filter((text) => !isSpecial(text)).join("").split(" ");
   return words.map((word) => (word ? visible(word) : "")).join(" ");
-}
-
-function roundInWords(data: StagePayload, index: number) {
-  const { sentences, chips } = data.rounds[index];
-  const tokens = ORDER.map((status) => named(status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
-  return [say("account_round", { round: index + 1 }), ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
 }
 
 function named(status: ChipStatus, texts: string[]) {

@@ -1,5 +1,5 @@
 // What the stage has after news from its page's feed. Draws nothing.
-import type { FeedPayload, SentRun, SentStage, StageGrowth, StageMount, Trace } from "../dist/payloads.js";
+import type { FeedPayload, SentRun, SentStage, StageMount } from "../dist/payloads.js";
 
 /** What Streamlit gave, with its run; null until that is here. */
 export function joined(given: StageMount, run: SentRun | undefined): SentStage | null {
@@ -14,19 +14,13 @@ export function grown(sent: SentStage, news: FeedPayload | undefined): SentStage
   if (!growth) return null;
   const { start, plain_start: plainStart, rounds, plain, ...state } = growth;
   const { trace } = sent.run;
-  if (growth.run_id !== sent.run_id || start > trace.rounds.length || plainStart > stepsOf(trace).length) return "gap";
-  const run = rounds.length || plain.length ? { ...sent.run, trace: withNews(trace, growth) } : sent.run;
-  return { ...sent, ...state, version, run };
-}
-
-function stepsOf({ autoregressive }: Trace) {
-  return autoregressive?.seconds_per_token ?? [];
-}
-
-function withNews(trace: Trace, { start, rounds, plain_start: plainStart, plain }: StageGrowth): Trace {
-  const steps = [...stepsOf(trace).slice(0, plainStart), ...plain];
+  const before = trace.autoregressive?.seconds_per_token ?? [];
+  if (growth.run_id !== sent.run_id || start > trace.rounds.length || plainStart > before.length) return "gap";
+  if (!rounds.length && !plain.length) return { ...sent, ...state, version };
+  const steps = [...before.slice(0, plainStart), ...plain];
   const autoregressive = steps.length ? { token_ids: [], ...trace.autoregressive, seconds_per_token: steps } : null;
-  return { ...trace, rounds: [...trace.rounds.slice(0, start), ...rounds], autoregressive };
+  const grownTrace = { ...trace, rounds: [...trace.rounds.slice(0, start), ...rounds], autoregressive };
+  return { ...sent, ...state, version, run: { ...sent.run, trace: grownTrace } };
 }
 
 /** Which of the two the stage shows: what Streamlit gives again (after a change of theme, for example) can be older. */

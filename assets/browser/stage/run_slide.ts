@@ -55,15 +55,13 @@ function tokens(data: StagePayload, round: number, phase: Phase, colours: Colour
   ];
 }
 
-function textUpTo({ prompt, rounds }: StagePayload, round: number, phase: Phase): SlideChip[] {
+function textUpTo({ prompt, rounds }: StagePayload, round: number, last: Phase): SlideChip[] {
   const before = prompt.tokens.map((text) => ({ look: "plain" as Look, text: isSpecial(text) ? "▸" : shownText(text), round: -1 }));
-  return [...before, ...rounds.slice(0, round + 1).flatMap((each, i) => inText(each, i < round ? "judge" : phase).map((chip) => ({ ...chip, round: i })))];
-}
-
-/** The tokens of a round that stand in the text: of a tree its path, once it is judged. */
-function inText({ chips, tree }: RoundPayload, phase: Phase) {
-  const shown = chips.filter((chip) => (tree ? phase === "judge" && (chip.status === "accepted" || byTarget(chip)) : phase === "judge" || !byTarget(chip)));
-  return shown.map((chip) => lookIn(chip, phase));
+  return [...before, ...rounds.slice(0, round + 1).flatMap(({ chips, tree }, i) => {
+    const phase = i < round ? "judge" : last;
+    const shown = chips.filter((chip) => (tree ? phase === "judge" && (chip.status === "accepted" || byTarget(chip)) : phase === "judge" || !byTarget(chip))); // of a tree its path
+    return shown.map((chip) => ({ ...lookIn(chip, phase), round: i }));
+  })];
 }
 
 /** Before judgement every guess looks alike. */

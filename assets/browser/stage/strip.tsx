@@ -31,7 +31,7 @@ export class Strip {
   whole = false; // whether every round is judged
   open: ReadonlySet<number> = new Set(); // rounds whose tree is unfolded
   selected: Place | null = null;
-  cost = ""; // of the check of the tree in sight
+  cost = "";
   reachable: { chip: HTMLElement, round: number } | null = null; // the one chip in the tab order
   said: Said = undefined; // the words for a status; undefined for the field's own
 
@@ -39,7 +39,11 @@ export class Strip {
   constructor(public box: HTMLElement, public chosen: (place: Place | null, meant: boolean) => void) {
     box.addEventListener("click", (event) => this.#press(event));
     box.addEventListener("keydown", (event) => this.#key(event));
-    box.addEventListener("focusin", (event) => this.#focused(chipOf(event)));
+    box.addEventListener("focusin", (event) => {
+      const chip = chipOf(event);
+      if (chip) this.#reach(chip);
+      if (chip?.matches(":focus-visible")) this.chosen(placeOf(chip), false);
+    });
   }
 
   /** `fresh`: whether this is another run */
@@ -79,28 +83,15 @@ export class Strip {
     this.rounds = [];
   }
 
-  /** Show the run up to a phase of a round. `still`: whether to scroll at once */
-  show(round: number, phase: Phase | null, still: boolean) {
-    if (round === this.round && phase === this.phase) return this.follow(true);
-    Object.assign(this, { round, phase });
+  /** Show the run up to a phase of a round. `still`: whether to scroll at once. `cost`: of the check of the tree in sight; empty where that is not known */
+  show(round: number, phase: Phase | null, still: boolean, cost: string = "") {
+    if (round === this.round && phase === this.phase && cost === this.cost) return this.follow(true);
+    Object.assign(this, { round, phase, cost });
     this.#draw();
     const { reachable } = this;
     const stays = reachable && reachable.round <= round && !(isNode(reachable.chip) && reachable.round !== round); // a past tree is not shown
     if (!stays) this.#reachRound();
     this.follow(still);
-  }
-
-  /** Show the whole run at once. `current`: the round in sight */
-  showAll(current: number) {
-    this.whole = true;
-    this.show(current, "judge", true);
-  }
-
-  /** Beside the tree in sight: what its check cost. `cost`: empty where that is not known */
-  tell(cost: string) {
-    if (cost === this.cost) return;
-    this.cost = cost;
-    this.#draw();
   }
 
   /** Mark the token that the inspector explains. */
@@ -151,12 +142,6 @@ export class Strip {
     if (this.reachable) this.reachable.chip.tabIndex = -1;
     this.reachable = { chip, round: placeOf(chip).round };
     chip.tabIndex = 0;
-  }
-
-  #focused(chip: HTMLElement | null) {
-    if (!chip) return;
-    this.#reach(chip);
-    if (chip.matches(":focus-visible")) this.chosen(placeOf(chip), false);
   }
 
   #press(event: MouseEvent) {
@@ -270,13 +255,11 @@ const Round = memo(({ round, index, phase, current, chosen, said, newline, ...ot
 const Prompt = memo(({ prompt: { hidden, tokens } }: { prompt: PromptPayload }) => (
   <span class="prompt" title={say("prompt_tokens")} translate={false}>
     {hidden > 0 && <span class="more">{say("tokens_before", { tokens: hidden })}</span>}
-    {tokens.map((text, i) => <>{i > 0 && tokens[i - 1].includes("\n") && !LINE_BREAKS.test(text) && <br />}<Piece text={text} /></>)}
+    {tokens.map((text, i) => {
+      const special = isSpecial(text) ? say("special_token", { token: text }) : ""; // no person wrote it: a small mark, which says what it is
+      const shown = text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text);
+      const piece = special ? <span class="piece special" title={special} role="img" aria-label={special}>▸</span> : <span class="piece">{shown}</span>;
+      return <>{i > 0 && tokens[i - 1].includes("\n") && !LINE_BREAKS.test(text) && <br />}{piece}</>;
+    })}
   </span>
 ));
-
-/** A token of the prompt. One that no person wrote is a small mark, and says what it is. */
-function Piece({ text }: { text: string }) {
-  if (!isSpecial(text)) return <span class="piece">{text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text)}</span>;
-  const said = say("special_token", { token: text });
-  return <span class="piece special" title={said} role="img" aria-label={said}>▸</span>;
-}

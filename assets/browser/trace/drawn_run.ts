@@ -6,8 +6,8 @@ import { replayOf } from "./replay.js";
 import { addedIn, emits, secondsOf, shown } from "./rounds.js";
 import { autoregressiveClock, running } from "./running.js";
 import { treeOf } from "./tree_rows.js";
-import type { Candidate, DecodeSettings, DiagramPayload, DraftedToken, EmittedToken, ResidualCandidate, Round, SentRun, SentStage, ShareRow, Trace } from "../dist/payloads.js";
-import type { CandidateRow, Chip, HowPayload, PromptPayload, RoundPayload, Rule, RunPart, StagePayload, TargetChip } from "./drawn.js";
+import type { Candidate, DiagramPayload, ResidualCandidate, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
+import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
 const SHOWN = 3; // of a token's candidates
@@ -25,7 +25,11 @@ function partOf(sent: SentStage): RunPart {
   const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
   const found = computed.get(run);
   if (found?.by === by) return found.part;
-  const part = { replay: replayOf(run, sent), prompt: promptOf(run), rounds: roundsOf(sent), plain: plainOf(run.trace) };
+  const { prompt: { tokens }, autoregressive } = run.trace;
+  const last = tokens.slice(-SHOWN_PROMPT_TOKENS);
+  const prompt = { hidden: run.hidden + tokens.length - last.length, tokens: merged(last) }; // those of one character as one
+  const plain = autoregressive && autoregressiveClock(autoregressive, autoregressive.seconds_per_token.length).slice(1).map((seconds) => 1000 * seconds);
+  const part = { replay: replayOf(run, sent), prompt, rounds: roundsOf(sent), plain };
   computed.set(run, { by, part });
   return part;
 }
@@ -36,7 +40,7 @@ function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
     greedy: !settings.temperature,
     drafter: method.kind,
     method,
-    rule: ruleOf(settings),
+    rule: settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token",
     point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))),
     tree: settings.tree,
     translated: rounds.some((round) => Boolean(round.draft_tokens?.length)),
@@ -47,22 +51,6 @@ function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
   };
 }
 
-function ruleOf({ tree, verification, temperature }: DecodeSettings): Rule {
-  if (tree) return "tree";
-  return verification === "block" && temperature ? "block" : "token";
-}
-
-/** The prompt's last tokens, those of one character as one, and how many come before them. */
-function promptOf({ trace, hidden }: SentRun): PromptPayload {
-  const { tokens } = trace.prompt;
-  const last = tokens.slice(-SHOWN_PROMPT_TOKENS);
-  return { hidden: hidden + tokens.length - last.length, tokens: merged(last) };
-}
-
-/** Milliseconds at which the target alone had written each token. */
-function plainOf({ autoregressive: plain }: Trace) {
-  return plain && autoregressiveClock(plain, plain.seconds_per_token.length).slice(1).map((seconds) => 1000 * seconds);
-}
 
 function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
   const trace = readable(run.trace);
@@ -94,21 +82,17 @@ function sentencesOf({ trace, method }: SentRun, index: number, emitted: number,
 
 /** The drafted tokens, then the target's own one. */
 export function chipsOf(round: Round): Chip[] {
-  const chips = round.drafted.map(draftedChip);
-  const added = addedIn(round);
-  return added === "none" ? chips : [...chips, targetChip(round.emitted, added)];
-}
-
-function draftedChip(token: DraftedToken): Chip {
-  const { status, target_prob: p = null, draft_prob: q = null, accept_prob = null, u = null, candidates = [] } = token;
-  const text = shown(token);
-  if (status === "discarded") return { text, status, q };
-  if (status === "not taken") return { text, status, p, q };
-  return { text, status, p, q, accept_prob, u, candidates: candidateRows(candidates, token.id) };
-}
-
-function targetChip({ id = null, text = "", target_prob: p = null, candidates = [], residual_top: top = [] }: EmittedToken, status: TargetChip["status"]): TargetChip {
-  return { text, status, p, candidates: candidateRows(candidates, id), residual: residualRows(top, id) };
+  const chips = round.drafted.map((token): Chip => {
+    const { status, target_prob: p = null, draft_prob: q = null, accept_prob = null, u = null, candidates = [] } = token;
+    const text = shown(token);
+    if (status === "discarded") return { text, status, q };
+    if (status === "not taken") return { text, status, p, q };
+    return { text, status, p, q, accept_prob, u, candidates: candidateRows(candidates, token.id) };
+  });
+  const status = addedIn(round);
+  if (status === "none") return chips;
+  const { id = null, text = "", target_prob: p = null, candidates = [], residual_top: top = [] } = round.emitted;
+  return [...chips, { text, status, p, candidates: candidateRows(candidates, id), residual: residualRows(top, id) }];
 }
 
 /** The token itself, each model's most probable one and the next most probable ones, ordered by p. */

@@ -4,7 +4,7 @@
 import { acceptedTokens, isTree, pathsOf, shown } from "./rounds.js";
 import type { Round, Trace } from "../dist/payloads.js";
 
-export type Item = { token: number, text: string, byte: number | null };
+type Item = { token: number, text: string, byte: number | null };
 
 const BYTE = /⟨([0-9A-F]{2})⟩/;
 const LONGEST = 4; // bytes of a character in UTF-8
@@ -39,7 +39,11 @@ export function merged(texts: string[]) {
 
 /** What stands in the texts, in order: the items of a character or a run of them, and how it is written. */
 function characters(texts: string[]) {
-  const items = texts.flatMap((text, token) => itemsOf(token, text));
+  const items = texts.flatMap((text, token) => {
+    const parts = text.split(BYTE); // every second one is the two digits of a byte
+    const its: Item[] = parts.map((part, i) => (i % 2 ? { token, text: `⟨${part}⟩`, byte: parseInt(part, 16) } : { token, text: part, byte: null }));
+    return its.filter((item) => item.text || its.length === 1);
+  });
   const found = [];
   for (let at = 0; at < items.length; ) {
     const { length, character } = characterAt(items, at);
@@ -47,12 +51,6 @@ function characters(texts: string[]) {
     at += length;
   }
   return found;
-}
-
-function itemsOf(token: number, text: string): Item[] {
-  const parts = text.split(BYTE); // every second one is the two digits of a byte
-  const items = parts.map((part, i) => (i % 2 ? { token, text: `⟨${part}⟩`, byte: parseInt(part, 16) } : { token, text: part, byte: null }));
-  return items.filter((item) => item.text || items.length === 1);
 }
 
 /** How many items the character here has, and the character; one item, as it is, where its bytes are none. */

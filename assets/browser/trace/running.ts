@@ -1,7 +1,7 @@
 // The figures of a run after each of its rounds, and its times.
 
 import { count, depthOf, depthsOf, emits, secondsOf } from "./rounds.js";
-import type { Autoregressive, Round, Status, Trace } from "../dist/payloads.js";
+import type { Autoregressive, Status, Trace } from "../dist/payloads.js";
 import type { FiguresAfter, RoundPayload } from "./drawn.js";
 
 export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alone">[] {
@@ -26,7 +26,9 @@ export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alon
     const judged = positions.reduce((sum, [, each]) => sum + each, 0);
     const seconds = secondsOf(round);
     end = end === null || seconds === null ? null : end + seconds;
-    const moments = momentsOf(round, end);
+    const begin = (end ?? 0) - (seconds ?? 0);
+    const checked = begin + (round.draft_seconds ?? 0);
+    const moments = end === null ? [0, 0, 0, 0] : [Math.max(begin, 0), checked, checked + (round.verify_seconds ?? 0), end]; // of its phases, in seconds; zeros where the run has no times
     const rates = { acceptance: ratio(accepted, drafted), judgement: ratio(accepted, judged), speedup: ratio(clock?.[emitted], end) };
     return {
       after: { emitted, accepted, drafted, judged, positions, ...rates },
@@ -57,11 +59,4 @@ function ratio(above: number | undefined, below: number | null) {
   return above === undefined || !below ? null : above / below;
 }
 
-/** When the phases of the round begin and when it ends, in seconds; zeros where the run has no times. */
-function momentsOf(round: Round, end: number | null) {
-  const seconds = secondsOf(round);
-  if (end === null || seconds === null) return [0, 0, 0, 0];
-  const drafted = end - seconds + (round.draft_seconds ?? 0);
-  return [Math.max(end - seconds, 0), drafted, drafted + (round.verify_seconds ?? 0), end];
-}
 
