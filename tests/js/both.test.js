@@ -10,7 +10,7 @@ import { verificationSteps } from "../../assets/browser/shared/theory.js";
 import { draftName } from "../../assets/browser/trace/names.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
-import { running } from "../../assets/browser/trace/running.js";
+import { running } from "../../assets/browser/trace/rounds.js";
 import { MOST_ROWS, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
 import { MODEL, guessesOf, traceOf } from "./made_rounds.js";

@@ -3,14 +3,15 @@
 
 import { Fragment, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Chip, JudgedRound, STATUS_WORDS, Said } from "../shared/chips.js";
+import { Chip, JudgedRound, STATUS_WORDS, Said, quoted, visible } from "../shared/chips.js";
 import { find, applyScheme } from "../shared/dom.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
-import { quoted, visible } from "../shared/text.js";
-import { say } from "./words.js";
+import GAME from "../../texts/browser/be_the_draft.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../dist/payloads.js";
 
+const say = sayer(GAME);
 const FATES: Record<Fate, string> = { ...STATUS_WORDS, part: say("in_part") };
 const INPUT = ".st-key-be_the_draft_guess input";
 const SECOND = ".st-key-be_the_draft_second input";

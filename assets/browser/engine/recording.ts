@@ -20,28 +20,21 @@ export class Recorder {
     const ended = emitted.length <= verification.accepted; // an accepted end of text: the target adds no token
     const accepted = ended ? emitted.length : verification.accepted;
     const places = this._places(draft, targetScores, verification);
-    const statuses = statusesOf(draft, verification, accepted, ended);
+    const { acceptProbs, drawn } = verification;
     return {
       index,
       draft_seconds: seconds.draft,
       verify_seconds: seconds.verify,
       overhead_seconds: seconds.overhead,
-      drafted: draft.tokenIds.map((id, i) => this._drafted(id, i, statuses[i], places[i], verification)),
+      drafted: draft.tokenIds.map((id, i): DraftedToken => {
+        const { p, q, candidates } = places[i];
+        const isRejected = i === accepted && !ended && i < acceptProbs.length;
+        const status: Status = i < accepted ? "accepted" : isRejected ? "rejected" : "discarded"; // fewer are in the text than the rule accepted if one ended it
+        const judged = status !== "discarded";
+        const chance = { accept_prob: judged ? acceptProbs[i] : null, u: judged && drawn ? drawn[i] : null };
+        return { id, text: this.tokenizer.shown(id), status, target_prob: p[id], draft_prob: q ? q[id] : null, ...chance, candidates };
+      }),
       emitted: ended ? NOTHING : this._emitted(draft, verification, places[verification.accepted]),
-    };
-  }
-
-  _drafted(id: number, i: number, status: Status, { p, q, candidates }: Place, { acceptProbs, drawn }: Verification): DraftedToken {
-    const judged = status !== "discarded";
-    return {
-      id,
-      text: this.tokenizer.shown(id),
-      status,
-      target_prob: p[id],
-      draft_prob: q ? q[id] : null,
-      accept_prob: judged ? acceptProbs[i] : null,
-      u: judged && drawn ? drawn[i] : null,
-      candidates,
     };
   }
 
@@ -70,14 +63,6 @@ export class Recorder {
 }
 
 const NOTHING: EmittedToken = { kind: "none", id: null, text: "", target_prob: null, candidates: [], residual_top: [] };
-
-/** The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it. */
-function statusesOf({ tokenIds }: Draft, { acceptProbs }: Verification, accepted: number, ended: boolean): Status[] {
-  return tokenIds.map((_, i) => {
-    if (i < accepted) return "accepted";
-    return i === accepted && !ended && i < acceptProbs.length ? "rejected" : "discarded";
-  });
-}
 
 /** The most probable tokens of those that are possible. */
 function top(probabilities: Row) {

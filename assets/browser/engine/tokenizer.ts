@@ -5,6 +5,8 @@
  * `<|endoftext|>`, as that mark and not as text, and brings 37 kB of other kinds of tokenizers.
  */
 
+import { characterAt } from "../shared/bytes.js";
+
 /** What is read of a tokenizer.json. */
 export interface TokenizerFile {
   model: {vocab: Record<string, number>, merges: Array<[string, string]>};
@@ -95,28 +97,10 @@ function bytesOf(spelled: string) {
 function withBytesShown(bytes: number[]) {
   let shown = "";
   for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    const part = bytes.slice(at, at + Math.max(length, 1));
-    shown += length ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(part)) : `⟨${hex(part[0])}⟩`;
-    at += part.length;
+    const byte = () => ({ length: 1, character: `⟨${bytes[at].toString(16).toUpperCase().padStart(2, "0")}⟩` });
+    const { length, character } = characterAt(bytes, at) ?? byte();
+    shown += character;
+    at += length;
   }
   return shown;
-}
-
-/** How many bytes the character has that begins here; 0 if none does. */
-function characterAt(bytes: number[], at: number) {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1) {
-    try {
-      decoder.decode(Uint8Array.from(bytes.slice(at, at + length)));
-      return length;
-    } catch {
-      // no character yet
-    }
-  }
-  return 0;
-}
-
-function hex(byte: number) {
-  return byte.toString(16).toUpperCase().padStart(2, "0");
 }

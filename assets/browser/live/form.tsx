@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { find } from "../shared/dom.js";
-import { LANGUAGE } from "../shared/localize.js";
+import { LANGUAGE } from "../shared/numbers.js";
 import { say } from "./words.js";
 import type { DecodeSettings } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";

@@ -2,7 +2,7 @@
 
 import { find, download } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
-import { fixed } from "../shared/localize.js";
+import { fixed } from "../shared/numbers.js";
 import { Decoder, Pace, type Made as Decodes } from "./decoder.js";
 import { Form, type Preset } from "./form.js";
 import { Lesson, type Moment, type Plan } from "./lesson.js";

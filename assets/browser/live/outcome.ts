@@ -1,11 +1,9 @@
 // What came out of a run: its costs, its speedup with an interval, whether the machine was too busy to tell; and that in words:
 // what was counted first, then what was timed and why, then what is modelled.
 
-import { fixed } from "../shared/localize.js";
-import { percent } from "../shared/numbers.js";
+import { fixed, percent } from "../shared/numbers.js";
 import { bisected, breakEven, tokensOfRound, verificationSteps } from "../shared/theory.js";
-import { depthOf, emits, secondsOf } from "../trace/rounds.js";
-import { median, running } from "../trace/running.js";
+import { depthOf, emits, secondsOf, median, running } from "../trace/rounds.js";
 import { say } from "./words.js";
 import type { Result, Trace } from "../dist/payloads.js";
 

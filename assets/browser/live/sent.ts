@@ -3,7 +3,7 @@
 import { figuresOf } from "../stage/result.js";
 import { draftName, shortName } from "../trace/names.js";
 import { replayOf } from "../trace/replay.js";
-import { running } from "../trace/running.js";
+import { running } from "../trace/rounds.js";
 import { comparedInWords, costsOf, countsOf, firstWords, modelledSpeedup, resultOf, roundSteps, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../dist/payloads.js";

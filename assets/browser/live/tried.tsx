@@ -1,8 +1,7 @@
 // The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it.
 
 import { render } from "preact";
-import { fixed, localize } from "../shared/localize.js";
-import { UNKNOWN, percent, times } from "../shared/numbers.js";
+import { fixed, localize, UNKNOWN, percent, times } from "../shared/numbers.js";
 import { draftName, shortName } from "../trace/names.js";
 import { countsOf, firstWords, timedOf } from "./outcome.js";
 import { say } from "./words.js";

@@ -3,9 +3,11 @@
 import { find } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
 import { Lms } from "./lms.js";
-import { say } from "./words.js";
+import OFFLINE from "../../texts/browser/offline.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import type { OfflineLesson } from "../dist/payloads.js";
 
+const say = sayer(OFFLINE);
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 class Lesson {

@@ -5,12 +5,14 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { TokenText, memo } from "../shared/chips.js";
 import { find, applyScheme } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
-import { mount, type Loaded } from "../shared/mounting.js";
+import { mount, type Loaded, Reporter } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
-import { Reporter } from "../shared/reporting.js";
 import { RaceClock } from "./clock.js";
-import { say } from "./words.js";
+import RACE from "../../texts/browser/race.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import type { LanePayload, LapPayload, RacePayload } from "../dist/payloads.js";
+
+const say = sayer(RACE);
 
 export type Move = "toggle" | "back" | "forward" | "restart" | "end";
 

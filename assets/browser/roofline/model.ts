@@ -6,8 +6,7 @@
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
 
-import { fixed, grouped } from "../shared/localize.js";
-import { percent, times } from "../shared/numbers.js";
+import { fixed, grouped, percent, times } from "../shared/numbers.js";
 import { breakEven, tokensOfRound } from "../shared/theory.js";
 import type { JudgedPayload, PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
 

@@ -1,6 +1,6 @@
 // Texts with figures: each part of the page has a table of its texts in assets/texts/browser, and says them by name.
 
-import { LANGUAGE, localize } from "./localize.js";
+import { LANGUAGE, localize } from "./numbers.js";
 
 export type Filled = Record<string, string | number>; // figures by the names that a text has in {braces}
 

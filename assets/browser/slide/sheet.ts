@@ -1,8 +1,7 @@
 // A slide as the text of an SVG file, 1280×720. It needs no page and no style sheet: a function of what is drawn. Text only ever
 // becomes text. Each token has the room of its characters in a font of one width, on whatever machine the file is opened.
 
-import { MARKS, className } from "../shared/chips.js";
-import { shorten } from "../shared/text.js";
+import { MARKS, className, shorten } from "../shared/chips.js";
 import type { ChipStatus } from "../dist/payloads.js";
 
 const NAMES = ["ink", "ground", "mute", "line", "soft", "accepted", "accepted-ground", "rejected", "rejected-ground", "corrected", "corrected-ground"] as const;

@@ -1,7 +1,7 @@
 // A run in sentences: what was run, each round in the words of the stage, what came of it. To read, to hear, to copy.
 
 import { percent } from "../shared/numbers.js";
-import { isSpecial, quoted, visible } from "../shared/text.js";
+import { isSpecial, quoted, visible } from "../shared/chips.js";
 import { draftName, shortName } from "../trace/names.js";
 import { merged, writtenIn } from "../trace/readable.js";
 import { nameOf, progress, say } from "./words.js";

@@ -2,10 +2,9 @@
 // its phase. The lesson also marks the part of the stage that it is about, and moves the playhead to its place.
 
 import { render, type ComponentChildren, type ComponentType } from "preact";
-import { Chip, MARKS, byTarget, className } from "../shared/chips.js";
+import { Chip, MARKS, byTarget, className, isSpecial, visible } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
 import { milliseconds, prob, times } from "../shared/numbers.js";
-import { isSpecial, visible } from "../shared/text.js";
 import { Lossless } from "./lossless.js";
 import { depthsOf } from "./tree.js";
 import { isPlain, say, speak, voiceOf, type Voice } from "./words.js";

@@ -3,8 +3,7 @@
 
 import { render, type ComponentType } from "preact";
 import { find } from "../shared/dom.js";
-import { localize } from "../shared/localize.js";
-import { percent, times } from "../shared/numbers.js";
+import { localize, percent, times } from "../shared/numbers.js";
 import { Axes, Drawing, Line, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
 import { estimated, figuresOf, markOf, trusted, type Asked, type Mark, type Point } from "./result.js";
 import { say } from "./words.js";

@@ -1,9 +1,8 @@
 // Why one token was accepted or not: both models' candidates as bars, and the rule with this token's numbers in it.
 
 import { render, type ComponentChildren } from "preact";
-import { MARKS, Said } from "../shared/chips.js";
+import { MARKS, Said, partOfCharacter, quoted, shorten, visible } from "../shared/chips.js";
 import { prob } from "../shared/numbers.js";
-import { partOfCharacter, quoted, shorten, visible } from "../shared/text.js";
 import { siblingsOf } from "./tree.js";
 import { nameOf, say } from "./words.js";
 import type { CandidateRow, Chip, ChipStatus, JudgedChip, RoundPayload, ShareRow, StagePayload } from "../dist/payloads.js";

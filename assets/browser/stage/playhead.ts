@@ -138,15 +138,13 @@ export class Playhead {
   #schedule() {
     this.stop();
     if (!this.playing || this.step >= this.last) return;
-    this.timer = setTimeout(() => this.#advance(), DWELL[this.phases[this.substep]] / this.speed);
-  }
-
-  #advance() {
-    this.step += 1;
-    const ended = this.step >= this.last && !this.more;
-    if (ended) this.playing = false;
-    this.#schedule();
-    this.moved();
-    if (ended) this.rested();
+    this.timer = setTimeout(() => {
+      this.step += 1;
+      const ended = this.step >= this.last && !this.more;
+      if (ended) this.playing = false;
+      this.#schedule();
+      this.moved();
+      if (ended) this.rested();
+    }, DWELL[this.phases[this.substep]] / this.speed);
   }
 }

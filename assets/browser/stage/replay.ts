@@ -3,7 +3,7 @@
 // for the real run.
 
 import { find } from "../shared/dom.js";
-import { fixed } from "../shared/localize.js";
+import { fixed } from "../shared/numbers.js";
 import { Strip } from "./strip.js";
 import { say } from "./words.js";
 import type { ReplayedLength, ReplayedRound, StagePayload } from "../dist/payloads.js";

@@ -2,8 +2,7 @@
 // the replay at that length comes to. Its second line is an equation: tokens per target call ÷ steps a round = speedup. Tokens are
 // counted. Steps are timed: what a round takes, in plain steps of the target. Draws nothing.
 
-import { fixed, localize } from "../shared/localize.js";
-import { percent, times } from "../shared/numbers.js";
+import { fixed, localize, percent, times } from "../shared/numbers.js";
 import { say } from "./words.js";
 import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 

@@ -1,7 +1,6 @@
 // A step of a run as a slide, and the whole run as the slides of a film.
 
-import { byTarget, shownText } from "../shared/chips.js";
-import { isSpecial, shorten, visible } from "../shared/text.js";
+import { byTarget, shownText, isSpecial, shorten, visible } from "../shared/chips.js";
 import { LAST, MOST, type Film } from "../slide/film.js";
 import { INSIDE, MARGIN, SIZE, chipWidth, drawnChip, drawnKey, inLines, lastLines, line, sheet, tag, wrapped, type Colours, type Look, type SlideChip } from "../slide/sheet.js";
 import { countsAfter, settingsInWords, titleOf } from "./account.js";

@@ -1,14 +1,13 @@
 // The stage of one run. It stays when the data changes, and hands the playhead's place to every part.
 
-import { held, latest, listen } from "../shared/channel.js";
+import { held, latest, listen, grown, joined, newer } from "./channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion, onPaper, dismissTips, applyScheme } from "../shared/dom.js";
-import { Reporter } from "../shared/reporting.js";
+import { Reporter, mount, type Loaded } from "../shared/mounting.js";
 import { coloursOf, keyOf } from "../slide/sheet.js";
 import { drawnRun } from "../trace/drawn_run.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
-import { grown, joined, newer } from "./growth.js";
 import { Inspector } from "./inspector.js";
 import { readStyle } from "./plane.js";
 import { Playhead } from "./playhead.js";
@@ -20,7 +19,6 @@ import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 import { statusWords } from "./words.js";
 import type { SentStage, StageMount, StagePayload } from "../dist/payloads.js";
-import type { Loaded } from "../shared/mounting.js";
 
 export class Stage {
   node = find(this.root, ".stage");
@@ -191,3 +189,6 @@ export class Stage {
     this.stopPrinting();
   }
 }
+
+/** As a component of Streamlit: one Stage a mount. */
+export default /* @__PURE__ */ mount(".stage", (root) => new Stage(root));

@@ -4,8 +4,7 @@
 import { render } from "preact";
 import { byTarget } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
-import { localize } from "../shared/localize.js";
-import { milliseconds, times } from "../shared/numbers.js";
+import { localize, milliseconds, times } from "../shared/numbers.js";
 import { Axes, Drawing, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
 import { depthsOf } from "./tree.js";
 import { say, voiceOf } from "./words.js";

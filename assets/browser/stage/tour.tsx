@@ -2,11 +2,10 @@
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
 import { Fragment, render, type ComponentChildren } from "preact";
-import { byTarget, Said } from "../shared/chips.js";
+import { byTarget, Said, quoted } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
 import { fill } from "../shared/fill.js";
 import { listenForKeys } from "../shared/keys.js";
-import { quoted } from "../shared/text.js";
 import { say } from "./words.js";
 import type { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload, StagePayload, TourPayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";

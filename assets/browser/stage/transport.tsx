@@ -5,7 +5,7 @@ import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copied, find } from "../shared/dom.js";
 import { isEditable, listenForKeys } from "../shared/keys.js";
-import { localize } from "../shared/localize.js";
+import { localize } from "../shared/numbers.js";
 import { Save } from "./save.js";
 import { say, type Name } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";

@@ -3,8 +3,7 @@
 import { aloneSentences, narrate, plainSentences } from "./narration.js";
 import { merged, readable } from "./readable.js";
 import { replayOf } from "./replay.js";
-import { addedIn, emits, secondsOf, shown } from "./rounds.js";
-import { autoregressiveClock, running } from "./running.js";
+import { addedIn, emits, secondsOf, shown, autoregressiveClock, running } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
 import type { Candidate, DiagramPayload, ResidualCandidate, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
 import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
