@@ -8,8 +8,7 @@ const BROWSER = new URL("../../assets/browser/", import.meta.url).href;
 const WRITTEN = `
 const load = (file) => import("${BROWSER}" + file);
 const { sayer } = await load("shared/fill.js");
-const { fixed, grouped } = await load("shared/localize.js");
-const { percent, prob, times } = await load("shared/numbers.js");
+const { fixed, grouped, percent, prob, times } = await load("shared/numbers.js");
 const { layoutOf } = await load("chart/chart.js");
 const say = sayer({ heat: "{t}: {n:one|many}" });
 process.stdout.write([

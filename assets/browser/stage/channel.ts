@@ -5,7 +5,7 @@ import type { FeedPayload, HeldRun, SentRun, SentStage, StageMount } from "../di
 const NAME = "specviz-feed";
 const MOST_HELD = 4; // runs: a stage that is drawn again with older data takes one of these
 
-const shared: Window & { specvizFeed?: FeedPayload, specvizRuns?: HeldRun[] } = window;
+const shared: typeof globalThis & { specvizFeed?: FeedPayload, specvizRuns?: HeldRun[] } = globalThis;
 
 export function hold(run: HeldRun) {
   const others = (shared.specvizRuns ?? []).filter(({ key }) => key !== run.key);
