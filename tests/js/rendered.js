@@ -7,7 +7,7 @@ import { fileName, luminance } from "../../assets/browser/shared/dom.js";
 import { milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
 import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/chips.js";
 import { accountOf, asText } from "../../assets/browser/stage/account.js";
-import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
+import { runFilm, runSlide } from "../../assets/browser/stage/slide.js";
 import { placesOf, rolled, sharesOf, guessesOf as stopsOf, writtenAt } from "../../assets/browser/stage/diagram.js";
 import { noteOn, reachOf, speedupTicks, valuesOf } from "../../assets/browser/stage/figures.js";
 import { blockToken, whyNotTaken } from "../../assets/browser/stage/inspector.js";

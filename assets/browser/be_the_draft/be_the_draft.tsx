@@ -45,7 +45,19 @@ function Turn({ title, said, guesses, lines, wants, asked, mine, rivals }: TurnP
       {guesses.map((guess, i) => guess.chips.length > 0 && <Guess {...guess} name={guesses.length > 1 ? say("guess", { number: i + 1 }) : ""} />)}
       {lines.length > 0 && <ul class="lines">{lines.map((line) => <li><Said text={line} /></li>)}</ul>}
       <div class="sides">
-        {wants.length > 0 && <Wants {...{ wants, asked, mine }} />}
+        {wants.length > 0 && (
+          <div class="wants">{/* the target's most probable tokens where it decided itself, as bars */}
+            <p class="asked">{asked}</p>
+            {wants.map(([text, p, own]) => (
+              <div class={own ? "want mine" : "want"}>
+                <bdi translate={false}>{quoted(text)}</bdi>
+                <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
+                <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
+                {own && <em>{mine === "yours" ? say("yours") : say("theirs")}</em>}
+              </div>
+            ))}
+          </div>
+        )}
         {rivals.length > 0 && <Rivals rivals={rivals} />}
       </div>
     </>
@@ -78,23 +90,6 @@ function Rivals({ rivals }: { rivals: RivalPayload[] }) {
           </div>
         );
       })}
-    </div>
-  );
-}
-
-/** The target's most probable tokens where it decided itself, as bars. */
-function Wants({ wants, asked, mine: whose }: Pick<TurnPicture, "wants" | "asked" | "mine">) {
-  return (
-    <div class="wants">
-      <p class="asked">{asked}</p>
-      {wants.map(([text, p, mine]) => (
-        <div class={mine ? "want mine" : "want"}>
-          <bdi translate={false}>{quoted(text)}</bdi>
-          <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
-          <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
-          {mine && <em>{whose === "yours" ? say("yours") : say("theirs")}</em>}
-        </div>
-      ))}
     </div>
   );
 }

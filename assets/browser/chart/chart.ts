@@ -135,12 +135,7 @@ const TOKENS_FIRST = 700; // ms: loading plotly.js blocks the page for up to a s
 /** plotly.js, fetched once a page: the wait of the first who asks counts. Rejects where the file is missing. `wait`: ms */
 function loadPlotly(wait: number): Promise<PlotlyModule> {
   const page = window as PlotlyWindow;
-  page.specvizPlotly ??= new Promise((later) => setTimeout(later, wait)).then(() => fetchPlotly(page));
-  return page.specvizPlotly;
-}
-
-function fetchPlotly(page: PlotlyWindow): Promise<PlotlyModule> {
-  return new Promise((resolve, reject) => {
+  const fetched = () => new Promise<PlotlyModule>((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL(PLOTLY_ADDRESS, document.baseURI).href;
     script.onload = () => (page.Plotly ? resolve(page.Plotly) : reject(new Error("no Plotly")));
@@ -150,6 +145,8 @@ function fetchPlotly(page: PlotlyWindow): Promise<PlotlyModule> {
     };
     document.head.append(script);
   });
+  page.specvizPlotly ??= new Promise((later) => setTimeout(later, wait)).then(fetched);
+  return page.specvizPlotly;
 }
 
 /** Plotly writes its rules into the document's head, where a shadow root does not see them. */

@@ -27,7 +27,9 @@ export interface LoadedModel {
 /** `progress`: of what is fetched. Throws PlainError the weights cannot be fetched, are damaged or others than the page was made with */
 export async function loadModel(name: string, { config, tokenizer, weights, sha256: wanted }: ModelFiles, progress: (bytes: number, of: number) => void): Promise<LoadedModel> {
   const file = typeof weights === "string" ? await fetched(name, weights, progress) : new Uint8Array(weights);
-  if (((await sha256(file)) ?? wanted) !== wanted) throw new PlainError(say("wrong_checksum", { name }));
+  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", file); // undefined on a page over plain http, which has no cryptography
+  const found = digest ? [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("") : wanted;
+  if (found !== wanted) throw new PlainError(say("wrong_checksum", { name }));
   const tensors = tensorsIn(file, name);
   const parameters = [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   return {
@@ -38,12 +40,6 @@ export async function loadModel(name: string, { config, tokenizer, weights, sha2
     context: config.max_position_embeddings,
     ends: new Set([config.eos_token_id]),
   };
-}
-
-/** In hexadecimal digits; undefined on a page over plain http, which has no cryptography. */
-async function sha256(bytes: Uint8Array<ArrayBuffer>) {
-  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
-  return digest && [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function fetched(name: string, address: string, progress: (bytes: number, of: number) => void) {

@@ -44,7 +44,8 @@ export class Tokenizer {
   /** The ids of a text after the mark that starts it. A mark that is spelled out in it is text like any other. */
   encode(text: string) {
     const words = (text.match(WORDS) ?? []) as string[];
-    return [this.end, ...words.flatMap((word) => this._wordIds(word))];
+    for (const word of words) if (!this._known.has(word)) this._known.set(word, this._merged([...new TextEncoder().encode(word)].map((byte) => ALPHABET[byte])));
+    return [this.end, ...words.flatMap((word) => this._known.get(word) ?? [])];
   }
 
   /** The text of these tokens, without marks; bytes that are no character become �. */
@@ -56,14 +57,6 @@ export class Tokenizer {
   /** How one token is shown; bytes that are no character by themselves are shown as numbers. */
   shown(id: number) {
     return this._special.has(id) ? this._spelled[id] : withBytesShown(bytesOf(this._spelled[id]));
-  }
-
-  _wordIds(word: string) {
-    const known = this._known.get(word);
-    if (known) return known;
-    const ids = this._merged([...new TextEncoder().encode(word)].map((byte) => ALPHABET[byte]));
-    this._known.set(word, ids);
-    return ids;
   }
 
   /** Join the pair that was learnt first, again and again (Sennrich et al. 2016). */

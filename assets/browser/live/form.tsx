@@ -29,19 +29,15 @@ export class Form {
     this.asked = this._values(); // by what was run or opened last
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
-    this._whenChosen(() => {
+    const act = () => {
       if (this._values() === this.asked) return; // it runs already, or was taken back
       this.instead = ""; // the visitor has chosen
       changed();
-    });
-  }
-
-  /** A press leaves the field that was typed in. A run that began then would move what is pressed away: the click was lost. */
-  _whenChosen(act: () => void) {
-    let isPressed = false;
-    const page = this.node.ownerDocument; // of a copy that nobody sees, it goes with the form
+    };
+    let isPressed = false; // a press leaves the field that was typed in: a run that began then would move what is pressed away, and the click was lost
+    const page = node.ownerDocument; // of a copy that nobody sees, it goes with the form
     for (const kind of ["pointerdown", "pointerup", "pointercancel"]) page.addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
-    this.node.addEventListener("change", ({ target }) => {
+    node.addEventListener("change", ({ target }) => {
       const { name } = target as Control;
       if (name === "lesson") return; // no setting
       const preset = this.made.presets.find((each) => each.name === this.get("preset"));

@@ -58,7 +58,13 @@ export function timedOf(trace: Trace): Timed | null {
   const { speedup, drafted, emitted } = running(trace).at(-1)?.after ?? {};
   if (!speedup || !drafted || !emitted) return null;
   const possible = speedup <= (ONE_RUN * emitted) / trace.rounds.length; // a round takes at least as long as a plain step
-  const blocks = blocksOf(trace);
+  const alone = trace.autoregressive?.seconds_per_token ?? [];
+  let end = 0;
+  const blocks = trace.rounds.map((round) => { // with the plain steps beside it, while both decoders wrote
+    const tokens = emits(round);
+    end += tokens;
+    return { end, drafted: round.drafted.length, tokens, round: secondsOf(round) ?? 0, plain: sum(alone.slice(end - tokens, end), Number) };
+  }).filter((block) => block.end <= alone.length);
   const [plain, rounds, tokens] = [sum(blocks, (block) => block.plain), sum(blocks, ({ round }) => round), sum(blocks, (block) => block.tokens)];
   if (blocks.length < FEWEST || !trace.autoregressive?.alternating || !plain || !rounds) return { speedup, interval: null, trusted: possible };
   const middle = mean(blocks.map((block) => block.drafted));
@@ -66,8 +72,8 @@ export function timedOf(trace: Trace): Timed | null {
   const apart = sum(blocks, (block) => (block.drafted - middle) ** 2);
   const slope = apart && sum(blocks, (block) => (block.drafted - middle) * (block.round - own)) / apart; // of the rounds' times over their drafted tokens, by least squares
   const moves = blocks.map((block) => {
-    const alone = (block.plain - (block.tokens * plain) / tokens) / plain;
-    return alone - (block.round - own - slope * (block.drafted - middle)) / rounds;
+    const beside = (block.plain - (block.tokens * plain) / tokens) / plain;
+    return beside - (block.round - own - slope * (block.drafted - middle)) / rounds;
   });
   const freedom = blocks.length - (apart ? 2 : 1);
   const half = studentT(freedom) * Math.sqrt((blocks.length / freedom) * sum(moves, (move) => move ** 2));
@@ -97,18 +103,6 @@ export function judged(speedup: number, interval: Timed["interval"]): "helps" | 
   if (!interval) return speedup > NEUTRAL ? "helps" : speedup < 1 / NEUTRAL ? "hurts" : "about even";
   const [low, high] = interval;
   return low > 1 ? "helps" : high < 1 ? "hurts" : "too close to call"; // one run's interval is too wide for "about even"
-}
-
-/** Each round with the plain steps beside it, while both decoders wrote. */
-function blocksOf({ rounds, autoregressive }: Trace) {
-  const plain = autoregressive?.seconds_per_token ?? [];
-  let end = 0;
-  const blocks = rounds.map((round) => {
-    const tokens = emits(round);
-    end += tokens;
-    return { end, drafted: round.drafted.length, tokens, round: secondsOf(round) ?? 0, plain: sum(plain.slice(end - tokens, end), Number) };
-  });
-  return blocks.filter((block) => block.end <= plain.length);
 }
 
 function sum<Each>(rows: Each[], of: (row: Each) => number) {

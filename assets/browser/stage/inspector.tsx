@@ -5,7 +5,7 @@ import { MARKS, Said, partOfCharacter, quoted, shorten, visible } from "../share
 import { prob } from "../shared/numbers.js";
 import { siblingsOf } from "./tree.js";
 import { nameOf, say } from "./words.js";
-import type { CandidateRow, Chip, ChipStatus, JudgedChip, RoundPayload, ShareRow, StagePayload } from "../dist/payloads.js";
+import type { CandidateRow, Chip, ChipStatus, JudgedChip, RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Place } from "./strip.js";
 
 type Of = { data: StagePayload; round: RoundPayload; index: number }; // index: of the chip in its round
@@ -80,7 +80,7 @@ function Judgement({ data, round, index }: Of) {
   const chip = round.chips[index];
   const rejected = named(round, "rejected");
   const unknown = <Rule>{say("not_recorded_probabilities")}</Rule>;
-  const bars = (candidates: CandidateRow[]) => (translated ? <TargetBars candidates={candidates} /> : <PairedBars candidates={candidates} />);
+  const bars = (candidates: CandidateRow[]) => <Bars rows={candidates} of={translated ? say("target") : undefined} />;
   if (data.imported && (!("p" in chip) || chip.p === null)) return <Rule>{say("not_reported")}</Rule>;
   switch (chip.status) {
     case "accepted":
@@ -103,11 +103,11 @@ function Judgement({ data, round, index }: Of) {
       const source = say(round.tree ? "drawn_from_left" : rule === "block" ? "drawn_after_block" : pointMass ? "drawn_without_rejected" : "drawn_residual");
       const likely = chip.residual.some(([, , own]) => own);
       const rare = !chip.residual.length ? say("residual_not_recorded") : likely ? "" : say(chip.p === null ? "less_likely" : "less_likely_p", { p: prob(chip.p) });
-      return <>{chip.residual.length > 0 && <SingleBars shares={chip.residual} distribution={say("residual")} />}<Rule>{[place, source, rare].filter(Boolean).join(" ")}</Rule></>;
+      return <>{chip.residual.length > 0 && <Bars rows={chip.residual.map(([text, share, own]) => [text, share, null, own])} of={say("residual")} />}<Rule>{[place, source, rare].filter(Boolean).join(" ")}</Rule></>;
     }
     default: {
       const source = greedy ? say("top_token") : say(chip.p === null ? "from_p" : "from_p_p", { p: prob(chip.p) });
-      return <>{chip.candidates.length > 0 && <TargetBars candidates={chip.candidates} />}<Rule>{say(`${chip.status}_token`, { source })}</Rule>{chip.p === null && unknown}</>;
+      return <>{chip.candidates.length > 0 && <Bars rows={chip.candidates} of={say("target")} />}<Rule>{say(`${chip.status}_token`, { source })}</Rule>{chip.p === null && unknown}</>;
     }
   }
 }
@@ -215,32 +215,16 @@ function Explained({ id, name, meaning }: { id: string; name: string; meaning: s
   return <><button type="button" class="term" aria-describedby={`tip-${id}`}>{name}</button><span class="tip" role="tooltip" id={`tip-${id}`}>{meaning}</span></>;
 }
 
-type Bars = { text: string; own: boolean; title: string; shares: Array<["target" | "draft", number]> }[]; // own: of the token that is explained
-
-function PairedBars({ candidates }: { candidates: CandidateRow[] }) {
-  if (!candidates.length) return <Rule>{say("candidates_not_recorded")}</Rule>;
-  const rows: Bars = candidates.map(([text, p, q, own]) => {
-    return { text, own, title: say("candidate", { p: prob(p), q: prob(q) }), shares: [["target", p], ["draft", q ?? 0]] };
-  });
-  return <Rows rows={rows} paired />;
-}
-
-function TargetBars({ candidates }: { candidates: CandidateRow[] }) {
-  return <SingleBars shares={candidates.map(([text, p, , own]) => [text, p, own])} distribution={say("target")} />;
-}
-
-function SingleBars({ shares, distribution }: { shares: ShareRow[]; distribution: string }) {
-  return <Rows rows={shares.map(([text, share, own]) => ({ text, own, title: `${distribution} ${prob(share)}`, shares: [["target", share]] }))} />;
-}
-
-function Rows({ rows, paired }: { rows: Bars; paired?: boolean }) {
+/** Candidates as bars: both models' probabilities, or one distribution of that name. */
+function Bars({ rows, of }: { rows: CandidateRow[]; of?: string }) {
+  if (!rows.length && !of) return <Rule>{say("candidates_not_recorded")}</Rule>;
   return (
-    <ul class={paired ? "bars paired" : "bars"}>
-      {rows.map(({ text, own, title, shares }) => (
-        <li class={own ? "own" : ""} title={title}>
+    <ul class={of ? "bars" : "bars paired"}>
+      {rows.map(([text, p, q, own]) => (
+        <li class={own ? "own" : ""} title={of ? `${of} ${prob(p)}` : say("candidate", { p: prob(p), q: prob(q) })}>
           <bdi class="name" translate={false}>{shorten(visible(text), NAME_LENGTH)}</bdi>
-          {shares.map(([model, share]) => (
-            <span class={`bar ${model}`}><i style={{ width: `${(share * 100).toFixed(2)}%` }} /><span>{prob(share)}</span></span>
+          {[p, ...(of ? [] : [q ?? 0])].map((share, i) => (
+            <span class={i ? "bar draft" : "bar target"}><i style={{ width: `${(share * 100).toFixed(2)}%` }} /><span>{prob(share)}</span></span>
           ))}
         </li>
       ))}

@@ -3,12 +3,14 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copied, download, fileName } from "../shared/dom.js";
 import { Said } from "../shared/chips.js";
-import { fileOf, filmKind, lengthOf, recorded, type Film } from "../slide/film.js";
-import { say as sayOfSlides } from "../slide/words.js";
+import { fileOf, filmKind, lengthOf, recorded, type Film, runFilm, runSlide, type Shown } from "./slide.js";
 import { accountOf, asText, type Account } from "./account.js";
-import { runFilm, runSlide, type Shown } from "./run_slide.js";
+import SLIDE from "../../texts/browser/slide.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import { say } from "./words.js";
 import type { Playhead } from "./playhead.js";
+
+const sayOfSlides = sayer(SLIDE);
 
 /** `shown`: what is played here; null: nothing yet */
 export function Save({ shown, at }: { shown: () => Shown | null; at: Playhead }) {

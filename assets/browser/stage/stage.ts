@@ -4,7 +4,7 @@ import { held, latest, listen, grown, joined, newer } from "./channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion, onPaper, dismissTips, applyScheme } from "../shared/dom.js";
 import { Reporter, mount, type Loaded } from "../shared/mounting.js";
-import { coloursOf, keyOf } from "../slide/sheet.js";
+import { coloursOf, keyOf } from "./slide.js";
 import { drawnRun } from "../trace/drawn_run.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";

@@ -10,7 +10,7 @@ import { Save } from "./save.js";
 import { say, type Name } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";
 import type { Move, Playhead } from "./playhead.js";
-import type { Shown } from "./run_slide.js";
+import type { Shown } from "./slide.js";
 
 type View = StagePayload["view"];
 
