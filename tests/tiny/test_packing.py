@@ -17,9 +17,9 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
-from specviz.models.forward import LightReader
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
+from specviz.models.loaded_model import Reader
 from specviz.models.loading import read_model
 from specviz.models.packing import PackedLinear, packed, plain
 from tests.support.known import known
@@ -61,7 +61,7 @@ def light(dtype: torch.dtype = torch.float32) -> Llama:
 def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtype: torch.dtype) -> None:
     """Bit for bit, also where a text passes the end of a block of places or of what one sum of attention holds."""
     llama = light(dtype)
-    together, alone = LightReader(llama), LightReader(llama)
+    together, alone = Reader(llama), Reader(llama)
     for reader in (together, alone):
         reader.read(LONG[:20])
     ends = [20, 40, 90, 250, 270, 500, 540, 690]
