@@ -32,16 +32,11 @@ def tokenizer_file(name: str) -> Path | None:
     found = [folder / FILE] if folder else []
     if not folder:  # in the Hub's cache, ours first; the newest version first
         stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
-        for cache in (hub_cache() / "specviz", hub_cache()):
+        home = os.environ.get("HF_HOME") or f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
+        hub = Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()  # as huggingface_hub finds it
+        for cache in (hub / "specviz", hub):
             found += sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)
     return next((file for file in found if file.is_file()), None)
-
-
-def hub_cache() -> Path:
-    """The folder that huggingface_hub calls HF_HUB_CACHE, from the same variables."""
-    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    home = os.environ.get("HF_HOME") or f"{caches}/huggingface"
-    return Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
 
 
 def tokenizer_here(name: str) -> "TokenTexts":

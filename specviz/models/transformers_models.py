@@ -198,18 +198,6 @@ def _build_without_weights(name: str, config: PreTrainedConfig, stored: Stored) 
     packed = next((key for key, (_, kind) in stored.items() if key.endswith(".weight") and kind not in FLOATS), None)
     if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in stored):  # else its scales are named
         raise InputError(say("no_floats", name=name, tensor=packed, kind=stored[packed][1]))
-    _check_architecture(name, config)
-    layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
-    if not isinstance(layers, int) or layers > MOST_LAYERS:
-        raise broken(name, "num_hidden_layers")
-    with torch.device("meta"):
-        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
-    if "past_key_values" not in signature(made.forward).parameters or not DynamicCache(config=config).is_croppable:
-        raise InputError(say("no_rollback", name=name))
-    return made
-
-
-def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     causal = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(config.model_type)
     is_encoder = getattr(config, "is_decoder", True) is False and "bert" in config.model_type  # reads both directions
     assumed = config.model_type if is_encoder else causal
@@ -221,6 +209,14 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     for key in ("quantization_config", "quantization"):  # the second is MLX's
         if getattr(config, key, None):
             raise InputError(say("quantized", name=name, what=key))
+    layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
+    if not isinstance(layers, int) or layers > MOST_LAYERS:
+        raise broken(name, "num_hidden_layers")
+    with torch.device("meta"):
+        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
+    if "past_key_values" not in signature(made.forward).parameters or not DynamicCache(config=config).is_croppable:
+        raise InputError(say("no_rollback", name=name))
+    return made
 
 
 class TransformersReader(Reader):

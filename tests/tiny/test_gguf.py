@@ -117,12 +117,15 @@ def test_a_conversation_is_written_by_the_files_own_template_with_its_mark_once(
 
 
 @pytest.mark.parametrize("mark", CHAT_ENDS)
-def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path) -> None:
+def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_weights("llama", {"vocab_size": 300})
     words = [*byte_alphabet(), mark, *(f"[unused{place}]" for place in range(42)), "<end>"]
-    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__ggml__tokens=words)))
-    assert loaded.ends == {256, 299}
-    assert loaded.tokens(f"a{mark}")["input_ids"][-1] == 256
+    file = str(write_gguf(tmp_path / "a.gguf", model, tokenizer__ggml__tokens=words))
+    for forward in ("light", "transformers"):
+        monkeypatch.setenv("SPECVIZ_FORWARD", forward)
+        loaded = load_model(file)
+        assert (loaded.info.forward, loaded.ends) == (forward, {256, 299})
+        assert loaded.tokens(f"a{mark}")["input_ids"][-1] == 256
 
 
 # ---- what does not load

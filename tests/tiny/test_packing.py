@@ -194,9 +194,18 @@ def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_matrix_that_is_used_twice_is_counted_once() -> None:
+    """Also where the embedding is a view of it, as a model's is whose output is tied to it."""
     rows = torch.zeros(10, 4)
     llama = Llama(
-        rows, [], torch.zeros(4), Linear(rows, None), 1, 1, 4, torch.tensor(1e-6), Rotary(torch.ones(2), rows.dtype)
+        rows.view(10, 4),
+        [],
+        torch.zeros(4),
+        Linear(rows, None),
+        1,
+        1,
+        4,
+        torch.tensor(1e-6),
+        Rotary(torch.ones(2), rows.dtype),
     )
     assert memory_of(llama) == 4 * (40 + 4)
     assert memory_of(replace(llama, output=Linear(rows.clone(), None))) == 4 * (80 + 4)
