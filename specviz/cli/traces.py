@@ -200,9 +200,9 @@ def import_record(
     tokens = None
     if tokenizer:
         from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
-        from specviz.models.tokens import TokenTexts
+        from specviz.models.record_tokenizer import RecordTokenizer
 
-        tokens = TokenTexts(inspect_model(tokenizer)[1])
+        tokens = RecordTokenizer(inspect_model(tokenizer)[1])
     text = text_of(prompt_file, MOST_BYTES) if prompt_file else prompt or ""
     given = RecordOptions(text, target, draft, temperature, tokens)
     trace = import_run(content_of(record, MOST_BYTES), system, given)

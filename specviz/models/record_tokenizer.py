@@ -1,6 +1,7 @@
 """The tokenizer that reads another system's record: that of the target, where its files are on this machine."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from specviz.models.draft_menu import is_allowed, offered_names
 say = Sentences("models")
 
 if TYPE_CHECKING:
-    from specviz.models.tokens import TokenTexts
+    from specviz.models.tokens import Tokens
 
 FILE = "tokenizer.json"
 
@@ -39,18 +40,35 @@ def tokenizer_file(name: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-def tokenizer_here(name: str) -> "TokenTexts":
+class RecordTokenizer:
+    """What `specviz.systems` needs of a tokenizer."""
+
+    def __init__(self, tokens: "Tokens") -> None:
+        from specviz.models.tokens import TokenTexts  # imports tokenizers, which a page without a record does not need
+
+        self._tokens = tokens
+        self._texts = TokenTexts(tokens)
+
+    def texts(self, token_ids: Sequence[int]) -> list[str]:
+        return [self._texts[token_id] for token_id in token_ids]
+
+    def encode(self, text: str) -> list[int]:
+        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        return list(self._tokens(text, **options)["input_ids"])
+
+
+def tokenizer_here(name: str) -> RecordTokenizer:
     """The tokenizer of a model that a visitor may name. Nothing is downloaded, and neither torch nor transformers is
     imported: the web server calls this.
     """
     from tokenizers import Tokenizer  # which a page without a record does not need
 
-    from specviz.models.tokens import LightTokens, TokenTexts
+    from specviz.models.tokens import LightTokens
 
     file = tokenizer_file(name)
     if file is None:
         raise InputError(say("no_record_tokenizer", name=short_name(name)[:100]))
     try:
-        return TokenTexts(LightTokens(Tokenizer.from_file(str(file)), None))  # a record says itself where a text ends
+        return RecordTokenizer(LightTokens(Tokenizer.from_file(str(file)), None))  # a record says where its text ends
     except Exception as error:  # tokenizers raises this class itself, for any fault of a file
         raise InputError(say("record_tokenizer_broken", file=FILE, name=short_name(name)[:100])) from error

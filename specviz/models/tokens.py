@@ -5,7 +5,6 @@
 
 import codecs
 import re
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -75,14 +74,6 @@ class TokenTexts(dict[int, str]):
             text = token_bytes(text, self._byte_level).decode("utf-8", "specviz.show_bytes")
         self[token_id] = text
         return text
-
-    def texts(self, token_ids: Sequence[int]) -> list[str]:
-        return [self[token_id] for token_id in token_ids]
-
-    def encode(self, text: str) -> list[int]:
-        """The tokens of a part of a text; marks that are spelled out in it are text too."""
-        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
-        return list(self._tokenizer(text, **options)["input_ids"])
 
 
 def token_bytes(raw: str, byte_level: bool) -> bytes:
