@@ -127,8 +127,8 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
     stored = load_file(folder / "model.safetensors")
     llama = build(config, {key: stored.pop(key).to(device, DTYPES[dtype]) for key in [*stored]})
     info, ends = ModelInfo(name, parameters, dtype, weights_hash(folder)), frozenset([config["eos_token_id"]])
-    both = partial(_transformers, name, dtype)
-    return light_model(llama, read_tokens(name), info, config, ends, lambda: both()[0], lambda: both()[1])
+    make_model, make_tokenizer = partial(_transformers, name, dtype), partial(_tokenizer, name)
+    return light_model(llama, read_tokens(name), info, config, ends, make_model, make_tokenizer)
 
 
 @cache
@@ -143,13 +143,21 @@ def _config(name: str) -> dict[str, Any]:
 
 
 @cache
-def _transformers(name: str, dtype: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
-    """The same model in transformers' classes, for who asks for it: the decoders here do not."""
+def _transformers(name: str, dtype: str) -> "PreTrainedModel":
+    """The same weights in transformers' class, for who asks for it: the decoders here do not."""
     from specviz.models.transformers_models import read_folder
 
-    model, tokenizer = read_folder(name, MODELS_FOLDER / name, dtype)
+    model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
     store_fast(model)
-    return model, tokenizer
+    return model
+
+
+@cache
+def _tokenizer(name: str) -> "PreTrainedTokenizerBase":
+    from transformers import PreTrainedTokenizerFast
+
+    made: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)
+    return made
 
 
 def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
