@@ -5,6 +5,7 @@ import re
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from specviz.core.operator_settings import operator_setting
@@ -43,12 +44,12 @@ def _look_at(file: Path, size: int, *_changed: int) -> tuple[str, bool]:
     """Of its head and samples of its tensors. The head is searched for a template's field, not read."""
     digest = blake2b(digest_size=8)
     with file.open("rb") as opened:
-        start = opened.read(SEARCHED)
-        digest.update(start[:HEAD])
+        digest.update(opened.read(HEAD))
         for part in range(SAMPLES):
             opened.seek(max(0, size - SAMPLE) * part // (SAMPLES - 1))
             digest.update(opened.read(SAMPLE))
-    return f"{size} bytes, {digest.hexdigest()}", TEMPLATE_FIELD in start
+        chats = size > 0 and mmap(opened.fileno(), 0, access=ACCESS_READ).find(TEMPLATE_FIELD, 0, SEARCHED) >= 0
+    return f"{size} bytes, {digest.hexdigest()}", chats
 
 
 def is_missing(name: str) -> bool:
