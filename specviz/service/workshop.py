@@ -105,7 +105,7 @@ class ModelCache:
     def _parameters(self, name: str) -> int:
         if name not in self._sizes:
             known = known_models().get(name)
-            self._sizes[name] = known.parameters if known else inspect_model(name).parameters
+            self._sizes[name] = (known or inspect_model(name)[0]).parameters
         return self._sizes[name]
 
     def _make_room(self, needed: int, keep: Collection[str]) -> None:
