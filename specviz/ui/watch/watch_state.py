@@ -17,7 +17,7 @@ from specviz.data.texts import page_texts
 from specviz.player.data import RunSource
 from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
+from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, Run
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.shared.stage import StageProgress
@@ -169,7 +169,7 @@ class PastRuns:
 
 @dataclass(slots=True)
 class PairCosts:
-    slot: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("costs"))
     measured: PairKey | None = None  # whose costs the slot's are
     known: dict[PairKey, Costs] = field(default_factory=dict)
     attempts: dict[PairKey, int] = field(default_factory=dict)  # how often these were measured
@@ -189,7 +189,8 @@ class PairCosts:
 
     def collect(self) -> None:
         pair = self.measured
-        if self.slot.refresh() and pair and (found := self.slot.result):
+        if self.slot.refresh() and pair and self.slot.items:
+            found = self.slot.items[-1]
             self.known[pair], self.attempts[pair] = found.costs, found.attempt
             self.notes[pair] = beside_line(found.beside) or ""
         elif pair and self.slot.state == "failed":
@@ -207,7 +208,7 @@ class WatchState:
     listed: bool = False  # whether the list of what was tried is open
     chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
     asked: RunRequest | None = None  # last submitted
-    run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
+    run: JobSlot = field(default_factory=lambda: JobSlot("run"))
     message: str = ""  # why the last run failed
     file_is_record: bool = False  # of another system: there are fields for what it lacks
     file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
@@ -233,7 +234,7 @@ class WatchState:
     def wait_for_first_round(self) -> None:
         """Most first rounds are there at once, and soon after them the target's own: so every plot has a point."""
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
-        if self.run.result and self.run.result.rounds:
+        if self.run.view and self.run.view.rounds:
             ended = self.run.wait(FIRST_STEPS_SECONDS, lambda view: view.compared) or ended
         self._update(ended)
 
@@ -275,7 +276,7 @@ class WatchState:
     def _update(self, ended: bool) -> None:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
         slot, run = self.run, self.run.result
-        if run and run.rounds:
+        if run and run.trace.rounds:
             source: RunSource = "stored" if slot.view and slot.view.stored else "live"
             shown = measured_run(run, f"live-{slot.job}", source, self.asked)
             if not shown.same_as(self.shown):
