@@ -80,12 +80,11 @@ class SweepRow(SweepSeries):
 
     @property
     def key(self) -> tuple[str, ...]:
-        return _spell(getattr(self, name) for name in KEY)
+        return spell(getattr(self, name) for name in KEY)
 
 
 MADE_BY = ("target", "target_dtype", "draft", "draft_dtype", "threads", "machine")
 KEY = (*MADE_BY, "preset", "text_hash", "constrained", *SETTINGS)
-MACHINE = KEY.index("machine")  # the place of the machine in a key
 SERIES = (*MADE_BY, *(name for name, row in SETTINGS.items() if not row.pooled))  # rows with the same are one series
 
 
@@ -126,10 +125,5 @@ def dump_row(row: SweepRow) -> dict[str, Any]:
     return {column: getattr(row, column) for column in COLUMNS}
 
 
-def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:
-    """The key of a row that is not measured yet, from `made_by`, `Cell.named` and the run's settings."""
-    return _spell((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
-
-
-def _spell(values: Iterable[object]) -> tuple[str, ...]:
+def spell(values: Iterable[object]) -> tuple[str, ...]:
     return tuple("" if value is None else str(value) for value in values)
