@@ -92,14 +92,18 @@ class Comparison:
         return sum(draw.plain_tokens for draw in self.draws) or len(self.plain.output.token_ids)
 
     @property
+    def repeats(self) -> list[SampledRepeat]:
+        written = len(self.plain.output.token_ids)
+        same = SampledRepeat(self.speculative.settings.seed, count(self.speculative.rounds), written)
+        return self.draws or [same] * len(self.plain_seconds)
+
+    @property
     def speculative_lengths(self) -> list[int]:
-        same = [len(self.speculative.output.token_ids)] * len(self.speculative_seconds)
-        return [draw.counts.emitted for draw in self.draws] or same
+        return [repeat.counts.emitted for repeat in self.repeats]
 
     @property
     def plain_lengths(self) -> list[int]:
-        same = [len(self.plain.output.token_ids)] * len(self.plain_seconds)
-        return [draw.plain_tokens for draw in self.draws] or same
+        return [repeat.plain_tokens for repeat in self.repeats]
 
     @property
     def plain_rates(self) -> list[float]:

@@ -14,7 +14,6 @@ from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIF
 from specviz.measure.worksheet.serving import (
     Production,
     draft_lengths,
-    inferred_cost,
     outlook,
     production,
     production_start,
@@ -101,8 +100,8 @@ def test_costs_worked_by_hand() -> None:
     assert two.slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
     assert recommended(found) == [2, 3]
     # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
-    assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
     half = FOUND["half of the calls draft"][0]
+    assert FOUND["half of the calls draft, measured"][0].round_cost == pytest.approx(2.1)
     assert (half.share, half.speed) == (pytest.approx(0.5), pytest.approx((2.72 + 1) / (half.round_cost + 1)))
     assert outlook(half).places[-1].speed < outlook(pasted()).places[-1].speed
 

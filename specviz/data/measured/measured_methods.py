@@ -188,17 +188,12 @@ class Agreement:
 @dataclass(frozen=True, slots=True)
 class PeersOptions:
     prompts: int  # of each kind
-    repeats: int
-    tokens: int
     draft_length: int
-    target: str
-    draft: str
 
 
 @dataclass(frozen=True, slots=True)
 class Peers:
     machine: Machine
-    quiet: Quiet
     options: PeersOptions
     kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"

@@ -4,7 +4,6 @@ A round's cost R is in target steps: the time of one round over the time of one 
 tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from specviz.core import theory
@@ -31,10 +30,6 @@ LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_r
 MOST_SPEEDUP = 100
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
 say = Sentences("serving")
-
-
-class TooFastError(InputError):
-    """A round would take less than one plain step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +72,17 @@ class Production:
 
     @property
     def round_cost(self) -> float:
-        """R in target steps: inferred from the measured speedup if there is one, else of the model."""
+        """R in target steps: inferred from the measured speedup if there is one, else of the model.
+
+        R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token. InputError: a
+        round would take less than one plain step.
+        """
         if self.speedup is None:
             return self.model.terms.steps
-        return inferred_cost(self.tokens, self.speedup, self.share)
+        cost = (self.most / self.speedup - (1 - self.share)) / self.share
+        if cost < 1 / NEUTRAL:
+            raise InputError(say("too_fast", speedup=self.speedup, written=self.most))
+        return max(1.0, cost)
 
     @property
     def speed(self) -> float:
@@ -89,15 +91,6 @@ class Production:
             return self.speedup
         plain = 1 - self.share
         return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
-
-
-def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
-    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token."""
-    written = share * tokens + 1 - share
-    cost = (written / speedup - (1 - share)) / share
-    if cost < 1 / NEUTRAL:
-        raise TooFastError(say("too_fast", speedup=speedup, written=written))
-    return max(1.0, cost)
 
 
 def production(counters: ServingCounters, costs: WorksheetModel, speedup: float | None) -> Production:
@@ -141,22 +134,20 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         counted = say("counted_thousand")
     inferred = found.speedup is not None
     origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
-    batch = None if origin.contain_load else nearest_batch(counters.running)
+    batch, running = found.model.batch, counters.running
+    if running and not origin.contain_load:
+        batch = min(BATCHES, key=lambda size: abs(size - running))
     said = [counted, *[say("chosen_length", length=length)] * counters.calls_assumed]
     said.append(say("costs_inferred") if inferred else say("costs_assumed", costs=costs.name))
     return WorksheetStart(
         say("from_production", engine=counters.engine),
         " ".join(said),
-        replace(found.model, batch=batch or found.model.batch),
+        replace(found.model, batch=batch),
         drafted,
         accepted,
         found.model.checks,
         costs_from=origin,
     )
-
-
-def nearest_batch(running: float | None) -> int | None:
-    return min(BATCHES, key=lambda size: abs(size - running)) if running else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +175,15 @@ class Outlook:
 
 def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
-    costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
-    costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
-    places = [_estimate(found, name, *each) for name, each in costs.items()]
-    return Outlook(sorted(places, key=lambda each: each.speed))
-
-
-def _estimate(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> OtherMachine:
-    def cost(length: int) -> float:
-        return theory.round_steps(length, cost_ratio / length if found.model.block else cost_ratio, checks or 1.0)
-
-    speeds = {length: _speed_over_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
-    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__))
+    published, places = {f"{each.pair}, {each.machine}": each for each in (*GPU_COSTS, *PUBLISHED)}, []
+    for name, each in published.items():
+        checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
+        steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
+        costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
+        speeds = [_speed_over_calls(found, *of_length) for of_length in zip(lengths, costs, strict=True)]
+        best = 1 + speeds.index(max(speeds))
+        places.append(OtherMachine(name, speeds[-1], best))
+    return Outlook(sorted(places, key=lambda place: place.speed))
 
 
 def _speed_over_calls(found: Production, length: int, cost: float) -> float:

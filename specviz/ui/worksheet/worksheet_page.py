@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -78,7 +79,10 @@ def known_runs(visitor: Session) -> KnownFigures:
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [*(begin.add_passes(start, passes) for start in found), *(begin.batch_starts(batches) if batches else ())]
+    if passes:  # of the target whose passes over several texts were measured
+        its = partial(replace, passes=passes)
+        found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
+    every = [*found, *(begin.batch_starts(batches) if batches else ())]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
