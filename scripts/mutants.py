@@ -30,7 +30,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "verification": (["decoding/verification"], ["tiny/test_verification"]),
     "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict", "unit/test_verdict_told"]),
     "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict", "unit/test_verdict_told"]),
-    "summary": (["measure/sweep/study"], ["unit/test_study", "unit/test_pooled"]),
+    "summary": (["measure/sweep/study"], ["unit/test_study"]),
     "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),
     "reports": (

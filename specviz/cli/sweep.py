@@ -37,7 +37,7 @@ from specviz.measure.paired import Comparison, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import COUNTED, counted, dump_row, names_apart
+from specviz.measure.sweep.rows import COLUMNS, COUNTED, counted, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -127,7 +127,8 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     if options.prompts_file:  # what the conclusion does not cover
         prompts = read_prompt_file(options.prompts_file)
         said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
-    if write_json(options.json, json.dumps({"rows": list(map(dump_row, file.rows)), "conclusion": said}, indent=2)):
+    rows = [{column: getattr(row, column) for column in COLUMNS} for row in file.rows]
+    if write_json(options.json, json.dumps({"rows": rows, "conclusion": said}, indent=2)):
         if before == len(file.rows):
             print_line(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
@@ -312,9 +313,8 @@ def print_comparison(comparison: Comparison) -> None:
     said = f"speedup {verdict.shown} measured"
     if predicted := comparison.predicted:
         said += f", {predicted.shown} modelled"
-    both = replace(comparison.speculative, autoregressive=comparison.plain.autoregressive)
     print_line(said)
-    print_line(compare_texts(both, found.lead if found.kind == "greedy" else None))
+    print_line(compare_texts(comparison.both, found.lead if found.kind == "greedy" else None))
     print_line(f"{verdict.headline}: {verdict.reason}")
 
 

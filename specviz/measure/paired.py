@@ -16,7 +16,6 @@ from specviz.core.rounds import Piece, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
-from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_busy, is_disturbed, mark_disturbed, quiet, verdict_of_ratios
 
@@ -217,8 +216,7 @@ class Pace:
 
 def pace_of_costs(costs: Costs) -> Pace:
     """The pace of a pair whose costs are known: rounds of four drafted tokens that write three."""
-    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
-    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+    return Pace(costs.step_seconds * costs.round_steps(4) / 3, costs.step_seconds)
 
 
 say = Sentences("durations")

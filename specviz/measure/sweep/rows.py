@@ -121,9 +121,5 @@ def names_apart(prompts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{name} ({text_hash})" if texts[name] > 1 else name for name, text_hash in prompts]
 
 
-def dump_row(row: SweepRow) -> dict[str, Any]:
-    return {column: getattr(row, column) for column in COLUMNS}
-
-
 def spell(values: Iterable[object]) -> tuple[str, ...]:
     return tuple("" if value is None else str(value) for value in values)

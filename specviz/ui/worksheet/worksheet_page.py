@@ -25,7 +25,7 @@ from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
-from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
+from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
 from specviz.measure.worksheet.serving import Production, outlook
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
@@ -33,7 +33,7 @@ from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import chart
 from specviz.ui.watch.watch_state import WatchState
-from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_sweep
+from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_studies, studied
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.figures import gap_figure, positions_figure, speedup_map
 
@@ -58,14 +58,14 @@ def recorded_laps() -> list[MeasuredRun]:
 
 @cache_by_language
 def recorded_rows() -> list[MeasuredRun]:
-    return collect_rows(first_series(recorded_sweep()), True)
+    return collect_rows(recorded_studies()[:1], True)
 
 
 def known_runs(visitor: Session) -> KnownFigures:
     watching = visitor.of(WatchState)
     past, costs = watching.past, watching.costs.known
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
-    swept = visitor.of(WhenItHelpsState).rows_of(HERE)
+    swept = studied(visitor.of(WhenItHelpsState), HERE)
     measured = [
         *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
         *(collect_laps(raced, False) or recorded_laps()),
