@@ -41,8 +41,7 @@ from specviz.measure.sweep.rows import COLUMNS, COUNTED, counted, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
-    from specviz.measure.sweep.rows import SweepRow
-    from specviz.measure.sweep.table import SweepFile
+    from specviz.measure.sweep.rows import SweepFile, SweepRow
     from specviz.models.loaded_model import LoadedModel
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
@@ -102,7 +101,7 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
-    from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
+    from specviz.measure.sweep.rows import SweepFile, frame_of  # only what measures waits for its imports
 
     cells, file = plan.cells(), SweepFile(options.csv)
     before = len(file.rows)
@@ -120,7 +119,7 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
         raise KeyboardInterrupt(how_to_go_on()) from None
     except NoNodeLeft as error:
         raise InputError(f"{error}; {how_to_go_on()}") from None
-    from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
+    from specviz.measure.sweep.study import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
     said = list(conclusions(frame))

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from specviz.measure.sweep.cluster import NAMESPACE
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import parse_rows
+from specviz.measure.sweep.rows import SweepRow, parse_rows
 from tests.cluster.conftest import TwoNodes
 
 ROOT = Path(__file__).parents[2]

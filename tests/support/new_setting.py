@@ -92,8 +92,8 @@ def check_control_and_option() -> None:
 def check_files() -> None:
     from scripts.write_settings_table import page
     from specviz.data.measured.first_run import first_trace
+    from specviz.measure.sweep.rows import dump_frame, frame_of, parse_rows
     from specviz.measure.sweep.study import studies_of
-    from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
     from specviz.player.offline import offline_page
     from tests.support.fake_rows import a_row
 

@@ -1,6 +1,5 @@
 """A sweep on a cluster, but for Ray itself: real workers with tiny models, each node in its turn."""
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +21,7 @@ from specviz.measure.sweep import cluster
 from specviz.measure.sweep.cluster import Worker, measure_on, named_nodes
 from specviz.measure.sweep.measure import Models
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import parse_rows
+from specviz.measure.sweep.rows import SweepRow, parse_rows
 from specviz.models.devices import describe_machine
 from tests.support.commands import Cli, command_line, without_progress
 from tests.support.tiny_models import tiny_model
@@ -202,12 +200,19 @@ def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypa
     assert (status, out, err) == (2, "", f"specviz: {NO_RAY}\n")
 
 
-def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence() -> None:
-    with pytest.raises(InputError, match=r"^No Ray cluster answers at 127\.0\.0\.1:1: .+\.$"):
-        cluster._knock(parse_ray_address("127.0.0.1:1"))
-    why = re.escape("Could not find any running Ray instance.")
-    with pytest.raises(InputError, match=f"^The Ray cluster at auto cannot be used: {why}$"):
-        cluster._connect(FakeRay(), parse_ray_address("auto"))
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("127.0.0.1:1", r"^No Ray cluster answers at 127\.0\.0\.1:1: .+\.$"),
+        ("auto", r"^The Ray cluster at auto cannot be used: Could not find any running Ray instance\.$"),
+    ],
+)
+def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence(
+    address: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "check_ray", lambda: None)
+    with pytest.raises(InputError, match=says), cluster.ray_workers(parse_ray_address(address), load, 1):
+        pass
 
 
 def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,11 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.measure.sweep.sentences import conclusions, workload_sentence
-from specviz.measure.sweep.study import studies_of
-from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.advice import headline as production_headline
+from specviz.measure.sweep.rows import frame_of
+from specviz.measure.sweep.study import conclusions, studies_of, workload_sentence
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
+from specviz.measure.worksheet.serving import headline as production_headline
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.systems import ServingCounters
 from specviz.ui.shared.parts import headline

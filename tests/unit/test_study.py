@@ -21,11 +21,10 @@ from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
-from specviz.measure.sweep import sentences
+from specviz.measure.sweep import study as sentences
 from specviz.measure.sweep import study as studying
-from specviz.measure.sweep.rows import SweepRow, names_apart
+from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows, names_apart
 from specviz.measure.sweep.study import RISK, Study, rivals_t, studies_of
-from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
 from specviz.ui.when_it_helps.sweeps import (

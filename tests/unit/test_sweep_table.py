@@ -9,8 +9,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepRow
-from specviz.measure.sweep.table import SweepFile, dump_frame, frame_of, parse_rows, read_frame
+from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 from tests.support.known import known
 from tests.support.strategies import refusal_and_peak

@@ -10,9 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.csv_cells import csv_of, csv_text, marked, safe_cell, unmarked
 from specviz.core.errors import InputError
-from specviz.measure.sweep import table
-from specviz.measure.sweep.rows import COLUMNS
-from specviz.measure.sweep.table import (
+from specviz.measure.sweep import rows as table
+from specviz.measure.sweep.rows import (
+    COLUMNS,
     MAX_ROW,
     SweepFile,
     TableLimits,

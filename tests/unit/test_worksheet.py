@@ -14,8 +14,8 @@ from specviz.core.theory import expected_tokens
 from specviz.data.measured.batches import BatchStudy, recorded_batches
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import PUBLISHED
+from specviz.measure.sweep.rows import frame_of
 from specviz.measure.sweep.study import studies_of
-from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     MeasuredPasses,

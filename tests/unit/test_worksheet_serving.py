@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.measure.worksheet import advice
+from specviz.measure.worksheet import serving
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
     Production,
@@ -42,7 +42,7 @@ def counted(tokens: float, length: float = 4.0, speedup: float | None = None, **
 
 
 def said(found: Production, costs: CostsOrigin = RECORDED) -> str:
-    return f"{advice.headline(found, costs)}\n{advice.advice(found)}"
+    return f"{serving.headline(found, costs)}\n{serving.advice(found)}"
 
 
 def recommended(found: Production) -> list[int]:
@@ -145,7 +145,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     assert recommended(found)
     at_five = draft_lengths(found)[-1]  # the measured length has the measured speed, whatever grows
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
-    text = advice.advice(found)
+    text = serving.advice(found)
     assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
     assert text.endswith(".")
     assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))

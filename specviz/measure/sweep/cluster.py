@@ -120,46 +120,33 @@ def ray_workers(address: str, load: Load, threads: int) -> Iterator[dict[str, An
     ray = import_module("ray")
     # Ray prints on standard output what its nodes log when one dies; --json - needs it for the result.
     with open(os.devnull, "w") as nothing, redirect_stdout(nothing):
-        _connect(ray, address)
+        host, colon, port = address.removeprefix(CLIENT).rpartition(":")
+        if colon:  # see that something listens there: Ray itself tries for minutes
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+            except OSError as error:
+                raise InputError(f"No Ray cluster answers at {address}: {error.strerror or error}.") from error
+        own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == LOCAL else {}
         try:
-            yield _workers(ray, load, threads)
+            ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
+        except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
+            lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
+            raise InputError(f"The Ray cluster at {address} cannot be used: {lines[0].rstrip('.')}.") from error
+        try:
+            alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= threads]
+            if not alive:
+                count = f"{threads} {'processor' if threads == 1 else 'processors'}"
+                raise InputError(f"No node of the cluster has {count}.")
+            until, found = time.monotonic() + PATIENCE, dict[str, Any]()
+            while not found:
+                started = {name: _worker(ray, name, node, load, threads) for name, node in named_nodes(alive).items()}
+                found = {name: worker for name, worker in started.items() if worker is not None}
+                if not found and time.monotonic() > until:
+                    raise InputError("Another sweep uses every node of the cluster: try again when it is done.")
+                time.sleep(0 if found else 1)
+            yield found
         finally:
             ray.shutdown()
-
-
-def _connect(ray: Any, address: str) -> None:
-    _knock(address)
-    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == LOCAL else {}
-    try:
-        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
-    except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
-        lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
-        raise InputError(f"The Ray cluster at {address} cannot be used: {lines[0].rstrip('.')}.") from error
-
-
-def _knock(address: str) -> None:
-    """Where an address names a port, see that something listens there: Ray itself tries for minutes."""
-    host, colon, port = address.removeprefix(CLIENT).rpartition(":")
-    if not colon:
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
-    except OSError as error:
-        raise InputError(f"No Ray cluster answers at {address}: {error.strerror or error}.") from error
-
-
-def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
-    nodes = named_nodes([each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU", 0) >= threads])
-    if not nodes:
-        raise InputError(f"No node of the cluster has {threads} {'processor' if threads == 1 else 'processors'}.")
-    until = time.monotonic() + PATIENCE
-    while True:
-        started = {name: _worker(ray, name, node, load, threads) for name, node in nodes.items()}
-        if found := {name: worker for name, worker in started.items() if worker is not None}:
-            return found
-        if time.monotonic() > until:
-            raise InputError("Another sweep uses every node of the cluster: try again when it is done.")
-        time.sleep(1)
 
 
 def named_nodes(nodes: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

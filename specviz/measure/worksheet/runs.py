@@ -15,9 +15,8 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
-from specviz.measure.sweep.sentences import workload_title
-from specviz.measure.sweep.study import Study
-from specviz.measure.sweep.table import iterate_rows
+from specviz.measure.sweep.rows import iterate_rows
+from specviz.measure.sweep.study import Study, workload_title
 
 MeasuringPage = Literal["watch", "race", "when_it_helps"]
 say = Sentences("runs")

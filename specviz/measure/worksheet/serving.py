@@ -1,4 +1,6 @@
-"""What production's counters say, with and without a measured speedup. Pure; every sentence says what is assumed.
+"""What production's counters say, with and without a measured speedup, and which draft length to try. Pure.
+
+Every sentence says what is assumed.
 
 A round's cost R is in target steps: the time of one round over the time of one plain step. A speedup S and the counted
 tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
@@ -8,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from specviz.core import theory
 from specviz.core.errors import InputError
-from specviz.core.judge import NEUTRAL
+from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.texts import Sentences
+from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -29,7 +31,7 @@ MIDDLE = GROWING[1]
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
 MOST_SPEEDUP = 100
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
-say = Sentences("serving")
+say, say_advice = Sentences("serving"), Sentences("advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +216,65 @@ def draft_lengths(found: Production) -> list[Length]:
 def _speed(found: Production, length: int, growing: float) -> float:
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
     return _speed_over_calls(found, length, cost)
+
+
+def headline(found: Production, costs: CostsOrigin) -> str:
+    """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
+    if found.speedup is not None:
+        judged, plain_calls = judge(found.speed, None), _plain_calls(found)
+        return say_advice("measured", found=found, judged=judged, counted=_counted(found), plain_calls=plain_calls)
+    said = (
+        f"**{say_advice('never')}** {reasons(found)}"
+        if found.never_pays
+        else f"**{say_advice('untold')}** {describe_known(found)}"
+    )
+    if not costs.are_told:
+        return said
+    judged = judge(found.speed, None, modelled=True)
+    return f"{said} {say_advice('at_costs', found=found, costs=costs.name, judged=judged)}"
+
+
+def reasons(found: Production) -> str:
+    """The bound that the verdict is derived from."""
+    return say_advice("never_pays", found=found, counted=_counted(found))
+
+
+def describe_known(found: Production) -> str:
+    ahead = outlook(found)
+    return say_advice(
+        "known",
+        found=found,
+        counted=_counted(found),
+        plain_calls=_plain_calls(found),
+        pairs=len(ahead.places),
+        slowest=ahead.places[0],
+        fastest=ahead.places[-1],
+    )
+
+
+def _counted(found: Production) -> str:
+    """The tokens per target call, and how that is known; no sentence yet."""
+    if found.counters.calls_assumed:
+        return say_advice("assumed_calls", length=found.draft_length, tokens=found.tokens)
+    return say_advice("counted_calls", tokens=found.tokens)
+
+
+def _plain_calls(found: Production) -> str:
+    return say_advice("plain_calls", found=found) if found.share < 1 else ""
+
+
+def advice(found: Production) -> str:
+    """Which draft length to try. Without a measured speedup that needs costs of a round, so it is a range."""
+    if found.never_pays:
+        return say_advice("check_first")
+    if found.speedup is None:
+        return say_advice("length_untold", found=found, lengths=outlook(found).lengths)
+    good = [each for each in draft_lengths(found) if each.good]
+    if good[-1].draft_length == found.draft_length:
+        return say_advice("keep", found=found)
+    speeds = [
+        say_advice("speed_at", speeds=span((each.slowest, each.fastest), "×"), length=each.draft_length)
+        for each in good
+    ]
+    lengths = join_choices([each.draft_length for each in good])
+    return say_advice("try_shorter", good=lengths, found=found, speeds=join_choices(speeds, "and"))

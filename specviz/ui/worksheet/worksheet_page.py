@@ -20,13 +20,13 @@ from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.texts import join_choices, page_texts
-from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
+from specviz.measure.worksheet import serving
 from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
-from specviz.measure.worksheet.serving import Production, outlook
+from specviz.measure.worksheet.serving import Production, outlook, say_advice
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
@@ -176,10 +176,10 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
     if alone and alone.never_pays:
-        look, said, sentence = LOOKS[HURTS], advice.never(), advice.reasons(alone)
+        look, said, sentence = LOOKS[HURTS], say_advice("never"), serving.reasons(alone)
         shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
     elif alone:
-        look, said, sentence = LOOKS[UNTOLD], advice.untold(), advice.describe_known(alone)
+        look, said, sentence = LOOKS[UNTOLD], say_advice("untold"), serving.describe_known(alone)
         shown = [
             ("speedup", outlook(alone).speeds, "range_help"),
             ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
@@ -295,8 +295,8 @@ def _pasted(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]
 
 
 def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.CostsOrigin) -> None:
-    st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    st.markdown(advice.advice(found))
+    st.markdown(serving.headline(found, replace(costs, name=plain(costs.name))))
+    st.markdown(serving.advice(found))
     if found.speedup is None:
         st.caption(SAYS["chosen"] if costs.are_told else SAYS["not_yours"].format(plain(costs.name)))
     notes = [found.counters.reading, found.counters.convention, *found.counters.notes]
