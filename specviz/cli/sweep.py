@@ -37,11 +37,10 @@ from specviz.measure.paired import Comparison, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import COLUMNS, COUNTED, counted, names_apart
+from specviz.measure.sweep.rows import COLUMNS, COUNTED, SweepFile, SweepRow, counted, frame_of, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
-    from specviz.measure.sweep.rows import SweepFile, SweepRow
     from specviz.models.loaded_model import LoadedModel
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
@@ -101,7 +100,6 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
-    from specviz.measure.sweep.rows import SweepFile, frame_of  # only what measures waits for its imports
 
     cells, file = plan.cells(), SweepFile(options.csv)
     before = len(file.rows)
@@ -140,8 +138,8 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
 
 
 def _rows(
-    options: ManyOptions, plan: SweepPlan, cells: list[SweepCell], file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
+    options: ManyOptions, plan: SweepPlan, cells: list[SweepCell], file: SweepFile, status: StatusLine
+) -> Iterator[SweepRow]:
     """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
 
     Nodes that were lost on the way are named at the end.

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, permutations
+from itertools import permutations
 from statistics import geometric_mean, median
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 from specviz.core.csv_cells import csv_of
 from specviz.core.errors import InputError
 from specviz.core.outside import join_problems, problems_of
-from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
@@ -44,10 +43,6 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
             burst.append((round.emitted.text, round.added))
         bursts.append(burst)
     return bursts
-
-
-def burst_clock(speculative: Trace) -> list[float]:
-    return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
 def overall_verdict(laps: Sequence[Comparison]) -> Verdict:

@@ -190,16 +190,16 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
     """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    line, has_header = 1, False
+    reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), 1
     try:
+        next(filter(None, reader))  # the header
+        line = reader.line_num + 1
         for row in reader:
-            if has_header and any(cell.strip() for cell in row):
+            if any(cell.strip() for cell in row):
                 row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
                 cells = {name: cell for name, cell in zip(columns, row, strict=False) if name and cell}
                 wrong = None if len(row) == len(columns) else say("cells", count=len(row), columns=len(columns))
                 yield Entry(line, f"line-{line}", InputError(wrong) if wrong else {"prompt": ""} | cells)
-            has_header = has_header or bool(row)
             line = reader.line_num + 1
     except csv.Error:
         raise InputError(say("breaks", line=line, form="CSV")) from None
