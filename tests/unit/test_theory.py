@@ -216,14 +216,10 @@ def test_finding_says_what_it_did_not_look_at() -> None:
 
 
 def test_places_show_what_the_counts_hide() -> None:
-    """Ten rare tokens are one class, "any other": in place of each of them the last one is drawn."""
-    target, drawn = [0.4, 0.3, *[0.03] * 10], [0.4, 0.3, *[0.0] * 9, 0.3]
-    fine, random = proof_of(Random(5), drawn, target, 1000), Random(6)
-    merged = [_with_other(batch) for batch in fine]
-    assert findings.finding([replace(b, speculative_places=[], plain_places=[]) for b in merged]).state == "passes"
-    assert "the places of the drawn tokens are not even" in findings.finding(merged).sentence
-    assert findings.finding([_with_other(batch) for batch in proof_of(random, target, target, 1000)]).state == "passes"
-    # After each text the wrong probabilities are drawn from, but their sum over both texts is right.
+    """After each text the wrong probabilities are drawn from, but their sum over both texts is right.
+
+    What one class of many tokens hides: `tests/tiny/test_other_rules.py`.
+    """
     texts = [([0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), ([0.2, 0.3, 0.5], [0.4, 0.3, 0.3])]  # right, drawn
     random, batches = Random(7), []
     for _ in range(BATCHES):
@@ -236,13 +232,6 @@ def test_places_show_what_the_counts_hide() -> None:
         batches.append(DrawBatch(["a", "b", "c"], counts, counts, expected, places, places))
     assert all(one.p_value >= findings.LIMIT for one in findings.looks(batches))
     assert "the places of the drawn tokens are not even" in findings.finding(batches).sentence
-
-
-def _with_other(batch: DrawBatch) -> DrawBatch:
-    """The same draws, with every token after the first two counted as any other."""
-    ours, plain, expected = ([*x[:2], sum(x[2:])] for x in (batch.speculative, batch.plain, batch.expected))
-    names = [*batch.tokens[:2], "any other"]
-    return replace(batch, tokens=names, speculative=ours, plain=plain, expected=expected)
 
 
 def test_looks_and_bins_add_up() -> None:

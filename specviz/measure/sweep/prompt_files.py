@@ -123,11 +123,11 @@ def _text(content: bytes) -> str:
 
 def _entries(text: str, cut: bool) -> Iterator[Entry]:
     """What a file lists, by the form that its first line has."""
-    lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
-    number, first = next(lines, (0, ""))
+    rest = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
+    number, first = next(rest, (0, ""))
     if not number:
         return
-    lines = chain([(number, first)], lines)
+    lines = chain([(number, first)], rest)
     begins, is_object = first.lstrip().startswith(("{", "[")), isinstance(found := _json(first), dict)
     if is_object or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
         for number, line in lines:

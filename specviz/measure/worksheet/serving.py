@@ -14,7 +14,7 @@ from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences, join_choices
-from specviz.data.published import GPU_COSTS, PUBLISHED
+from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -177,8 +177,9 @@ class Outlook:
 
 def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
-    published, places = {f"{each.pair}, {each.machine}": each for each in (*GPU_COSTS, *PUBLISHED)}, []
-    for name, each in published.items():
+    published: list[GpuCosts | PublishedRun] = [*GPU_COSTS, *PUBLISHED]
+    places = []
+    for name, each in {f"{each.pair}, {each.machine}": each for each in published}.items():
         checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
         steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
         costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
