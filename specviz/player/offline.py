@@ -59,21 +59,35 @@ def offline_page(
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
     _explain_no_lengths(data, guesses)
+    alone, written = trace.drafter is None, {}
+    written[SHARED["target_wrote" if alone else "speculative_wrote"]] = trace.output.text
+    if plain_text is not None:
+        written[SHARED["target_wrote"]] = plain_text
     parts = {
-        "title": escape(_title(trace, SAYS["run_title" if trace.drafter else "run_title_alone"])),
+        "title": _title(trace, SAYS["run_title_alone" if alone else "run_title"]),
         "lead": SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
         if trace.drafter
         else SAYS["lead_alone"],
-        "stage": asset("stage/stage.html"),
-        "result": result_html(trace, costs, repeats),
-        "texts": _texts(trace, plain_text),
+        "result": result_lines(trace, costs, repeats),
+        "trace": trace,
+        "same": compare_texts(trace) if trace.drafter and trace.autoregressive else "",
+        "written": written,
         "settings": _settings(trace),
-        "footer": _footer(address),
+        "address": address if address and address.startswith(("https://", "http://")) else None,
         "run": inline_json(data),
-        "script": program("offline/player"),
-        "style": "\n".join(map(asset, STYLES)),
     }
-    return html_file("offline/page.html", parts, scheme)
+    return _page("page", "player", parts, STYLES, scheme)
+
+
+def _page(body: str, script: str, parts: dict[str, object], styles: tuple[str, ...], scheme: Scheme = "auto") -> str:
+    both = {
+        "say": SAYS,
+        "footer": SAYS["made_with"].format(project=SAYS["project"]),
+        "stage": asset("stage/stage.html"),
+        "script": program(f"offline/{script}"),
+        "style": "\n".join(map(asset, styles)),
+    }
+    return html_file(f"offline/{body}.html", parts | both, scheme)
 
 
 def _title(trace: Trace, title: str) -> str:
@@ -87,7 +101,8 @@ def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
         data["why_not"] = SAYS["one_length"]
 
 
-def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
+def result_lines(trace: Trace, costs: Costs | None = None, repeats: Comparison | None = None) -> list[str]:
+    """What was counted and what was timed, as HTML."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
@@ -101,7 +116,7 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -
         lines.append(timed.format(count=pairs, machine=machine, verdict=said))
     else:
         lines.append(escape(explain_no_result(trace)))
-    return "\n".join(f"<p>{line}</p>" for line in lines)
+    return lines
 
 
 def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
@@ -112,21 +127,7 @@ def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
     return SAYS["verdict_repeats"].format(headline=verdict.headline, low=low, high=high, reason=verdict.reason)
 
 
-def _texts(trace: Trace, plain_text: str | None) -> str:
-    same = f"<p>{escape(compare_texts(trace))}</p>" if trace.drafter and trace.autoregressive else ""
-    written = [(SHARED["speculative_wrote" if trace.drafter else "target_wrote"], trace.output.text)]
-    if plain_text is not None:
-        written.append((SHARED["target_wrote"], plain_text))
-    both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)
-    prompt = _text(SAYS["prompt"], trace.prompt.text)
-    return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
-
-
-def _text(name: str, text: str) -> str:
-    return f"<h3>{escape(name)}</h3><pre translate=no>{escape(text) or ' '}</pre>"
-
-
-def _settings(trace: Trace) -> str:
+def _settings(trace: Trace) -> dict[str, str]:
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     target, size = trace.target, trace.target.parameters
@@ -149,7 +150,7 @@ def _settings(trace: Trace) -> str:
         facts[SAYS["recorded"]] = fill(SAYS["recorded_on"], {"date": trace.created[:10], **its})
     if forward := forward_in_words(trace):
         facts[SAYS["passes"]] = forward
-    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    return facts
 
 
 def _sampling(trace: Trace) -> str:
@@ -158,13 +159,6 @@ def _sampling(trace: Trace) -> str:
     settings = trace.settings
     sampled = SAYS["greedy" if settings.greedy else "sampled"]
     return sampled.format(temperature=settings.temperature, seed=settings.seed)
-
-
-def _footer(address: str | None) -> str:
-    made = escape(SAYS["made_with"].format(project=SAYS["project"]))
-    if address is None or not address.startswith(("https://", "http://")):
-        return made
-    return f'{made} <a href="{escape(address)}" rel="noreferrer">{escape(SAYS["open_live"])}</a>'
 
 
 # ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
@@ -196,44 +190,16 @@ def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequenc
     Raises:
         InputError: the page would be larger than 2 MB.
     """
-    goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     parts = {
-        "title": escape(plan.title),
-        "goals": f"<h2>{escape(SAYS['goals'])}</h2><ul>{goals}</ul>" if goals else "",
-        "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1))
-        + (f'<li><a href="#questions">{escape(SAYS["questions"])}</a></li>' if questions else ""),
-        "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
-        "questions": _questions(questions),
-        "footer": _footer(None),
-        "stage": asset("stage/stage.html"),
+        "title": plan.title,
+        "plan": plan,
+        "address": address,
+        "questions": questions,
+        "result_lines": result_lines,
+        "needs_in_words": needs_in_words,
         "lesson": inline_json(_played(plan)),
-        "script": program("offline/lesson"),
-        "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
-    return html_file("offline/lesson.html", parts)
-
-
-def _questions(questions: Sequence[Question]) -> str:
-    """The section with the questions; empty without any. Each option's meaning is shown once it is chosen."""
-    if not questions:
-        return ""
-    asked = "".join(_question(number, question) for number, question in enumerate(questions))
-    return (
-        f'<section class="moment" id="questions" hidden><h2 tabindex="-1">{escape(SAYS["questions"])}</h2>{asked}'
-        '<p class="score" role="status"></p>'
-        f'<nav class="way"><a href="#">{escape(SAYS["all_moments"])}</a></nav></section>'
-    )
-
-
-def _question(number: int, question: Question) -> str:
-    options = "".join(
-        f'<label><input type="radio" name="question-{number}" value="{value}"> {escape(option.text.technical)}</label>'
-        f'<p class="meaning" hidden>{escape(SAYS[said].format(meaning=option.meaning.technical))}</p>'
-        for value, option in enumerate(question.options)
-        for said in ["right" if option.right else "not_right"]
-    )
-    legend = f"<legend>{number + 1}. {escape(question.text.technical)}</legend>"
-    return f'<fieldset class="asked" data-right="{question.right}">{legend}{options}</fieldset>'
+    return _page("lesson", "lesson", parts, (*STYLES, "stage/views.css", "offline/lesson.css"))
 
 
 def _played(plan: LessonPlan) -> OfflineLesson:
@@ -245,7 +211,8 @@ def _played(plan: LessonPlan) -> OfflineLesson:
             moments.append(None)
             continue
         guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
-        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
+        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, guesses=guesses)
+        sent["playhead"] = screen.step
         _explain_no_lengths(sent, guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
@@ -258,43 +225,9 @@ def _played(plan: LessonPlan) -> OfflineLesson:
     return {"runs": runs, "moments": moments, "sites": sites}
 
 
-def _entry(number: int, moment: Moment) -> str:
-    needed = SAYS["minutes" if moment.screen.run else "minutes_server"].format(minutes=moment.minutes)
-    minutes = f'<span class="minutes">{escape(needed)}</span>'
-    return f'<li><a href="#moment-{number}">{escape(moment.title)}</a> {minutes}</li>'
-
-
-def _section(plan: LessonPlan, at: int, address: str | None) -> str:
-    moment = plan.moments[at]
-    if trace := moment.screen.run:
-        shown = f'<section aria-label="{escape(SAYS["result"])}">{result_html(trace, None, None)}</section>'
-        body = f'<div class="place"></div>{"" if "result" in moment.screen.hides else shown}'
-    else:
-        body = _needs_server(moment, address)
-    return (
-        f'<section class="moment" id="moment-{at + 1}" data-moment="{at}" hidden>'
-        f'<h2 tabindex="-1">{at + 1}. {escape(moment.title)}</h2>'
-        f'<p class="question">{escape(moment.question)}</p>{body}{_way(plan, at)}</section>'
-    )
-
-
-def _needs_server(moment: Moment, address: str | None) -> str:
-    href = escape(f"{address}{moment.screen.link.removeprefix('./')}")
-    link = "" if address is None else f' <a href="{href}" rel="noreferrer">{escape(SAYS["open_there"])}</a>'
-    return f'<p class="needs">{escape(needs_in_words(moment))}{link}</p>'
-
-
 def needs_in_words(moment: Moment) -> str:
     page = other_page(moment)
     return SAYS["needs_page"].format(page=page) if page else SAYS["needs_run"]
-
-
-def _way(plan: LessonPlan, at: int) -> str:
-    links = [(f"#moment-{at}", SAYS["previous_moment"])] if at else []
-    links.append(("#", SAYS["all_moments"]))
-    if at + 1 < len(plan.moments):
-        links.append((f"#moment-{at + 2}", SAYS["next_moment"]))
-    return f'<nav class="way">{"".join(f"<a href={link!r}>{escape(name)}</a>" for link, name in links)}</nav>'
 
 
 # ---- in a notebook: an iframe holds the page as text (`srcdoc`), so it needs no server and no package of the notebook

@@ -62,11 +62,11 @@ def recorded_rows() -> list[MeasuredRun]:
 
 def known_runs(visitor: Session) -> KnownFigures:
     watching = visitor.of(WatchState)
-    past, costs = watching.past, watching.costs.known
+    past, costs = watching.past, {pair: found.costs for pair, found in watching.costs.found.items()}
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
     swept = visitor.of(WhenItHelpsState).rows_of(HERE)
     measured = [
-        *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
+        *(collect_runs(finished, False) or collect_runs([recorded], True)),
         *(collect_laps(raced, False) or recorded_laps()),
         *(collect_rows(swept, False) or recorded_rows()),
     ]
@@ -79,7 +79,7 @@ def known_runs(visitor: Session) -> KnownFigures:
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
     every = [*(begin.add_passes(start, passes) for start in found), *(begin.batch_starts(batches) if batches else ())]
-    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
+    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
