@@ -153,14 +153,14 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
     if verdict and not verdict.trusted:
         verdict, used = None, known
-        said = "unknown_busy" if known is None else "of_pair" if known.of_draft else "of_pair_unsure"
+        said = say("unknown_busy" if known is None else "of_pair" if known.of_draft else "of_pair_unsure")
     else:
         used = pair or costs(trace)
-        said = "unknown_times" if used is None else "of_run"
+        said = say("unknown_times" if used is None else "of_run")
         if pair:
-            said = "of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure"
+            said = say("of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure")
     if used is None:
-        return {"steps": None, "between": None, "said": say(said)}
+        return {"steps": None, "between": None, "said": said}
 
     def steps(of: Costs) -> list[float]:
         modelled = speedup_at(trace.rounds, of)
@@ -175,7 +175,7 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     return {
         "steps": [round(each, 6) for each in steps(used)],
         "between": (between[0], between[1]) if all(between) else None,
-        "said": say(said),
+        "said": said,
     }
 
 

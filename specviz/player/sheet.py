@@ -5,12 +5,11 @@ from urllib.parse import urlencode
 
 import segno
 
-from specviz.core.trace import Trace
+from specviz.core.trace import Round, Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
 from specviz.data.texts import asset, page_texts
 from specviz.player.html_file import html_file
-from specviz.player.tree_rows import tree_rows
 
 SAYS = page_texts("sheet")
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
@@ -25,14 +24,16 @@ def sheet_html(plan: LessonPlan, address: str | None = None) -> str:
     The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
     """
     lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
-    is_drawn = address and len(address) <= MOST_LINK
-    options = {"border": QUIET, "omitsize": True, "svgclass": None, "lineclass": None}
+    code = ""
+    if address and len(address) <= MOST_LINK:
+        drawn = segno.make_qr(address, error="m")
+        code = drawn.svg_inline(border=QUIET, omitsize=True, svgclass=None, lineclass=None)
     parts = {
         "key": False,
         "title": plan.title,
         "moments": [(moment, _open_round(plan, at)) for at, moment in enumerate(plan.moments)],
         "address": address,
-        "code": segno.make_qr(address, error="m").svg_inline(**options) if is_drawn else "",
+        "code": code,
         "marks": marks_picture() if any(moment.screen.run for moment in plan.moments) else "",
         "lines": lines,
         "height": height,
@@ -139,3 +140,25 @@ def visible(text: str) -> str:
         signs.get(letter) or (letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}") for letter in text
     )
     return seen if len(seen) <= LONGEST else f"{seen[: LONGEST - 1]}…"
+
+
+def tree_rows(round: Round) -> list[list[int]]:
+    """The guesses of a tree in rows, from the top; each row is a chain.
+
+    The first child of a guess continues its row. Each other child opens a row below all that stands before it, so no
+    two branches cross. Children stand in the order in which the target tries them, whatever comes of it: nothing moves
+    when the tree is judged.
+    """
+    children: list[list[int]] = [[] for _ in range(len(round.drafted) + 1)]  # entry 0: those of the text
+    for node, token in enumerate(round.drafted):
+        children[(-1 if token.parent is None else token.parent) + 1].append(node)
+    rows: list[list[int]] = []
+    waiting = children[0][::-1]
+    while waiting:
+        row = [waiting.pop()]
+        while children[row[-1] + 1]:
+            row.append(children[row[-1] + 1][0])
+        for node in row:
+            waiting += children[node + 1][:0:-1]
+        rows.append(row)
+    return rows

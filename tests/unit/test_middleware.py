@@ -16,7 +16,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.data.links.page_names import PAGES, TITLES
-from specviz.ui.shared.guard import ABOUT, Answers, add_preview
+from specviz.ui.shared.guard import ABOUT, Answers, as_page
 from specviz.ui.shared.parts import uploaded
 from tests.support.known import known
 
@@ -72,7 +72,7 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert "etag" not in headers
     assert not {"accept-encoding", "if-none-match"} & set(streamlit)
     assert streamlit["host"]
-    page = add_preview(HTML, "<b>", '"><script>')
+    page = as_page(HTML, "<b>", '"><script>')
     assert b"<script>" not in page
     assert b"<title>&lt;b&gt;" in page
 

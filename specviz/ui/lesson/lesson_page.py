@@ -92,7 +92,7 @@ def _enter(walk: Walk) -> None:
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
     visitor.hidden = screen.hides
-    for key in st.session_state.get("values_set", {}):
+    for key in st.session_state.get("times_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")

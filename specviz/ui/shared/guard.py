@@ -173,23 +173,19 @@ def _look() -> bytes:
     return b'<style id="first-look">%s</style>' % (BROWSER / "styles" / "app.css").read_bytes()
 
 
-def add_look(html: bytes) -> bytes:
-    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
+def as_page(html: bytes, title: str, description: str) -> bytes:
+    """Streamlit's HTML with what a page is, and with the app's style before the first part of the page is there.
 
-    The page brings the same again, before the styles of its view; then assets/browser/components/frame.ts takes this
-    away.
+    The style is after the head: Streamlit's own comes before it. The page brings the same again, before the styles of
+    its view; then assets/browser/components/frame.ts takes this away.
     """
-    return html.replace(BODY_END, _look() + BODY_END, 1)
-
-
-def add_preview(html: bytes, title: str, description: str) -> bytes:
     title, words = escape(f"{title} · {PROJECT}"), escape(description)
     tags = (
         f'<title>{title}</title><meta name="description" content="{words}">'
         f'<meta property="og:title" content="{title}"><meta property="og:description" content="{words}">'
         '<meta property="og:type" content="website"><meta name="twitter:card" content="summary">'
     )
-    return TITLE.sub(lambda _: tags.encode(), html, count=1)
+    return TITLE.sub(lambda _: tags.encode(), html, count=1).replace(BODY_END, _look() + BODY_END, 1)
 
 
 class Answers:
@@ -228,7 +224,7 @@ class Answers:
                 html.extend(message.get("body", b""))
                 if message.get("more_body"):
                     return
-                body = add_look(add_preview(bytes(html), TITLES[page], ABOUT[page]))
+                body = as_page(bytes(html), TITLES[page], ABOUT[page])
                 length = (b"content-length", str(len(body)).encode())
                 await send({**start, "headers": [*_drop_headers(OF_THE_FILE, start), length]})
                 message = {"type": "http.response.body", "body": body}

@@ -116,7 +116,7 @@ def _open(watching: WatchState) -> None:
         if at := asked_place():
             watching.tour.begin(at)
             given = {}  # the tour has a run of its own
-        link, notes = RunLink.read(given, context=frozenset(models))
+        link, notes = RunLink.read(given, context=models)
         asked, named = link.request(), given.keys() & set(link.linked().values()) - {"step"}
         if named <= {"run"} and link.run in (None, FIRST):
             asked = first_asked()
@@ -155,7 +155,7 @@ def show_recorded(watching: WatchState, name: str) -> None:
         FORM.came.notes = [SAYS["not_here"].format(model=trace.target.name)]
     FORM.came.acted, watching.asked = False, None
     watching.open_recorded(recorded_run(trace, name, name))
-    _write_link(watching)
+    write_link(watching)
 
 
 def change(form: Changes, request: RunRequest) -> None:
@@ -175,10 +175,11 @@ def _show_again(watching: WatchState, run: ShownRun) -> None:
     watching.bring_back(run)
     watching.asked = run.asked
     FORM.came.acted = run.asked is not None
-    _write_link(watching)
+    write_link(watching)
 
 
-def _write_link(watching: WatchState) -> None:
+def write_link(watching: WatchState) -> None:
+    """The address says what reproduces the run on screen, and how much of it is shown."""
     address.write_address(link_on_stage(watching) | address.view_in_link() | address.hidden_in_link())
 
 
@@ -199,7 +200,7 @@ def request_of(trace: Trace) -> RunRequest | None:
     request = RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, trace.settings)
     link = link_of(request)
     models = address.models_in({name: [value] for name, value in link.items()})
-    linked, problems = RunLink.read(link, context=frozenset(models))
+    linked, problems = RunLink.read(link, context=models)
     return request if not problems and linked.request() == request else None
 
 

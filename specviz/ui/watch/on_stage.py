@@ -1,6 +1,6 @@
 """What Watch hands to its stage: the run on screen, and the tour of a first visit."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, cast
 
@@ -114,11 +114,11 @@ def _key(shown: ShownRun) -> object:
     return (shown.stored_id, shown.source, shown.draft_guesses is None) if shown.stored_id else shown.state
 
 
+HASHED: dict[Any, Callable[[Any], object]] = {ShownRun: _key, Costs: repr}
+
+
 # Those who want the same wait for who makes it, and no others do. With its JSON each has about a megabyte.
-ONCE: dict[str, Any] = {"show_spinner": False, "max_entries": 40, "hash_funcs": {ShownRun: _key, Costs: repr}}
-
-
-@st.cache_resource(**ONCE)
+@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
 def _made(shown: ShownRun, running: bool, costs: Costs | None, language: str) -> tuple[SentStage, ShownRun | None]:
     """The part of the payload that depends on the run alone, which nobody may change."""
     known = None if running else known_costs(shown.trace, costs)
@@ -131,7 +131,7 @@ def _made(shown: ShownRun, running: bool, costs: Costs | None, language: str) ->
     return made, None if shown.stored_id else shown
 
 
-@st.cache_resource(**ONCE)
+@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
 def _compared(before: ShownRun, costs: Costs | None, language: str) -> tuple[ComparedPayload, ShownRun]:
     known = known_costs(before.trace, costs)
     return compared(before.trace, before.draft_guesses, costs, known.costs if known else None), before

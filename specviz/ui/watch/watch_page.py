@@ -62,13 +62,13 @@ def submit(watching: WatchState) -> None:
     """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
     form, request, again, came = watching.form, watching.form.current, watching.form.again, controls.FORM.came
     form.again = False
-    rest = address.view_in_link() | address.hidden_in_link()
     if came.acted and not form.problem and (again or request != watching.asked):
         watching.submit(request, fresh=again)
-        address.write_address(link_of(request, watching.step) | rest)
+        shown = address.view_in_link() | address.hidden_in_link()
+        address.write_address(link_of(request, watching.step) | shown)
     elif "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
-        address.write_address(on_stage.link_on_stage(watching) | rest)
+        controls.write_link(watching)
     own = explain_left_out(controls.FORM.asked.prompt) if controls.FORM.asked.preset == OWN_TEXT else None
     notices([*address.unknown(), on_stage.unknown_place(), *came.notes, form.problem, own])
 
