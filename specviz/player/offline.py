@@ -15,7 +15,7 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.texts import fill, join_choices
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, explain_no_result, verdict_of_run
+from specviz.core.verdict import compare_texts, explain_no_result, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.lessons.story import Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
@@ -57,8 +57,6 @@ def offline_page(
         raise InputError(SAYS["not_ended"])
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
-    data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
-    _explain_no_lengths(data, guesses)
     alone, written = trace.drafter is None, {}
     written[SHARED["target_wrote" if alone else "speculative_wrote"]] = trace.output.text
     if plain_text is not None:
@@ -74,7 +72,7 @@ def offline_page(
         "written": written,
         "settings": _settings(trace),
         "address": address if address and address.startswith(("https://", "http://")) else None,
-        "run": inline_json(data),
+        "run": inline_json(_recorded(trace, "offline", guesses, costs)),
     }
     return _page("page", "player", parts, STYLES, scheme)
 
@@ -95,10 +93,11 @@ def _title(trace: Trace, title: str) -> str:
     return title.format(target=short_name(trace.target.name), drafter=drafter)
 
 
-def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
-    """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
-    if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
+def _recorded(trace: Trace, run_id: str, guesses: DraftGuesses | None, costs: Costs | None = None) -> SentStage:
+    data = stage_data(trace, run_id=run_id, source="recorded", running=False, guesses=guesses, costs=costs)
+    if guesses is None and trace.settings.tree is None:  # a file cannot run another length; a tree's trace says why
         data["why_not"] = SAYS["one_length"]
+    return data
 
 
 def result_lines(trace: Trace, costs: Costs | None = None, repeats: Comparison | None = None) -> list[str]:
@@ -112,19 +111,13 @@ def result_lines(trace: Trace, costs: Costs | None = None, repeats: Comparison |
     if verdict:
         pairs = len(repeats.ratios) if repeats else 1
         timed = SAYS["timed_pairs" if pairs > 1 else "timed_once"]
-        said, machine = escape(_verdict(verdict, repeats)), escape(trace.recorded_on.machine)
-        lines.append(timed.format(count=pairs, machine=machine, verdict=said))
+        low, high = verdict.interval or (0.0, 0.0)
+        known = {"headline": verdict.headline, "reason": verdict.reason, "low": low, "high": high}
+        said = SAYS["verdict_repeats" if repeats and verdict.interval else "verdict"].format(**known)
+        lines.append(timed.format(count=pairs, machine=escape(trace.recorded_on.machine), verdict=escape(said)))
     else:
         lines.append(escape(explain_no_result(trace)))
     return lines
-
-
-def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
-    """The verdict's words; for repeats with their interval, and which of them is played."""
-    if repeats is None or verdict.interval is None:
-        return SAYS["verdict"].format(headline=verdict.headline, reason=verdict.reason)
-    low, high = verdict.interval
-    return SAYS["verdict_repeats"].format(headline=verdict.headline, low=low, high=high, reason=verdict.reason)
 
 
 def _settings(trace: Trace) -> dict[str, str]:
@@ -133,13 +126,16 @@ def _settings(trace: Trace) -> dict[str, str]:
     target, size = trace.target, trace.target.parameters
     named = SAYS["target_size" if size else "target_no_size"]
     draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else ""
+    is_unknown = trace.imported and "temperature" in trace.imported.unknown
+    sampling = SAYS["not_reported" if is_unknown else "greedy" if settings.greedy else "sampled"]
+    sampling = sampling.format(temperature=settings.temperature, seed=settings.seed)
     facts = {
         SAYS["target"]: named.format(name=short_name(target.name), parameters=size, dtype=target.dtype),
         SAYS["drafter"]: draft or SAYS["no_drafter"],
         SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
         SAYS["sampling"]: join_choices(
-            [_sampling(trace), *(f"{name} {localize(value, 'g')}" for name, value in limits)], "and"
+            [sampling, *(f"{name} {localize(value, 'g')}" for name, value in limits)], "and"
         ),
         SAYS["tokens"]: SAYS["tokens_stopped"].format(most=settings.max_new_tokens, stopped=trace.output.stopped_by),
     }
@@ -151,14 +147,6 @@ def _settings(trace: Trace) -> dict[str, str]:
     if forward := forward_in_words(trace):
         facts[SAYS["passes"]] = forward
     return facts
-
-
-def _sampling(trace: Trace) -> str:
-    if trace.imported and "temperature" in trace.imported.unknown:
-        return SAYS["not_reported"]
-    settings = trace.settings
-    sampled = SAYS["greedy" if settings.greedy else "sampled"]
-    return sampled.format(temperature=settings.temperature, seed=settings.seed)
 
 
 # ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
@@ -211,9 +199,8 @@ def _played(plan: LessonPlan) -> OfflineLesson:
             moments.append(None)
             continue
         guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
-        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, guesses=guesses)
+        sent = _recorded(trace, run_id, guesses)
         sent["playhead"] = screen.step
-        _explain_no_lengths(sent, guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
         sent["hide"] = sorted(screen.hides)
