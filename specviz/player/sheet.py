@@ -51,7 +51,7 @@ def key_html(plan: LessonPlan) -> str:
 
 def _page(plan: LessonPlan, parts: dict[str, object]) -> str:
     known = {"plan": plan, "say": SAYS, "other_page": other_page, "style": asset("offline/sheet.css")}
-    return html_file("offline/sheet.html", parts | known, "light")
+    return html_file("offline/sheet.html", parts | known, "light", policy="; style-src-attr 'unsafe-inline'")
 
 
 def lesson_address(base: str, plan: LessonPlan) -> str:

@@ -87,15 +87,6 @@ def test_everything_else_passes_as_it_is(path: str, method: str, kind: str) -> N
     assert headers["etag"] == "1"
 
 
-def test_a_websocket_passes() -> None:
-    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "text": "here"})
-
-    with TestClient(Answers(streamlit)).websocket_connect("/") as opened:
-        assert opened.receive_text() == "here"
-
-
 FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())
 
 
