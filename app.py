@@ -11,7 +11,7 @@ from specviz.ui.shared.engine import engine, start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, refuse_to_start, show_refusal
 from specviz.ui.shared.language import apply_language
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.theme import PROJECT, apply_look, frame_script, open_wanted_page, page_file
+from specviz.ui.shared.theme import PROJECT, apply_look, open_wanted_page, page_file
 
 keep_log_short()
 try:  # both read the operator's settings
@@ -36,7 +36,6 @@ page = st.navigation(
 st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", layout="wide")
 open_wanted_page(page.url_path or PAGES[0])
 apply_look()
-frame_script()
 show_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0])

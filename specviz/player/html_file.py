@@ -14,8 +14,7 @@ from jinja2 import Environment, StrictUndefined
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.core.languages import current_language
-from specviz.core.once import cache_once
+from specviz.core.languages import cache_by_language, current_language
 from specviz.data.texts import asset, browser_texts, page_texts
 
 SAYS = page_texts("offline")
@@ -66,14 +65,10 @@ def page_that_says(problem: str) -> str:
     return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{escape(problem)}</p>"
 
 
+@cache_by_language
 def program(part: str) -> str:
     """A part of assets/browser as `npm run build` wrote it, after its texts in the language of who is to see it."""
-    return _program(part, current_language())
-
-
-@cache_once
-def _program(part: str, language: str) -> str:
     built = (BROWSER / f"dist/{part}.js").read_text(encoding="utf-8")
     tables, _, code = built.partition("\n")
-    texts = {name: browser_texts(name).read(language=language).content for name in tables.removeprefix("//").split()}
-    return f"const TEXTS={inline_json({'language': language, **texts})};\n{code}"
+    texts = {name: browser_texts(name)() for name in tables.removeprefix("//").split()}
+    return f"const TEXTS={inline_json({'language': current_language(), **texts})};\n{code}"

@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, write_whole
-from specviz.core.languages import ENGLISH, current_language
-from specviz.core.once import cache_once
+from specviz.core.languages import ENGLISH, cache_by_language, current_language
 from specviz.data.texts import asset
 from specviz.player.html_file import program
 from specviz.ui.shared.below_streamlit import main_script
@@ -31,16 +30,16 @@ def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...],
     `part` is a built program.
     """
 
-    @cache_once
-    def registered(language: str) -> Any:
-        code = program(part)
+    @cache_by_language
+    def registered() -> Any:
+        code, language = program(part), current_language()
         text = html() if callable(html) else asset(html) if html.endswith(".html") else html
         css = "\n".join(map(asset, styles))
         called = name if language == ENGLISH else f"{name}_{language.replace('-', '_')}"
         return st.components.v2.component(called, html=text, css=css, js=_link_script(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
-        return registered(current_language())(data=data if isinstance(data, bytes) else to_json(data), **options)
+        return registered()(data=data if isinstance(data, bytes) else to_json(data), **options)
 
     return mount
 

@@ -33,11 +33,17 @@ def inside_app() -> None:
         st.rerun()
 
 
+# what all pages share; nothing is seen of it, and assets/browser/styles/app.css draws a phone's menu handle
+_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame")
+
+
 def apply_look() -> None:
     st.session_state.inside_app = True
     publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):
         st.html(BROWSER / "styles" / name)  # Streamlit wraps a .css file in a style tag
+    code = current_language()
+    _FRAME(key="frame", data={"lang": code, "dir": locale(code).text_direction})
 
 
 def open_wanted_page(page: str) -> None:
@@ -52,12 +58,3 @@ def open_wanted_page(page: str) -> None:
 
 def page_file(name: str) -> Path:
     return APP_FOLDER / f"pages/{name}.py"
-
-
-_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame")
-
-
-def frame_script() -> None:
-    """Mount what all pages share. Nothing is seen of it; assets/browser/styles/app.css draws a phone's menu handle."""
-    code = current_language()
-    _FRAME(key="frame", data={"lang": code, "dir": locale(code).text_direction})
