@@ -171,7 +171,7 @@ def draw_workloads(study: Study, source: str) -> None:
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
     if len(studies) > 1 or fair["repetition"].notna().any():
         table = temperature_table(fair["workload"].to_list(), studies)
-        data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
+        data_table(table.to_dict("records"), "sweep_temperatures", columns=texts(*table.columns[1:]))
         st.caption(SAYS["temperatures"])
     chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
 

@@ -63,11 +63,11 @@ def recorded_rows() -> list[MeasuredRun]:
 
 def known_runs(visitor: Session) -> KnownFigures:
     watching = visitor.of(WatchState)
-    past, costs = watching.past, watching.costs.known
+    past, costs = watching.past, {pair: found.costs for pair, found in watching.costs.found.items()}
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
     swept = studied(visitor.of(WhenItHelpsState), HERE)
     measured = [
-        *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
+        *(collect_runs(finished, False) or collect_runs([recorded], True)),
         *(collect_laps(raced, False) or recorded_laps()),
         *(collect_rows(swept, False) or recorded_rows()),
     ]
@@ -83,7 +83,7 @@ def known_runs(visitor: Session) -> KnownFigures:
         its = partial(replace, passes=passes)
         found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
     every = [*found, *(begin.batch_starts(batches) if batches else ())]
-    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
+    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
