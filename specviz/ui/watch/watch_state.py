@@ -18,7 +18,7 @@ from specviz.data.texts import page_texts
 from specviz.player.data import RunSource
 from specviz.player.payload import SentStage
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, Run
+from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, waiting_line
 
