@@ -43,7 +43,7 @@ from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import Verification, residual
 from specviz.models.catalogue import bundled_names, weights_hash
 from specviz.models.devices import describe_machine, device_name
-from specviz.models.forward import TRANSFORMERS
+from specviz.models.loaded_model import TRANSFORMERS
 from specviz.models.tokens import TokenTexts
 
 FACTORY = "_get_candidate_generator"  # the model's method that makes the generator of a run

@@ -3,9 +3,9 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from specviz.core.errors import InputError
 from specviz.core.outside import WHOLE, Problem, check_density, not_valid
@@ -14,7 +14,6 @@ from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
-T = TypeVar("T")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
@@ -61,12 +60,6 @@ class Fields:
     def tokens(self, name: str) -> int | None:
         """How many tokens one output has."""
         return self.whole(name, MAX_TOKENS)
-
-    def need(self, read: Callable[[str], T | None], name: str) -> T:
-        """What must be there, read by one of the functions above."""
-        if (found := read(name)) is None:
-            self.refuse(name, "Field required")
-        return found
 
     def inner(self, name: str) -> "Fields":
         """The object of this name; empty where there is none."""
@@ -139,52 +132,29 @@ def _pieces(place: str, value: Any) -> Iterator[Fields]:
         yield Fields(place, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One answer in OpenAI's format, or a part of it; of completions or of a chat. vLLM and llama.cpp share it."""
+def text_of(choice: Fields) -> str:
+    """The text of an answer in OpenAI's format, or of a part of it. What a model thinks comes before its answer."""
+    if (text := choice.text("text")) is not None:
+        return text
+    message = choice.inner("message" if choice.has("message") else "delta")
+    thought = message.text("reasoning") or message.text("reasoning_content") or ""
+    if not isinstance(message.value.get("content"), list):
+        return thought + (message.text("content") or "")
+    parts = message.every("content")  # each with a text, or with parts of what the model thinks
+    return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
 
-    fields: Fields
 
-    @property
-    def message(self) -> Fields:
-        return self.fields.inner("message" if self.fields.has("message") else "delta")
+def token_texts(choice: Fields) -> list[str]:
+    """The texts of its tokens, where the server says their log probabilities.
 
-    @property
-    def written(self) -> str:
-        """Its text; what a model thinks comes before its answer."""
-        if (text := self.fields.text("text")) is not None:
-            return text
-        thought = self.message.text("reasoning") or self.message.text("reasoning_content") or ""
-        if not isinstance(self.message.value.get("content"), list):
-            return thought + (self.message.text("content") or "")
-        parts = self.message.every("content")  # each with a text, or with parts of what the model thinks
-        return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
-
-    @property
-    def finish(self) -> str | None:
-        return self.fields.text("finish_reason")
-
-    @property
-    def ids(self) -> list[int]:
-        return self.fields.ids("token_ids")
-
-    @property
-    def pieces(self) -> list[str]:
-        """The texts of its tokens, where the server says their log probabilities."""
-        logprobs = self.fields.inner("logprobs")
-        if isinstance(logprobs.value.get("content"), list):
-            return [_text_of(each) for each in logprobs.every("content")]
+    What is no whole character stands as ⟨E2⟩.
+    """
+    logprobs = choice.inner("logprobs")
+    if not isinstance(logprobs.value.get("content"), list):
         return logprobs.texts("tokens")
-
-
-def choices_in(piece: Fields) -> list[Choice]:
-    return [Choice(each) for each in piece.every("choices")]
-
-
-def _text_of(token: Fields) -> str:
-    """The text of a token; what is no whole character stands as ⟨E2⟩."""
-    raw = bytes(token.counts("bytes", 255))
-    if not raw:
-        return token.text("token") or ""
-    text = raw.decode(errors="surrogateescape")
-    return "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in text)
+    texts = list[str]()
+    for token in logprobs.every("content"):
+        raw = bytes(token.counts("bytes", 255)).decode(errors="surrogateescape")
+        whole = "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in raw)
+        texts.append(whole or token.text("token") or "")
+    return texts

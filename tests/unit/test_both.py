@@ -19,7 +19,7 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
 from specviz.core.verdict import compare_texts, is_trusted, result_of, verdict_of_run
 from specviz.player.data import compared, differences, draft_name, run_name, stage_data
-from specviz.player.tree_rows import MOST_ROWS, tree_rows
+from specviz.player.sheet import tree_rows
 from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.support.both import FOLDER, round_from, run_from, table
 
@@ -144,7 +144,6 @@ def test_the_run_at_other_draft_lengths() -> None:
 
 
 def test_the_rows_of_a_tree() -> None:
-    assert table("tree_rows")["most_rows"] == MOST_ROWS
     for case in table("tree_rows")["trees"]:
         assert tree_rows(round_from(0, case["guesses"], case["own"], [1, 4, 0.5])) == case["rows"]
 

@@ -134,6 +134,10 @@ def test_streams_are_cut_into_their_own_rounds() -> None:
     last = import_run(shorter, "vllm").rounds[-1]
     assert [token.status for token in last.drafted] == ["accepted", "accepted", "discarded"]
     assert last.emitted.kind == "none"
+    # transformers counts an accepted token that ended the text as the target's own.
+    ended = b'{"prompt_ids": [1]}\n{"candidate_ids": [7, 8, 9], "num_matches": 1, "added_ids": [7, 8]}'
+    [round] = import_run(ended, "transformers", RecordOptions(tokenizer=FakeTokenizer())).rounds
+    assert [*(token.status for token in round.drafted), round.emitted.kind] == ["accepted"] * 2 + ["discarded", "none"]
 
 
 EQUAL = '{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'

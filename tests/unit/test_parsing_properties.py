@@ -22,8 +22,7 @@ from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepRow
-from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.measure.sweep.rows import COLUMNS, SweepRow, dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names

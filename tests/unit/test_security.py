@@ -24,7 +24,7 @@ from specviz.game import saved
 from specviz.game.game import PROMPTS, ROUNDS
 from specviz.lab import draws
 from specviz.measure.endpoints import result
-from specviz.measure.sweep import table
+from specviz.measure.sweep import rows as table
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
 from specviz.service.classes.room import MAX_GUESS
 from specviz.service.run_store import DISK_BYTES, IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY

@@ -8,7 +8,7 @@ from specviz.core.files import MEASURED, read_stored
 from specviz.core.once import cache_once
 from specviz.core.texts import AppTexts, NonEmptyText
 
-# What assets/browser/roofline/words.ts computes of a setting. An answer may name these of each setting that it shows:
+# What assets/browser/roofline/model.ts computes of a setting. An answer may name these of each setting that it shows:
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
 # A sentence may name these too:
 ALSO = (
