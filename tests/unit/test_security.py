@@ -82,7 +82,7 @@ def test_what_is_read_from_outside_has_bounds_and_its_first_error_ends_the_readi
 # its problems at once. Everything else is one of `READERS`.
 OWN = """core/files core/replay core/texts data/lessons/plans data/published game/game measure/proof/rows
 measure/race player/data service/protocol service/run_store"""
-OUTSIDE = "core/trace game/saved lab/draws measure/endpoints/result measure/sweep/table"
+OUTSIDE = "core/trace game/saved lab/draws measure/endpoints/result measure/sweep/rows"
 
 
 def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
