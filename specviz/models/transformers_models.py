@@ -101,8 +101,6 @@ def _open(name: str) -> tuple[Path, Stored]:
                 check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
             raise InputError(say("no_config", name=name))
-        if not any(folder.glob("*.safetensors")):
-            raise InputError(say("no_safetensors", name=name))
     else:
         folder = find_cached(hub_id(name))
     if folder:

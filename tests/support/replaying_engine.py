@@ -29,7 +29,6 @@ from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.models.packaged import fetch_smollm2
 from specviz.service import engine
 from specviz.service import protocol as wire
-from tests.support.fake_pip import expect_it
 from tests.support.fake_traces import cut, draft_guesses_of, fake_run, run_of
 
 STEP = 0.004  # seconds of a target step
@@ -177,5 +176,4 @@ def open_workshop(send: engine.Send) -> engine.DoJob:
 
 if __name__ == "__main__":
     engine.open_workshop = open_workshop
-    expect_it()
     engine.main()
