@@ -338,8 +338,8 @@ def _merges(scores: Mapping[str, float], vocabulary: Mapping[str, int]) -> list[
 ARCHITECTURES = ("llama", "qwen2", "qwen3")  # Mistral's files say llama
 WITH_BIAS = ("attn_q", "attn_k", "attn_v", "attn_output")
 FACTORS = "rope_freqs.weight"  # of Llama 3.1 and later: by what the angles are divided
-LLAMA_3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-LLAMA_3 |= {"original_max_position_embeddings": 8192}
+STRETCHED = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+STRETCHED |= {"original_max_position_embeddings": 8192}
 MOST_LAYERS = 1000  # the deepest models have a tenth of that
 
 
@@ -432,7 +432,7 @@ def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
         return plain
     divided = file.read_tensor(FACTORS, torch.float32).flatten()
     for factor in (8.0, 32.0):
-        scaled = plain | LLAMA_3 | {"factor": factor}
+        scaled = plain | STRETCHED | {"factor": factor}
         ours = frequencies(plain, 2 * len(divided)) / frequencies(scaled, 2 * len(divided))
         if torch.allclose(ours, divided, rtol=1e-3):
             return scaled
