@@ -210,8 +210,8 @@ RULES: Mapping[str, tuple[str, ...]] = {  # by the file's word: regular expressi
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), (QWEN_2,)),
     "tekken": (TEKKEN,),
 }
-WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # a word that is a token needs no merges
-BEGINS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # where the file does not say whether a text does
+# With these a word that is a token needs no merges, and a text begins with a mark unless the file says otherwise.
+WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")
 NORMAL, CONTROL, USER = 1, 3, 4  # kinds of tokens: marks, and texts that are never cut
 CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")  # end a turn wherever there are such tokens
 LONGEST_PIECE = 64  # characters of what is joined; SentencePiece makes pieces of 16 unless told otherwise
@@ -281,7 +281,7 @@ def chat_template(file: GgufFile) -> tuple[str | None, str | None]:
 
 def _is_begun(fields: Mapping[str, Any]) -> bool:
     """Whether every text begins with a mark."""
-    is_usual = fields.get("tokenizer.ggml.model") == "llama" or fields.get("tokenizer.ggml.pre") in BEGINS
+    is_usual = fields.get("tokenizer.ggml.model") == "llama" or fields.get("tokenizer.ggml.pre") in WHOLE_WORDS
     return bool(fields.get("tokenizer.ggml.add_bos_token", is_usual))
 
 
@@ -338,8 +338,8 @@ def _merges(scores: Mapping[str, float], vocabulary: Mapping[str, int]) -> list[
 ARCHITECTURES = ("llama", "qwen2", "qwen3")  # Mistral's files say llama
 WITH_BIAS = ("attn_q", "attn_k", "attn_v", "attn_output")
 FACTORS = "rope_freqs.weight"  # of Llama 3.1 and later: by what the angles are divided
-LLAMA_3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-LLAMA_3 |= {"original_max_position_embeddings": 8192}
+STRETCHED = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+STRETCHED |= {"original_max_position_embeddings": 8192}
 MOST_LAYERS = 1000  # the deepest models have a tenth of that
 
 
@@ -402,7 +402,13 @@ def configuration(file: GgufFile) -> dict[str, Any]:
         raise _unknown(name, f"{kind}.rope.dimension_count", turned, str(config["head_dim"]))
     if heads % config["num_key_value_heads"]:
         raise broken(name, f"{kind}.attention.head_count_kv")
-    _check_tensors(file, config)
+    wanted = {tensor: shape for tensor, (_, shape) in _tensors(config).items()}
+    wanted |= {FACTORS: (config["head_dim"] // 2,)} if FACTORS in file.tensors else {}
+    for tensor, stored in file.tensors.items():
+        if wanted.pop(tensor, None) != stored.shape:
+            raise broken(name, tensor)
+    if missing := [tensor for tensor in wanted if not tensor.endswith(".bias")]:
+        raise broken(name, missing[0])
     return config
 
 
@@ -426,22 +432,11 @@ def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
         return plain
     divided = file.read_tensor(FACTORS, torch.float32).flatten()
     for factor in (8.0, 32.0):
-        scaled = plain | LLAMA_3 | {"factor": factor}
+        scaled = plain | STRETCHED | {"factor": factor}
         ours = frequencies(plain, 2 * len(divided)) / frequencies(scaled, 2 * len(divided))
         if torch.allclose(ours, divided, rtol=1e-3):
             return scaled
     return {"rope_type": FACTORS}
-
-
-def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
-    wanted = {tensor: shape for tensor, (_, shape) in _tensors(config).items()}
-    wanted |= {FACTORS: (config["head_dim"] // 2,)} if FACTORS in file.tensors else {}
-    for tensor, stored in file.tensors.items():
-        shape = wanted.pop(tensor, None)
-        if shape != stored.shape:
-            raise broken(file.path.name, tensor)
-    if missing := [tensor for tensor in wanted if not tensor.endswith(".bias")]:
-        raise broken(file.path.name, missing[0])
 
 
 def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]]:

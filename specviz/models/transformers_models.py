@@ -101,8 +101,6 @@ def _open(name: str) -> tuple[Path, Stored]:
                 check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
             raise InputError(say("no_config", name=name))
-        if not any(folder.glob("*.safetensors")):
-            raise InputError(say("no_safetensors", name=name))
     else:
         folder = find_cached(hub_id(name))
     if folder:
@@ -110,8 +108,8 @@ def _open(name: str) -> tuple[Path, Stored]:
     folder, weights = look_up(name)
     stored: Stored = {}
     with hub_errors(name):
-        for file in weights if len(weights) <= FEW_FILES else []:  # from its first bytes
-            header = HfApi().parse_safetensors_file_metadata(name, file.rfilename, revision=folder.name, timeout=30)
+        for each in weights if len(weights) <= FEW_FILES else []:  # from its first bytes
+            header = HfApi().parse_safetensors_file_metadata(name, each.rfilename, revision=folder.name, timeout=30)
             stored |= {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in header.tensors.items()}
     return folder, stored
 

