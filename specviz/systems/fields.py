@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from specviz.core.errors import InputError
-from specviz.core.outside import WHOLE, JsonShape, Problem, check_density, join_problems
+from specviz.core.outside import WHOLE, Problem, check_density, not_valid
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
@@ -17,8 +17,6 @@ say_record = Sentences("records")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
-# A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
-SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14)
 _DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
@@ -39,7 +37,7 @@ class Fields:
         return found
 
     def refuse(self, name: str, why: str) -> NoReturn:
-        raise InputError(join_problems(SHAPE.kind, [Problem(f"{self.place}.{name}".strip("."), why)]))
+        raise not_valid("record", [Problem(f"{self.place}.{name}".strip("."), why)])
 
     def has(self, name: str) -> bool:
         return self.value.get(name) is not None
@@ -105,7 +103,7 @@ def pieces_of(content: bytes) -> list[Fields]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
         raise InputError(say_record("too_large", most=MOST_BYTES // 10**6))
-    check_density(content, SHAPE)
+    check_density(content, "record")
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
@@ -127,7 +125,7 @@ def _pieces(place: str, value: Any) -> Iterator[Fields]:
         for number, each in enumerate(value):
             yield from _pieces(f"{place}.{number}".strip("."), each)
     elif not isinstance(value, dict):
-        raise InputError(join_problems(SHAPE.kind, [Problem(place or WHOLE, say_record("no_object"))]))
+        raise not_valid("record", [Problem(place or WHOLE, say_record("no_object"))])
     elif isinstance(inner := value.get(ENVELOPE), dict) and not ANSWERS & set(value):
         yield from _pieces(f"{place}.{ENVELOPE}".strip("."), inner)
     else:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density
+from specviz.core.outside import check_density
 from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_in_answer
 from specviz.systems.fields import Fields, text_of
@@ -14,7 +14,6 @@ from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
-SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, free=4_000)
 FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
 NOWHERE = Answer("with", 0, 0, 0, 0, 0.0, None, 0.0, None)  # an answer that is in no bench
@@ -128,7 +127,7 @@ def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int
 def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:
     """A JSON object (or a value of such a kind) that a server sent. Raises BadAnswer."""
     try:
-        check_density(data, SHAPE)
+        check_density(data, "answer")
         value = json.loads(data.decode())
     except UnicodeDecodeError:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None
