@@ -152,7 +152,7 @@ def read_counters(text: str) -> ServingCounters:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(say_count("too_long", count=len(text), most=MAX_CHARACTERS))
-    why = "nothing_found"
+    why = say_count("nothing_found")
     if any(word in text.lower() for word in WORDS):
         if len(text.splitlines()) > MOST_LINES:
             raise InputError(say_count("too_many_lines", most=MOST_LINES))
@@ -165,8 +165,8 @@ def read_counters(text: str) -> ServingCounters:
                 names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
                 convention = " ".join(conventions()[name] for name in names)
                 return replace(figures, reading=reading, block=bool(_BLOCK.search(pasted)), convention=convention)
-        why = "no_counts" if RATE.search(text) else "nothing_found"
-    raise InputError(f"{say_count(why)} {say_count('two_counts')}")  # these can be written by hand
+        why = say_count("no_counts" if RATE.search(text) else "nothing_found")
+    raise InputError(f"{why} {say_count('two_counts')}")  # these can be written by hand
 
 
 def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None:

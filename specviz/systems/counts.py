@@ -46,10 +46,6 @@ class SystemCounts:
     convention: str = "own"  # the name of a text
     notes: tuple[str, ...] = ()
 
-    def at_positions(self) -> list[int]:
-        """The rounds that accepted position 1, 2, …"""
-        return [] if self.rounds is None else [round(share * self.rounds) for share in self.survival]
-
 
 def added(counts: Sequence[SystemCounts]) -> SystemCounts:
     """The sum. Rates of positions are weighted by rounds; what only one of several reports is left out."""

@@ -175,16 +175,15 @@ def objects(text: str) -> list[JsonObject]:
     for part in re.split(r"^\s*data: *\[DONE\]", text, flags=re.MULTILINE) if is_stream else [text]:
         pieces = [list(walk(each.value)) for each in find_values(part)[0][:MOST_PARTS]]
         if is_stream:
-            speaking = [at for at, piece in enumerate(pieces) if _speaks_of_drafts(piece)]
+            names = [{key for each in piece for key in each} for piece in pieces]
+            speaking = [
+                at for at, its in enumerate(names) if any("draft" in key.lower() or "spec" in key for key in its)
+            ]
             seen = [each for piece in pieces[: speaking[-1] + 1] for each in piece] if speaking else []
             ended = [{FINISH: each[FINISH]} for each in seen if each.get(FINISH)]
             pieces = [pieces[speaking[-1]], ended[-1:]] if speaking else []
         found += [each for piece in pieces for each in piece]
     return found
-
-
-def _speaks_of_drafts(piece: Sequence[JsonObject]) -> bool:
-    return any("draft" in key.lower() or "spec" in key for each in piece for key in each)
 
 
 def limited_in(found: Sequence[JsonObject]) -> int:

@@ -198,7 +198,10 @@ def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> 
     """The tokens: each part of a stream usually holds one."""
     ids = [token_id for part in parts for token_id in part.ids("tokens")]
     pieces, before = list[tuple[str, int]](), 0
-    ahead = _counts_ahead(parts)
+    # Whether the counters grow by a whole round before its tokens come, one in each part.
+    totals = [timing[0] for part in parts if (timing := _timing(part)) and _text_of(part)]
+    grown = [later - earlier for earlier, later in pairwise(totals)]
+    ahead = 0 in grown[:-1] and max(grown) > 1
     for part in parts:
         timing, text = _timing(part), _text_of(part)
         counted = timing[0] - before if timing else 0
@@ -214,13 +217,6 @@ def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> 
         return tokens_of(pieces, ids, given.tokenizer, ended=stopped_by == "eos")
     texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
     return written_of(texts, ids), f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
-
-
-def _counts_ahead(parts: Sequence[Fields]) -> bool:
-    """Whether the counters grow by a whole round before its tokens come, one in each part."""
-    totals = [timing[0] for part in parts if (timing := _timing(part)) and _text_of(part)]
-    waits = [after == before for before, after in pairwise(totals)]
-    return any(waits[:-1]) and any(after > before + 1 for before, after in pairwise(totals))
 
 
 def _settings(found: Fields) -> dict[str, object]:

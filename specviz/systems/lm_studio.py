@@ -58,8 +58,10 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
     counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED)
     if (written, accepted) != (counted, also):
-        figures = {"written": written, "accepted": accepted, "counted": counted, "counted_accepted": also}
-        raise InputError(say_record("or_totals", problem=say_record("other_fragments", **figures)))
+        figures = say_record(
+            "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
+        )
+        raise InputError(say_record("or_totals", problem=figures))
     sent, rounds = (stats.whole(DRAFTED) or 0) - (stats.whole(IGNORED) or 0), sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:
         raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))

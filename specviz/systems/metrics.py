@@ -91,7 +91,17 @@ class Metrics:
             return
         value, _, rest = written.replace("\t", " ").partition(" ")  # a time may follow the value
         value = value if rest.strip().isdecimal() else " ".join(written.split())
-        self._add(name, _labels(labels, name[0]) if brace else (), value)
+        if not brace:
+            self._add(name, (), value)
+            return
+        from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
+
+        try:
+            [family] = text_string_to_metric_families(f"x{labels}}} 1")
+            [sample] = family.samples
+        except ValueError:  # the parser's own messages repeat the whole line
+            raise InputError(say_count("no_labels", name=name[0][:60])) from None
+        self._add(name, tuple(sorted(sample.labels.items())), value)
 
     def _add(self, name: re.Match[str], labels: Labels, value: object) -> None:
         its = self.values[SAME.get(name[3], name[3])]
@@ -118,17 +128,6 @@ def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labe
     for name, written, value in _PRINTED.findall(text):  # vLLM's `llm.get_metrics()` (vllm/v1/metrics/reader.py)
         kept = tuple(sorted(_LABEL.findall(written)))
         yield name, kept, value.strip("[]").split(",") if value.startswith("[") else value
-
-
-def _labels(written: str, name: str) -> Labels:
-    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
-
-    try:
-        [family] = text_string_to_metric_families(f"x{written}}} 1")
-        [sample] = family.samples
-    except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(say_count("no_labels", name=name[:60])) from None
-    return tuple(sorted(sample.labels.items()))
 
 
 def _counted(name: str, values: list[float]) -> float:

@@ -154,8 +154,10 @@ def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Roun
     rounds, at = list[Round](), 0
     for number, step in enumerate(steps):
         if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
-            counts = {"accepted": step.accepted, "drafted": step.drafted, "most": MAX_NODES}
-            raise InputError(say_record("wrong_step", number=number + 1, **counts))
+            counts = step.accepted, step.drafted
+            raise InputError(
+                say_record("wrong_step", number=number + 1, accepted=counts[0], drafted=counts[1], most=MAX_NODES)
+            )
         if at == len(written):
             raise InputError(say_record("ends_early", count=len(steps), number=number))
         # The accepted tokens and the target's own; fewer where the output ended before.

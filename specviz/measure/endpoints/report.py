@@ -10,12 +10,14 @@ from typing import Any
 
 from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
+from specviz.core.texts import Sentences
 from specviz.measure.endpoints.acceptance import Tally, count_answer
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words, say
+from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words
 
+say = Sentences("bench")
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None

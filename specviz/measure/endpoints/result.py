@@ -92,8 +92,10 @@ class Accepted:
         """Of what a system counts; None where it does not say how much was drafted and accepted."""
         if counts is None or counts.drafted is None or counts.accepted is None:
             return None
-        rounds = None if counts.rounds is None else round(counts.rounds)
-        return cls(round(counts.drafted), round(counts.accepted), rounds, counts.at_positions())
+        if (rounds := counts.rounds) is None:
+            return cls(round(counts.drafted), round(counts.accepted))
+        places = [round(share * rounds) for share in counts.survival]
+        return cls(round(counts.drafted), round(counts.accepted), round(rounds), places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,12 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
         yield " ".join([say("some_same", found=same), *[say("broken", its=same)] * bool(same.broken), *again])
     if accepted and accepted.whole.rate is not None:
         tokens = localize(accepted.whole.tokens_per_call, ".2f") if accepted.whole.tokens_per_call else "?"
-        yield say("accepted", tally=accepted.whole, source=say(accepted.source), tokens=tokens)
+        yield say(
+            "accepted",
+            tally=accepted.whole,
+            source=say("answers" if accepted.source == "answers" else "counters"),
+            tokens=tokens,
+        )
 
 
 def no_speedup_in_words(found: BenchFindings) -> str:
@@ -133,7 +138,8 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     for name in ("throughput", "first"):
         gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
         each = ", ".join(say("gain_at", gain=_gain(gain), load=load_in_words(found, load)) for load, gain in gains)
-        yield say(name, each=each) if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
+        said = say("throughput" if name == "throughput" else "first", each=each)
+        yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
 
 def losses_in_words(found: BenchFindings) -> list[str]:
@@ -252,7 +258,8 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
         if problems := [*filter(None, its)]:
             first = first_words(problems[0], LONGEST).rstrip(".")
             yield say_doubt("failed", name=NAMES[side], failed=len(problems), all=len(its), first=first)
-    if any(found.left_out.values()):
-        yield say_doubt("left_out", fewest=FEWEST_TOKENS, **found.left_out)
+    short, uncounted, single = (found.left_out[why] for why in ("short", "uncounted", "single"))
+    if short or uncounted or single:
+        yield say_doubt("left_out", fewest=FEWEST_TOKENS, short=short, uncounted=uncounted, single=single)
     cuts = Counter(pair.cut for pair in found.pairs if pair.cut)
     yield from (say_doubt(cut, pairs=count) for cut, count in cuts.items())
