@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from specviz.core.metrics import Costs
@@ -56,7 +56,7 @@ class Changes:
         return self.current
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShownRun:
     trace: Trace
     run_id: str
@@ -109,6 +109,8 @@ class Feed:
     version: int = 0  # how many times the stage was drawn or fed
     sent: SentStage | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
+    drawn: list[Any] = field(default_factory=list)  # see `on_stage._kept`: the payload of a run that only they see
+    compared: list[Any] = field(default_factory=list)  # ... and of the run before
 
 
 @dataclass(slots=True)
