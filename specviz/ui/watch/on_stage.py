@@ -45,11 +45,11 @@ def unknown_place() -> str | None:
     return SAYS["tour_unknown"].format(asked=asked[:40], last=len(first_tour().beats))
 
 
-def move_tour(place: TourPlace, at: object) -> None:
-    """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
-    beats = len(first_tour().beats)
+def move_tour(watching: WatchState, at: object) -> None:
+    """Take the place from the stage; 0: the visitor left the tour, and may go on later, which a button then says."""
+    place, beats = watching.tour, len(first_tour().beats)
     if type(at) is int and 0 <= at <= beats + 1:
-        place.open, place.left = at > 0, at == 0
+        place.open, watching.redraw = at > 0, watching.redraw or at == 0
         if place.open or place.at > beats:
             place.at = at
 

@@ -42,7 +42,6 @@ class Changes:
     past: deque[RunRequest] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     problem: str | None = None  # why what the controls say cannot be run: what is shown is an earlier run
     again: bool = False  # "Run again" was pressed
-    slider_released: bool = False  # the stage's slider asks for another draft length
 
     def change(self, request: RunRequest) -> None:
         """Ask for something else; `undo` goes back."""
@@ -97,7 +96,6 @@ class TourPlace:
     at: int = 0  # the beat, from 1; one more than the beats: the end; 0 where the tour begins
     open: bool = False  # on screen
     started: int = 0  # how often it was opened
-    left: bool = False  # just now: the page's button changes
 
     def begin(self, at: int) -> None:
         self.at, self.open, self.started = at, True, self.started + 1
@@ -183,6 +181,7 @@ class WatchState:
     shown: ShownRun = field(default_factory=first_run)
     before: ShownRun | None = None  # the whole run that was on screen before
     pinned: ShownRun | None = None  # the run to compare with instead
+    redraw: bool = False  # what the stage has just reported changes the page around it
     listed: bool = False  # whether the list of what was tried is open
     chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
     asked: RunRequest | None = None  # last submitted
