@@ -14,7 +14,7 @@ from specviz.core.drafters import exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
-from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
+from specviz.core.replay import DraftGuesses, ends_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
@@ -237,8 +237,8 @@ def compared(
         "name": run_name(trace),
         "differs": "",  # the run on screen decides
         "draft_length": trace.settings.draft_length,
-        "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
-        "speedup": [_rounded(state.speedup) for state in states],
+        "acceptance": [_rounded(counts.acceptance_rate) for counts, _ in states],
+        "speedup": [_rounded(speedup) for _, speedup in states],
         "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
         "per_call": count(trace.rounds).tokens_per_target_call,
         "trusted": verdict is None or verdict.trusted,
@@ -279,7 +279,8 @@ def _lengths(
     if guesses is None:
         return []
     found = list[tuple[float | None, float | None]]()
-    for rounds in replay_lengths(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+    for length in range(1, MAX_DRAFT_LENGTH + 1):
+        rounds = replay(guesses, length, trace.settings.max_new_tokens, ends_of(trace))
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
         found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))

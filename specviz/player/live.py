@@ -155,7 +155,7 @@ def _collect(models: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/browser/live/settings.tsx."""
+    """See `Row` in assets/browser/live/form.tsx."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},

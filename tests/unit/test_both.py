@@ -11,7 +11,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.intervals import speedup_interval, student_t
 from specviz.core.judge import judge, widen_for_next_run
 from specviz.core.names import first_words, machine_in_words
-from specviz.core.readable import merged, readable, spelled
+from specviz.core.readable import readable, spelled, whole_text
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.rounds import Candidate, ResidualCandidate, Round
 from specviz.core.settings import SETTINGS
@@ -52,8 +52,9 @@ def test_a_machine_in_a_sentence_is_short() -> None:
 def test_the_figures_after_each_round_and_by_position() -> None:
     for case in table("running"):
         trace = run_from(case)
-        states = [(state.counts, state.speedup) for state in metrics.running(trace)]
-        after = [[counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in states]
+        after = [
+            [counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in metrics.running(trace)
+        ]
         same(after, case["after"], case["case"])
         places = metrics.count_by_position(trace.rounds, len(case["positions"]))
         assert [[place.accepted, place.judged] for place in places] == case["positions"], case["case"]
@@ -99,7 +100,7 @@ def test_parts_of_a_character_are_shown_as_that_character() -> None:
     for texts, shown in table("readable")["spelled"]:
         assert spelled(texts) == shown
     for texts, pieces in table("readable")["merged"]:
-        assert merged(texts) == pieces
+        assert whole_text(texts) == "".join(pieces)
     for case in table("readable")["runs"]:
         read = readable(replace(run_from({"rounds": []}), rounds=_rounds(case), prompt=_prompt(case))).rounds
         assert [[*(token.text for token in each.drafted), each.emitted.text] for each in read] == case["shown"]

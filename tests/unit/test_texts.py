@@ -54,8 +54,8 @@ def named_in(*texts: str) -> set[str]:
 
 # some modules use two of them
 OWN_NAMES = {
-    "bench-next": "say_next", "bench-warnings": "say_doubt", "counters": "say_count", "own_rule": "say_rule",
-    "records": "say_record", "result": "say_result",
+    "advice": "say_advice", "bench-next": "say_next", "bench-warnings": "say_doubt", "counters": "say_count",
+    "own_rule": "say_rule", "records": "say_record", "result": "say_result", "sweep_files": "say_file",
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from specviz.core.request import SHOWN, is_locked, prompt_problem
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.links.page_link import PageLink, Params
 from specviz.data.prompts import workloads
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.models import draft_menu as models
 from specviz.models.catalogue import PAIRS, Pair, catalogue_texts, weight_bytes
 from specviz.ui.session import Arrival, session
@@ -178,7 +178,7 @@ class RunControls:
         look: dict[str, Any] = {"format_func": say, "help": explanation, "accept_new_options": typed}
         draw("selectbox", label, key, options, on_change=choose, **look)
         if typed:
-            st.caption(SAYS["typed"].format(names=models.typed_names()), help=SAYS["typed_help"])
+            st.caption(SAYS["typed"].format(names=join_choices(models.typed_names())), help=SAYS["typed_help"])
 
     def _fit_to_target(self) -> None:
         """A target was chosen: one with a chat template reads prompts in it, and the draft is one that goes with it."""

@@ -121,7 +121,7 @@ def button(
     st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=pressed, **look)
 
 
-def offer_download(slot: JobSlot[Any]) -> None:
+def offer_download(slot: JobSlot) -> None:
     """Where a job would be that needs models which are not here: a button that says how much it downloads."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"download-{slot.slot}"):
         if missing := slot.missing:

@@ -148,7 +148,7 @@ class PastRuns:
 
 @dataclass(slots=True)
 class PairCosts:
-    slot: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("costs"))
     measured: PairKey | None = None  # whose costs the slot's are
     found: dict[PairKey, CostsResult] = field(default_factory=dict)
 
@@ -169,8 +169,8 @@ class PairCosts:
             self.collect()  # what was measured for another visitor is there at once
 
     def collect(self) -> None:
-        if self.slot.refresh() and self.measured and (found := self.slot.result):
-            self.found[self.measured] = found
+        if self.slot.refresh() and self.measured and self.slot.items:
+            self.found[self.measured] = self.slot.items[-1]
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ class WatchState:
     listed: bool = False  # whether the list of what was tried is open
     chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
     asked: RunRequest | None = None  # last submitted
-    run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
+    run: JobSlot = field(default_factory=lambda: JobSlot("run"))
     message: str = ""  # why the last run failed
     file_is_record: bool = False  # of another system: there are fields for what it lacks
     file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
@@ -211,7 +211,7 @@ class WatchState:
     def wait_for_first_round(self) -> None:
         """Most first rounds are there at once, and soon after them the target's own: so every plot has a point."""
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
-        if self.run.result and self.run.result.rounds:
+        if self.run.view and self.run.view.rounds:
             ended = self.run.wait(FIRST_STEPS_SECONDS, lambda view: view.compared) or ended
         self._update(ended)
 
@@ -253,7 +253,7 @@ class WatchState:
     def _update(self, ended: bool) -> None:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
         slot, run = self.run, self.run.result
-        if run and run.rounds:
+        if run and run.trace.rounds:
             source: RunSource = "stored" if slot.view and slot.view.stored else "live"
             shown = measured_run(run, f"live-{slot.job}", source, self.asked)
             if shown.state != self.shown.state:

@@ -13,10 +13,9 @@ from specviz.core.numbers import percent, times
 from specviz.data.texts import join_choices, page_texts
 from specviz.figures import sweep as figures
 from specviz.measure.paired import show_rest
-from specviz.measure.sweep import sentences
-from specviz.measure.sweep.rows import SweepSeries
+from specviz.measure.sweep import study as sentences
+from specviz.measure.sweep.rows import SweepSeries, dump_frame, iterate_rows
 from specviz.measure.sweep.study import RISK, Study
-from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
