@@ -13,6 +13,7 @@ from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.rows import frame_of
 from specviz.service import JobView
+from specviz.service.protocol import CostsResult
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.race.race_page import RaceEntry, RaceState, recorded_race
@@ -74,7 +75,7 @@ def a_when_it_helps_page() -> Session:
 
 def a_worksheet_page() -> Session:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = WatchState(costs=PairCosts(known={(NAME, NAME): costs}))
+    watching = WatchState(costs=PairCosts(found={(NAME, NAME): CostsResult(costs)}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
     return a_race_page().put(watching, WhenItHelpsState(rows={HERE: hostile_rows()}))
 

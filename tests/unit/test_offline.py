@@ -241,7 +241,7 @@ def test_the_package_has_one_page_with_every_moment_and_question(plan: LessonPla
         files = {name: archive.read(name) for name in archive.namelist()}
     assert files == {"imsmanifest.xml": manifest(plan).encode(), "index.html": files["index.html"]}
     page = files["index.html"].decode()
-    assert page.count('<fieldset class="asked"') == len(quiz())
+    assert re.findall(r'<fieldset class="asked" data-right="(\d)"', page) == [str(asked.right) for asked in quiz()]
     assert page.count('class="meaning"') == sum(len(question.options) for question in quiz())
     assert page.count("data-moment=") == len(plan.moments)
     assert '<fieldset class="asked"' not in lesson_page(plan), "a lesson for a file has no questions"

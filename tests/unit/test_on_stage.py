@@ -68,7 +68,7 @@ def test_a_payload_that_is_being_made_keeps_nobody_waiting_but_those_who_want_it
             assert may_end.wait(GUARD)
         return stage_data(trace, run_id=run_id, **more)
 
-    on_stage._made.clear()
+    on_stage._made_for_all.clear()
     monkeypatch.setattr(on_stage, "stage_data", slowly)
     first = drawn_by(visitor_of("slow"))
     assert begun.wait(GUARD)
@@ -84,7 +84,7 @@ def test_a_payload_that_is_being_made_keeps_nobody_waiting_but_those_who_want_it
 
 def test_a_finished_run_is_written_as_json_once_for_all_drawings_and_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[object]()
-    on_stage._made.clear()
+    on_stage._made_for_all.clear()
     monkeypatch.setattr(stage, "inline_json", lambda run: [written.append(run), inline_json(run)][1])
     one, two = visitor_of("run"), visitor_of("run")
     drawings = [split(stage_payload(each, 4))[0] for each in (one, two, one)]

@@ -19,7 +19,7 @@ from specviz.measure.endpoints.findings import Doubt
 from specviz.measure.endpoints.pairs import Cut
 from specviz.player.data import stage_data
 from specviz.ui.watch.on_stage import move_tour
-from specviz.ui.watch.watch_state import TourPlace
+from specviz.ui.watch.watch_state import WatchState
 from tests.unit.test_structure import FILES, ROOT, tree_of
 
 
@@ -97,7 +97,8 @@ def test_each_text_that_a_page_asks_for_is_there() -> None:
 
 
 def test_a_place_in_the_tour_is_remembered_and_a_wrong_one_is_not() -> None:
-    place = TourPlace()
+    watching = WatchState()
+    place = watching.tour
     for begin, moved, found in (
         (1, 3, (3, True, False)),
         (None, 0, (3, False, True)),
@@ -106,8 +107,9 @@ def test_a_place_in_the_tour_is_remembered_and_a_wrong_one_is_not() -> None:
     ):
         if begin is not None:
             place.begin(begin)
-        move_tour(place, moved)
-        assert (place.at, place.open, place.left) == found
+        watching.redraw = False
+        move_tour(watching, moved)
+        assert (place.at, place.open, watching.redraw) == found
     assert place.started == 2
 
 

@@ -359,7 +359,10 @@ def end_connections_quietly() -> None:
 
 
 def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
-    """From now on, what browsers ask for goes through this middleware, also on a connection that is open."""
+    """From now on, what browsers ask for goes through this middleware, also on a connection that is open.
+
+    `st.App(middleware=)` is for serve.py alone: under app.py Streamlit has begun before any of our code runs.
+    """
     made = cache(around)
 
     @instead(AutoHTTPProtocol, "data_received")

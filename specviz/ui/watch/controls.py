@@ -79,9 +79,9 @@ def run_again_button(form: Changes, **look: Any) -> None:
     button(SAYS["run_again"], "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
 
 
-def request_draft_length(form: Changes, length: int) -> None:
+def request_draft_length(watching: WatchState, length: int) -> None:
     CONTROLS.set_draft_length(length)
-    form.slider_released = True
+    watching.redraw = True
 
 
 def _slider_controls(watching: WatchState) -> None:

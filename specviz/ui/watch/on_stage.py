@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -17,12 +17,13 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import ComparedPayload, SentRun, SentStage
+from specviz.player.payload import SentRun, SentStage
 from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
 from specviz.ui.watch.watch_state import FIRST, ShownRun, TourPlace, WatchState
 
 SAYS = page_texts("watch")
+Made = TypeVar("Made")
 
 
 @cache_by_language
@@ -44,11 +45,11 @@ def unknown_place() -> str | None:
     return SAYS["tour_unknown"].format(asked=asked[:40], last=len(first_tour().beats))
 
 
-def move_tour(place: TourPlace, at: object) -> None:
-    """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
-    beats = len(first_tour().beats)
+def move_tour(watching: WatchState, at: object) -> None:
+    """Take the place from the stage; 0: the visitor left the tour, and may go on later, which a button then says."""
+    place, beats = watching.tour, len(first_tour().beats)
     if type(at) is int and 0 <= at <= beats + 1:
-        place.open, place.left = at > 0, at == 0
+        place.open, watching.redraw = at > 0, watching.redraw or at == 0
         if place.open or place.at > beats:
             place.at = at
 
@@ -71,9 +72,12 @@ def stage_payload(
     stored = SAYS[again] if shown.source == "stored" else None
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)
     running = watching.run.busy and not watching.shows_previous_run
-    costs = None if running or not shown.stored_id else watching.shown_costs
-    payload, _ = _made(shown, running, costs, current_language())
-    payload = {**payload, "run_id": shown.run_id}
+    if shown.stored_id and not running:
+        made = _made_for_all(shown, watching.shown_costs, current_language())
+    else:
+        of = shown, running, current_language()
+        made = _kept(watching.feed.drawn, of, lambda: _made(shown, None, running=running))
+    payload: SentStage = {**made, "run_id": shown.run_id}
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
     payload["idle"] = notice or payload["idle"]
@@ -103,23 +107,33 @@ def _tell_result(watching: WatchState, payload: SentStage, hide: Collection[str]
     before, shown = watching.compared_with, watching.shown
     if before is None:
         return
-    made, _ = _compared(before, watching.costs_of(before), current_language())
+    costs = watching.costs_of(before)
+    known = known_costs(before.trace, costs)
+    of = before.trace, before.draft_guesses, costs, known.costs if known else None
+    made = _kept(watching.feed.compared, (before, costs, current_language()), lambda: compared(*of))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
     payload["before"] = {**made, "differs": unlike, "pinned": before is watching.pinned}
 
 
-def _key(shown: ShownRun) -> object:
-    """All who see a stored run see the same; the id of another's trace is its own as long as it is held below."""
-    return (shown.stored_id, shown.source, shown.draft_guesses is None) if shown.stored_id else shown.state
+def _kept(held: list[Any], of: tuple[object, ...], make: Callable[[], Made]) -> Made:
+    """What was made last for this visitor alone, unless it was made of something else."""
+    if not held or held[0] != of:
+        held[:] = of, make()
+    found: Made = held[1]
+    return found
 
 
-HASHED: dict[Any, Callable[[Any], object]] = {ShownRun: _key, Costs: repr}
+HASHED: dict[Any, Callable[[Any], object]] = {ShownRun: lambda shown: (shown.stored_id, shown.source), Costs: repr}
 
 
 # Those who want the same wait for who makes it, and no others do. With its JSON each has about a megabyte.
-@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
-def _made(shown: ShownRun, running: bool, costs: Costs | None, language: str) -> tuple[SentStage, ShownRun | None]:
+@st.cache_resource(show_spinner=False, max_entries=32, hash_funcs=HASHED)
+def _made_for_all(shown: ShownRun, costs: Costs | None, language: str) -> SentStage:
+    return _made(shown, costs, running=False)
+
+
+def _made(shown: ShownRun, costs: Costs | None, *, running: bool) -> SentStage:
     """The part of the payload that depends on the run alone, which nobody may change."""
     known = None if running else known_costs(shown.trace, costs)
     more: dict[str, Any] = {"guesses": shown.draft_guesses, "costs": costs, "known": known.costs if known else None}
@@ -128,13 +142,7 @@ def _made(shown: ShownRun, running: bool, costs: Costs | None, language: str) ->
     where = SAYS[where].format(machine=machine_in_words(shown.trace.recorded_on.machine))
     made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
-    return made, None if shown.stored_id else shown
-
-
-@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
-def _compared(before: ShownRun, costs: Costs | None, language: str) -> tuple[ComparedPayload, ShownRun]:
-    known = known_costs(before.trace, costs)
-    return compared(before.trace, before.draft_guesses, costs, known.costs if known else None), before
+    return made
 
 
 def link_on_stage(watching: WatchState) -> dict[str, str]:

@@ -109,17 +109,14 @@ def show_run(visit: Session) -> None:
 
 @st.fragment
 def _draw_stage(watching: WatchState, key: str) -> None:
-    if watching.form.slider_released:
-        watching.form.slider_released = False
-        st.rerun()  # the draft length is the page's business, not the stage's alone
-    if watching.tour.left:
-        watching.tour.left = False
-        st.rerun()  # the button says where the tour goes on
+    if watching.redraw:
+        watching.redraw = False
+        st.rerun()
     on_stage.write_place(watching.tour)
     payload = _payload(watching)
     watching.feed.sent, watching.feed.last = payload, None
     with st.container(key="run"):
-        ask, tour = partial(controls.request_draft_length, watching.form), partial(on_stage.move_tour, watching.tour)
+        ask, tour = partial(controls.request_draft_length, watching), partial(on_stage.move_tour, watching)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
     watching.step = watching.step if step is None else step
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from specviz.core.metrics import Costs
@@ -42,7 +42,6 @@ class Changes:
     past: deque[RunRequest] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     problem: str | None = None  # why what the controls say cannot be run: what is shown is an earlier run
     again: bool = False  # "Run again" was pressed
-    slider_released: bool = False  # the stage's slider asks for another draft length
 
     def change(self, request: RunRequest) -> None:
         """Ask for something else; `undo` goes back."""
@@ -56,7 +55,7 @@ class Changes:
         return self.current
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShownRun:
     trace: Trace
     run_id: str
@@ -97,7 +96,6 @@ class TourPlace:
     at: int = 0  # the beat, from 1; one more than the beats: the end; 0 where the tour begins
     open: bool = False  # on screen
     started: int = 0  # how often it was opened
-    left: bool = False  # just now: the page's button changes
 
     def begin(self, at: int) -> None:
         self.at, self.open, self.started = at, True, self.started + 1
@@ -109,6 +107,8 @@ class Feed:
     version: int = 0  # how many times the stage was drawn or fed
     sent: SentStage | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
+    drawn: list[Any] = field(default_factory=list)  # see `on_stage._kept`: the payload of a run that only they see
+    compared: list[Any] = field(default_factory=list)  # ... and of the run before
 
 
 @dataclass(slots=True)
@@ -181,6 +181,7 @@ class WatchState:
     shown: ShownRun = field(default_factory=first_run)
     before: ShownRun | None = None  # the whole run that was on screen before
     pinned: ShownRun | None = None  # the run to compare with instead
+    redraw: bool = False  # what the stage has just reported changes the page around it
     listed: bool = False  # whether the list of what was tried is open
     chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
     asked: RunRequest | None = None  # last submitted
