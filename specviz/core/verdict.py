@@ -271,9 +271,6 @@ class KnownCosts:
     source: str  # that as a sentence
 
 
-SPEEDS = {UNTOLD: "untold", HURTS: "slower"}  # the text for a word; else "faster"
-
-
 def result_of(trace: Trace, costs: metrics.Costs | None, where: str, known: KnownCosts | None = None) -> Result:
     """The result of a finished run.
 
@@ -289,10 +286,11 @@ def result_of(trace: Trace, costs: metrics.Costs | None, where: str, known: Know
         return Result(say_result("untimed", passes=passes), explain_no_result(trace), same)
     if verdict.trusted:
         low, high = (localize(end, ".2f") for end in verdict.interval or (0.0, 0.0))
-        why, timed = _reason(trace, verdict, quiet(trace, costs)), "timed_between" if verdict.interval else "timed"
-        reason = say_result(timed, reason=why, where=where, low=low, high=high)
-        speed, speedup = SPEEDS.get(verdict.word, "faster"), localize(verdict.speedup, ".2f")
-        says = say_result(speed, speedup=speedup, where="", passes=passes)
+        why, speedup = _reason(trace, verdict, quiet(trace, costs)), localize(verdict.speedup, ".2f")
+        reason = say_result("timed", reason=why, where=where)
+        if verdict.interval:
+            reason = say_result("timed_between", reason=why, where=where, low=low, high=high)
+        says = _say_speed(verdict.word, speedup, "", passes)
         return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
     busy, estimate = say_result("busy", passes=passes), known and metrics.estimated_at(trace.rounds, known.costs)
     if not known or not estimate:
@@ -301,11 +299,17 @@ def result_of(trace: Trace, costs: metrics.Costs | None, where: str, known: Know
     if estimate.interval is None:
         return Result(busy, say_result("busy_unsure", speedup=said, source=source), same, trusted=False)
     low_end, high_end = (round(end, 2) for end in estimate.interval)  # as it is said
-    speed = "slower" if high_end < 1 else "faster" if low_end > 1 else "untold"
+    word = HURTS if high_end < 1 else HELPS if low_end > 1 else UNTOLD
     passes = say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds)
-    says = say_result(speed, speedup=said, where=say_result("quiet"), passes=passes)
+    says = _say_speed(word, said, say_result("quiet"), passes)
     reason = say_result("busy_known", source=source)
     return Result(says, reason, same, trusted=False, interval=estimate.interval)
+
+
+def _say_speed(word: str, speedup: str, where: str, passes: str) -> str:
+    if word == UNTOLD:
+        return say_result("untold", speedup=speedup, where=where, passes=passes)
+    return say_result("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
 
 
 def explain_no_result(trace: Trace) -> str:

@@ -40,13 +40,21 @@ def explain(turn: Turn) -> list[str]:
     lines += _rejections(round)
     if round.discarded:
         lines.append(say("discarded", count=round.discarded))
-    added = "text_ends" if round.added == "none" else round.added
-    lines.append(say(added, token=_visible(round.emitted.text)))
+    lines.append(_emitted(round))
     if turn.ended:
         lines.append(ending())
     if turn.cut:
         lines.append(say("cut", most=MAX_DRAFT_LENGTH, count=turn.cut))
     return lines
+
+
+def _emitted(round: Round) -> str:
+    token = _visible(round.emitted.text)
+    if round.emitted.kind == "correction":
+        return say("correction", token=token)
+    if round.added == "own":
+        return say("own", token=token)
+    return say("bonus", token=token) if round.added == "bonus" else say("text_ends")
 
 
 def _rejections(round: Round) -> list[str]:
