@@ -104,8 +104,9 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
         ]
         total = sum(files[file].size or 0 for file in small)
         if len(small) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
-            most = {"most": MOST_SMALL_FILES, "most_size": show_size(MOST_SMALL_BYTES)}
-            raise InputError(say("too_many_files", name=name, count=len(small), size=show_size(total), **most))
+            size, most_size = show_size(total), show_size(MOST_SMALL_BYTES)
+            count, most = len(small), MOST_SMALL_FILES
+            raise InputError(say("too_many_files", name=name, count=count, size=size, most=most, most_size=most_size))
         downloads.make_room(name, total)
         paths = [_stored(name, file, str(info.sha)) for file in small]
         folder = next(path.parent for path in paths if path.name == "config.json")
@@ -188,8 +189,8 @@ def _stream(name: str, folder: Path, file: RepoSibling) -> Iterator[int]:
             got = partial.stat().st_size if partial.is_file() else 0
             tries = RETRIES if got > before else tries - 1
             if not tries:
-                sizes = {"got": show_size(got), "size": show_size(file.size or 0)}
-                raise InputError(say("interrupted", model=name, **sizes)) from error
+                size = show_size(file.size or 0)
+                raise InputError(say("interrupted", model=name, got=show_size(got), size=size)) from error
             time.sleep(PAUSE_SECONDS)
 
 
