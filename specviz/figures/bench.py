@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.names import first_words
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Gain
@@ -18,91 +18,33 @@ from specviz.measure.endpoints.sentences import NAMES
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330
-ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
 MOST_NAME = 28  # characters
 LEAST = 0.01  # ms: a logarithm has no 0
 
 
 def load_figure(found: BenchFindings) -> plot.Figure:
-    """Speedup against load: a line, on it the mark of what each interval supports."""
-    loads = found.measured
-    numbers = [f"{load.load:g}" for load in loads]
-    gains = [load.speedup for load in loads if load.speedup]
-    line = plot.scatter(
-        "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
-    x = _load_axis(found, numbers)
-    marks, level = _marks(numbers, gains, across=False), plot.level(1, "1×", beside=True)
-    return plot.figure([line, *marks], HEIGHT, x=x, y=_speedups(gains), showlegend=True, **level)
+    rows = [_row(f"{load.load:g}", load.speedup) for load in found.measured if load.speedup]
+    return speedup_figure(rows, of=_load_title(found))
 
 
-def _load_axis(found: BenchFindings, numbers: Sequence[str]) -> plot.FigurePart:
-    title = SAYS["axis_rate" if found.result.settings.rates else "axis_load"]
-    return plot.axis(title, type="category", categoryorder="array", categoryarray=numbers)
+def _load_title(found: BenchFindings) -> str:
+    return SAYS["axis_rate" if found.result.settings.rates else "axis_load"]
 
 
-def _speedups(gains: Sequence[Gain]) -> plot.FigurePart:
-    """The axis of speedups: an interval that is far wider than all values is cut, so that these are told apart."""
-    values = [gain.value for gain in gains]
-    ends = max(gain.interval[1] if gain.interval else gain.value for gain in gains)
-    return plot.axis(SAYS["axis_speedup"], ticksuffix="×", range=[0, max(1.15, 1.1 * min(ends, 2 * max(values)))])
-
-
-def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> list[plot.FigurePart]:
-    """The points of each word that the judge says; `across`: the speedup is on the x axis."""
-    words: dict[tuple[VerdictWord, str], list[tuple[str, Gain]]] = {
-        (word, gain.judged.said): [] for word in LOOKS for gain in gains if gain.judged.word == word
-    }
-    for place, gain in zip(places, gains, strict=True):
-        words[gain.judged.word, gain.judged.said].append((place, gain))
-    return [_points(word, said, its, across) for (word, said), its in words.items()]
-
-
-def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], across: bool) -> plot.FigurePart:
-    look, places, gains = LOOKS[word], [place for place, _ in its], [gain for _, gain in its]
-    values = [gain.value for gain in gains]
-    above, below = (
-        [abs(gain.interval[end] - gain.value) if gain.interval else None for gain in gains] for end in (1, 0)
-    )
-    ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
-    x, y, bar, where = (values, places, "error_x", "y") if across else (places, values, "error_y", "x")
-    return plot.scatter(
-        name,
-        x,
-        y,
-        f"%{{{where}}}: %{{customdata}}<extra></extra>",
-        mode="markers",
-        marker=plot.marker(_shape(gains[0]), 12, look.fill),
-        customdata=[gain.said for gain in gains],
-        **{bar: ends},
-    )
-
-
-def _shape(gain: Gain) -> str:
-    """Of the mark; hollow for what only looks so, without an interval."""
-    shape, judged = gain.judged.look.shape, gain.judged
-    return shape if judged.basis == "interval" or shape.endswith("-open") else f"{shape}-open"
+def _row(name: str, gain: Gain) -> SpeedupRow:
+    return SpeedupRow(name, replace(gain.judged, interval=gain.interval))
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
-    """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
-    ordered = sorted(load.prompts, key=lambda each: each.ratio)
-    named = _labels(load, prompts)
-    labels = [named[each.number] for each in ordered]
-    gains = [replace(each.gain, trusted=not load.doubts) for each in ordered]
-    marks = _marks(labels, gains, across=True)
-    fits = len(ordered) <= MOST_NAMES
-    y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
-    height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
-    return plot.figure(marks, height, x=_speedups(gains), y=y, showlegend=True, shapes=[plot.UPRIGHT])
+    """Each prompt's speedup with the interval over its repeats, the fastest at the top.
 
-
-def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
-    """Each prompt's name, short; with its number where two would have the same."""
+    Its name has its number where two would have the same.
+    """
     short = {each.number: first_words(prompts[each.number].name, MOST_NAME) for each in load.prompts}
     times = Counter(short.values())
-    return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
+    named = {place: name if times[name] == 1 else f"{place + 1}. {name}" for place, name in short.items()}
+    ordered = sorted(load.prompts, key=lambda each: -each.ratio)
+    return speedup_figure([_row(named[one.number], replace(one.gain, trusted=not load.doubts)) for one in ordered])
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -113,7 +55,8 @@ def throughput_figure(found: BenchFindings) -> plot.Figure:
         hover = f"{SAYS['hover_rate_of_all']}<extra>{NAMES[side]}</extra>"
         x, y = [x for x, _ in known], [y for _, y in known]
         lines.append(plot.scatter(NAMES[side], x, y, hover, **plot.look(number, 9)))
-    x_axis = _load_axis(found, [f"{load.load:g}" for load in loads])
+    numbers = [f"{load.load:g}" for load in loads]
+    x_axis = plot.axis(_load_title(found), type="category", categoryorder="array", categoryarray=numbers)
     y_axis = plot.axis(SAYS["axis_rate_of_all"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
@@ -139,22 +82,10 @@ def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
     survival = found.whole.survival
-    kinds = {name: tally.rate for name, tally in found.by_workload.items() if tally.rate is not None}
-    if survival:
-        places, rates, title = (
-            [str(place) for place in range(1, len(survival) + 1)],
-            list(survival),
-            SAYS["axis_place"],
-        )
-        y = plot.axis(SAYS["axis_rounds"], range=[0, 1.03], tickformat=".0%")
-    elif kinds:
-        places, rates, title = (
-            [figure_text(name[:MOST_NAME]) for name in kinds],
-            list(kinds.values()),
-            SAYS["axis_kind"],
-        )
-        y = plot.axis(SAYS["axis_of_guesses"], range=[0, 1.03], tickformat=".0%")
-    else:
+    kinds = {figure_text(name[:MOST_NAME]): its.rate for name, its in found.by_workload.items() if its.rate is not None}
+    if not survival and not kinds:
         return None
-    bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE})
-    return plot.figure([bars], HEIGHT, x=plot.axis(title, type="category"), y=y, showlegend=False)
+    by_place = {str(place): share for place, share in enumerate(survival, start=1)}
+    rates, along, up = (by_place, "axis_place", "axis_rounds") if survival else (kinds, "axis_kind", "axis_of_guesses")
+    x = plot.axis(SAYS[along], type="category")
+    return plot.rates_figure(list(rates), {"": list(rates.values())}, HEIGHT, x=x, y=SAYS[up])

@@ -124,8 +124,9 @@ def drawn(study: Study) -> dict[str, str]:
     for way, its in (("constrained", study.grammar), ("draft_schedule", study.schedules)):
         if not its.empty:
             found[way] = lines_of(figures.ways_figure(its, way, labels))
-    draw = figures.break_even_tokens_figure if study.lookup else figures.break_even_figure
-    return found | ({"map": lines_of(draw(study.points, study.costs))} if study.costs else {})
+    if study.costs:
+        found["map"] = lines_of(figures.break_even_figure(study.points, study.costs, lookup=study.lookup))
+    return found
 
 
 @pytest.mark.parametrize("name", SWEEPS)

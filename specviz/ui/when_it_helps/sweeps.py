@@ -36,7 +36,6 @@ from specviz.ui.shared.form import Form, offered_workloads
 from specviz.ui.shared.job_slot import JobSlot
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import Widget
-from specviz.ui.when_it_helps.your_server_state import YourServer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +206,6 @@ class WhenItHelpsState:
     measured: int = 0  # of its cells
     began: float = 0.0  # when it began to measure, by the monotonic clock
     by_draft: ByDraft = field(default_factory=ByDraft)
-    your_server: YourServer = field(default_factory=YourServer)
 
     @property
     def own_prompts(self) -> tuple[SweepPrompt, ...]:

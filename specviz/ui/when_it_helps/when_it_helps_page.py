@@ -76,7 +76,7 @@ def _figures(sweeps: WhenItHelpsState) -> None:
         {
             SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
             SAYS["tab_drafts"]: partial(draw_tabs, drafters),
-            SAYS["tab_server"]: partial(show_your_server, sweeps.your_server),
+            SAYS["tab_server"]: show_your_server,
         }
     )
 
@@ -188,10 +188,8 @@ def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) or not costs:
         return
-    draw, key = figures.break_even_figure, "sweep-break-even"
-    if study.lookup:
-        draw, key = figures.break_even_tokens_figure, "sweep-break-even-tokens"
-    chart(draw(every, costs), key, source=_title(source))
+    key = "sweep-break-even-tokens" if study.lookup else "sweep-break-even"
+    chart(figures.break_even_figure(every, costs, lookup=study.lookup), key, source=_title(source))
     note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
 
 

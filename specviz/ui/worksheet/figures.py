@@ -127,10 +127,6 @@ def gap_figure(gap: Gap) -> plot.Figure:
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:
-    positions = list(range(1, len(rates) + 1))
-    blue: plot.FigurePart = {"color": plot.BLUE}
-    judged = plot.bars(SAYS["per_judgement"], positions, rates, SAYS["hover_judged"], marker=blue)
-    shares = survival[: len(positions)]
-    counted = plot.bars(SAYS["of_all_drafts"], positions, shares, SAYS["hover_counted"], marker=plot.HATCHED)
-    x, y = plot.axis(SAYS["axis_position"], dtick=1), plot.axis(range=[0, 1], tickformat=".0%")
-    return plot.figure([judged, counted], 260, x=x, y=y)
+    positions = [str(place) for place in range(1, len(rates) + 1)]
+    shown = {SAYS["per_judgement"]: rates, SAYS["of_all_drafts"]: survival[: len(rates)]}
+    return plot.rates_figure(positions, shown, 260, x=plot.axis(SAYS["axis_position"], type="category"))
