@@ -11,7 +11,7 @@ from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
-from specviz.ui.when_it_helps.by_draft import drafts_to_compare
+from specviz.ui.when_it_helps.by_draft import ByDraft, drafts_to_compare
 from specviz.ui.when_it_helps.sweeps import (
     HERE,
     MAX_FILES,
@@ -128,11 +128,9 @@ def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> N
 
 
 def by_draft_panel() -> None:
-    from specviz.ui.session import session
     from specviz.ui.when_it_helps.by_draft import show_by_draft
-    from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 
-    show_by_draft(session().of(WhenItHelpsState).by_draft)
+    show_by_draft()
 
 
 def asked_for(preset: str) -> RunRequest:
@@ -142,7 +140,7 @@ def asked_for(preset: str) -> RunRequest:
 def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
     """Found: it opened on the first prompt of the menu, whatever Watch had."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     by_draft.watched = RunRequest("My own text")
     menu = page.run().selectbox[0]
     assert menu.value == OWN_TEXT
@@ -160,7 +158,7 @@ def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_ch
 def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_target_reads() -> None:
     """Found: a ValueError, because the chat's prompt is in no menu of the bundled target."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     by_draft.watched = asked_for("correct-2")
     assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
     assert not page.exception
@@ -170,7 +168,7 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     page = alone(by_draft_panel)
     assert "**Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     until(page, lambda: not by_draft.slot.busy)
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()

@@ -14,12 +14,11 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.numbers import localize
 from specviz.core.once import cache_once
-from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule, parse_tree
 from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.links.permalink import VARIED, DraftName, FixedLink, Target
-from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
@@ -163,30 +162,8 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def _how_it_ended(slot: JobSlot[Any]) -> str:
+def how_it_ended(slot: JobSlot[Any]) -> str:
     return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
-
-
-@dataclass(slots=True)
-class ByDraft:
-    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
-    preset: str = ""  # chosen here; empty: that of Watch
-    slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
-    shown: str = ""  # the prompt that the prospects are of
-    began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
-
-    def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something."""
-        ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.result:
-            self.prospects = list(self.slot.result.items)
-        if self.prospects and not before:
-            self.began = monotonic()
-        if ended:
-            self.message = _how_it_ended(self.slot)
-        return len(self.prospects) > before
 
 
 @dataclass(slots=True)
@@ -205,7 +182,6 @@ class WhenItHelpsState:
     outcome: str = ""  # how the last sweep ended, where not by being done
     measured: int = 0  # of its cells
     began: float = 0.0  # when it began to measure, by the monotonic clock
-    by_draft: ByDraft = field(default_factory=ByDraft)
 
     @property
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
@@ -228,7 +204,7 @@ class WhenItHelpsState:
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
-            self.outcome = _how_it_ended(self.slot)
+            self.outcome = how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:

@@ -22,7 +22,7 @@ from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
-from specviz.ui.shared.parts import Options, button, chart, data_table, download, note, notices, texts
+from specviz.ui.shared.parts import Options, button, chart, choice, data_table, download, note, notices, texts
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, studied
@@ -70,8 +70,7 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
 
 
 def _figures(sweeps: WhenItHelpsState) -> None:
-    by_draft = partial(show_by_draft, sweeps.by_draft)
-    drafters: Panels = {SAYS["tab_by_draft"]: by_draft, SAYS["tab_by_method"]: show_by_method}
+    drafters: Panels = {SAYS["tab_by_draft"]: show_by_draft, SAYS["tab_by_method"]: show_by_method}
     draw_tabs(
         {
             SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
@@ -91,11 +90,10 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
         return notices([SAYS["nothing_yet"]], "info")
-    source = sweeps.shown if sweeps.shown in sources else sources[0]
-    if len(sources) > 1:
-        key = f"when_it_helps_source-{len(sources)}-{source}"
-        choice: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
-        source = sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=source, **choice) or source
+    titles = {source: plain(_title(source)) for source in sources}
+    shown = sweeps.shown if sweeps.shown in sources else sources[0]
+    key = f"when_it_helps_source-{len(sources)}-{shown}"  # a new one where something else is to be shown
+    source = sweeps.shown = choice(SAYS["rows"], titles, key, shown)
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines

@@ -13,7 +13,7 @@ from specviz.core.once import cache_once
 from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.figures.bench import acceptance_figure, load_figure, prompts_figure, throughput_figure, times_figure
-from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import read_result
 from specviz.measure.endpoints.sentences import (
@@ -33,7 +33,7 @@ from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, download, notices, numbers, two_charts
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, choice, data_table, download, notices, numbers, two_charts
 
 SAYS = page_texts("when_it_helps")
 BENCHES = page_texts("benches")  # the titles of the recorded ones
@@ -98,21 +98,14 @@ def show_your_server() -> None:
             more: Options = {"take": load, "problems": state.problems, "type": "json"}
             parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
         if benches:
-            name = _choose(state, list(benches))
+            names = {name: plain(BENCHES.get(name, name)) for name in benches}
+            shown = state.shown if state.shown in names else next(iter(names))
+            key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
+            name = state.shown = choice(SAYS["bench"], names, key, shown)
             _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
     if state.opened:
         found, look = state.opened[1], {"icon": ":material/download:", "key": "when_it_helps_bench_download"}
         download(SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv", **look)
-
-
-def _choose(state: YourServer, names: list[str]) -> str:
-    shown = state.shown if state.shown in names else names[0]
-    if len(names) == 1:
-        return shown
-    key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
-    named: Options = {"format_func": lambda name: plain(BENCHES.get(name, name)), "key": key}
-    state.shown = st.segmented_control(SAYS["bench"], names, default=shown, **named) or shown
-    return state.shown
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
@@ -162,7 +155,11 @@ def _headline(found: BenchFindings) -> None:
 
 def _charts(found: BenchFindings, name: str) -> None:
     drawn, several = [], len(found.loads) > 1
-    load = _choose_load(found, name) if found.measured else next(iter(found.loads), None)
+    load = next(iter(found.loads), None)
+    if found.measured:
+        loads = {f"{each.load:g}": each for each in found.measured}
+        names = {known: loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
@@ -177,19 +174,6 @@ def _charts(found: BenchFindings, name: str) -> None:
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
     for start in range(0, len(drawn), 2):
         two_charts(*drawn[start : start + 2])
-
-
-def _choose_load(found: BenchFindings, name: str) -> LoadFindings:
-    loads = found.measured
-    if len(loads) == 1:
-        return loads[0]
-    known = {load.load: load for load in loads}
-    named: Options = {
-        "format_func": lambda load: loads_in_words(found.result, [load]),
-        "key": f"when_it_helps_bench_load-{name}-{len(loads)}",
-    }
-    chosen = st.segmented_control(SAYS["prompts_at"], list(known), default=loads[0].load, **named)
-    return known.get(chosen or 0, loads[0])
 
 
 RATES = ("one user, tokens / s", "all users, tokens / s")
