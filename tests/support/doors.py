@@ -176,11 +176,11 @@ def opened():
         "3 runs, 0 gone",
     ),
     "a class that the tab or a cookie held": Door(
-        f"{MOST:,} characters, three secrets of 64",
+        f"{MOST:,} characters, two secrets of 64",
         50,
         sent.PAGE + "\nfrom specviz.ui.classes.membership import _restore",
         "_restore(content.decode())",
-        lambda: [b"a.b.c", *sent.texts()],
+        lambda: [b"a.b", *sent.texts()],
         "None",
     ),
     "what is sent for a class": Door(

@@ -24,7 +24,7 @@ from specviz.ui.shared import address
 from specviz.ui.shared.components import receive_secret
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button
-from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
+from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("classes")
 STYLES = BROWSER / "styles"
@@ -48,15 +48,9 @@ def show_class() -> None:
     state = own.attending()
     state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
-        state.teacher, state.other, state.message = state.other, "", SAYS["over"]
-        state.open = classes().changes(state.teacher) is not None
+        state.teacher, state.message = "", SAYS["over"]
     if state.open:
-        other = classes().look(state.other)
-        with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
-            notices([state.message])
-            if other and address.view() != "projector":
-                st.markdown(SAYS["other_board"].format(code=shown_code(other.code)), width="content")
-                button(SAYS["show_other"], "class_other", own.change_board, icon="swap_horiz")
+        notices([state.message])
         show_board(state)
     elif member := own.membership():
         with st.container(border=True, key="class_member"):
@@ -158,23 +152,20 @@ def show_board(state: ClassState) -> None:
 
 
 def _choose_part(state: ClassState, room: bool) -> None:
-    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
-    if asked and address.went_there(asked, state.written, state.asked_part):
-        state.part = asked
-        set_widgets({"class_part": asked})
-    state.asked_part = asked
     shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
-    state.part = state.part if state.part in shown else shown[0]
-    restore_widgets({"class_part": state.part})
+    asked = st.query_params.get("part")
+    if address.went_there(asked, state.written, state.asked_part):
+        state.part = next((part for part in PARTS if part == asked), state.part)
+    state.part, state.asked_part = state.part if state.part in shown else shown[0], asked
+    set_widgets({"class_part": state.part})
 
     def chosen() -> None:
-        part = st.session_state.class_part
-        attending().part = part if part in PARTS else "join"
+        state.part = st.session_state.class_part
 
     more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
     st.segmented_control(SAYS["part"], shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
-    address.write_address({"part": str(state.part), **address.view_in_link()})
+    address.write_address({"part": state.part, **address.view_in_link()})
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:
