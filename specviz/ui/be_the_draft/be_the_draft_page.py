@@ -101,7 +101,13 @@ def _show_board(visit: Session) -> None:
             picture(example_data(example), key="be_the_draft_example")
     with right, st.container(key="be_the_draft_board"):
         _show_score(visit)
-    _show_run(state)
+    if trace := game.run_of(state.turns):
+        with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
+            number, link = len(trace.rounds), state.plan.link
+            place: parts.Options = {"run_id": f"be_the_draft-{link}-{state.place}-{number}", "link": link}
+            data = stage_data(trace, source="live", running=False, playhead=SUBSTEPS * number - 1, **place)
+            data["why_not"] = SAYS["why_not"]
+            stage(data, key="be_the_draft_run")
 
 
 def _show_input(state: BeTheDraftState, inside: bool) -> None:
@@ -192,18 +198,6 @@ def _show_score(visit: Session) -> None:
 
 def _named(player: str) -> str:
     return f"**{SAYS['you']}**" if player == YOU else player_name(player)
-
-
-def _show_run(state: BeTheDraftState) -> None:
-    trace = game.run_of(state.turns)
-    if trace is None:
-        return
-    with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
-        number = len(trace.rounds)
-        run_id, last = f"be_the_draft-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
-        data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
-        data["why_not"] = SAYS["why_not"]
-        stage(data, key="be_the_draft_run")
 
 
 def choose_game(visit: Session) -> None:

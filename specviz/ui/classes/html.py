@@ -12,7 +12,7 @@ from specviz.data.texts import page_texts, quoted
 from specviz.game.game import MODEL, GamePlan
 from specviz.service.classes.board import Board, ClassPlace
 from specviz.service.classes.registry import shown_code
-from specviz.ui.shared.parts import COLUMNS, per_call, rate_of
+from specviz.ui.shared.parts import per_call
 
 SAYS = page_texts("classes")
 MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
@@ -86,21 +86,6 @@ def question_html(number: int, chosen: Sequence[int], *, show_right: bool) -> st
     said = fill(SAYS["answers"], {"count": sum(chosen)})
     title = f"<h2>{number + 1}. {escape(asked.text.technical)}</h2>"
     return f'<section class="class-part question">{title}{_bars(said, rows)}</section>'
-
-
-def students_html(board: Board) -> str:
-    if not board.scores:
-        return scores_html(board)
-    heads = [SAYS[f"column_{name}"] for name in ("student", "name", "rounds", "accepted")]
-    heads += [COLUMNS["tokens per target call"], MODEL, SAYS["column_quiz"]]
-    rows = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    for score in board.scores:
-        student, mine = score.student, score.mine
-        cells = [student.number, _text(student.name) if student.name else "–", mine.rounds, rate_of(mine)]
-        right = SAYS["right_of"].format(right=score.right, answered=len(student.answers))
-        cells += [per_call(mine), per_call(score.model), right]
-        rows += f"</tr><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}"
-    return f'<section class="class-part"><table class="students"><tr>{rows}</tr></table></section>'
 
 
 def _joined(joined: int, played: int) -> str:

@@ -103,15 +103,7 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
         study = studies[st.selectbox(SAYS["series"], range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
-    draw_tabs(
-        {
-            SAYS["tab_workloads"]: partial(draw_workloads, study, source),
-            SAYS["tab_lengths"]: partial(draw_lengths, study, source),
-            SAYS["tab_map"]: partial(draw_map, study, source),
-            SAYS["tab_constrained"]: partial(draw_constraints, study, source),
-            SAYS["tab_adaptive"]: partial(draw_schedules, study, source),
-        }
-    )
+    _draw_study(study, _title(source))
     _files(sweeps, sweeps.rows_of(source))
 
 
@@ -161,55 +153,45 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     return pd.DataFrame(columns)
 
 
-def draw_workloads(study: Study, source: str) -> None:
-    fair = study.fair
-    if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
-        return
-    chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
-    note(SAYS["workloads"], "sweep-workload")
-    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
-    if len(studies) > 1 or fair["repetition"].notna().any():
-        table = temperature_table(fair["workload"].to_list(), studies)
-        data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
-        st.caption(SAYS["temperatures"])
-    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
-
-
-def draw_lengths(study: Study, source: str) -> None:
-    every = study.points
-    if _reads(sentences.length_sentence(every), every, study.spoilt):
-        chart(figures.length_figure(every), "sweep-length", source=_title(source))
-        note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
-
-
-def draw_map(study: Study, source: str) -> None:
-    every, costs = study.points, study.costs
-    if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) or not costs:
-        return
-    key = "sweep-break-even-tokens" if study.lookup else "sweep-break-even"
-    chart(figures.break_even_figure(every, costs, lookup=study.lookup), key, source=_title(source))
-    note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
-
-
-def draw_constraints(study: Study, source: str) -> None:
-    ways = study.grammar
-    if not _reads(sentences.grammar_sentence(ways), ways):
-        st.info(SAYS["no_grammar"])
-        return
-    labels = {False: SAYS["grammar_without"], True: SAYS["grammar_with"]}
-    chart(figures.ways_figure(study.mark_unsure(ways), "constrained", labels), "sweep-held", source=_title(source))
-    lengths = join_choices(sorted({length for each in ways["lengths"] for length in each}), "and")
-    st.caption(SAYS["grammar"].format(lengths=lengths))
-
-
-def draw_schedules(study: Study, source: str) -> None:
-    ways = study.schedules
-    if ways.empty:
-        st.info(SAYS["no_schedules"])
-        return
-    drawn = figures.ways_figure(study.mark_unsure(ways), "draft_schedule", SCHEDULES)
-    chart(drawn, "sweep-adaptive", source=_title(source))
-    st.caption(SAYS["fixed_on_others"])
+def _draw_study(study: Study, source: str) -> None:
+    names = ("workloads", "lengths", "map", "constrained", "adaptive")
+    workloads, lengths, break_even, constrained, adaptive = st.tabs([SAYS[f"tab_{name}"] for name in names])
+    fair, every, costs, ways = study.fair, study.points, study.costs, study.grammar
+    with workloads:
+        if _reads(sentences.workload_sentence(fair), fair, study.spoilt):
+            drawn = figures.workload_figure(study.mark_unsure(fair), study.fair_rows)
+            chart(drawn, "sweep-workload", source=source)
+            note(SAYS["workloads"], "sweep-workload")
+            studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
+            if len(studies) > 1 or fair["repetition"].notna().any():
+                table = temperature_table(fair["workload"].to_list(), studies)
+                data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
+                st.caption(SAYS["temperatures"])
+            chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
+    with lengths:
+        if _reads(sentences.length_sentence(every), every, study.spoilt):
+            chart(figures.length_figure(every), "sweep-length", source=source)
+            note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
+    with break_even:
+        if _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) and costs:
+            key = "sweep-break-even-tokens" if study.lookup else "sweep-break-even"
+            chart(figures.break_even_figure(every, costs, lookup=study.lookup), key, source=source)
+            note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
+    with constrained:
+        if _reads(sentences.grammar_sentence(ways), ways):
+            labels = {False: SAYS["grammar_without"], True: SAYS["grammar_with"]}
+            chart(figures.ways_figure(study.mark_unsure(ways), "constrained", labels), "sweep-held", source=source)
+            used = join_choices(sorted({length for each in ways["lengths"] for length in each}), "and")
+            st.caption(SAYS["grammar"].format(lengths=used))
+        else:
+            st.info(SAYS["no_grammar"])
+    with adaptive:
+        if study.schedules.empty:
+            st.info(SAYS["no_schedules"])
+        else:
+            drawn = figures.ways_figure(study.mark_unsure(study.schedules), "draft_schedule", SCHEDULES)
+            chart(drawn, "sweep-adaptive", source=source)
+            st.caption(SAYS["fixed_on_others"])
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:

@@ -195,24 +195,22 @@ def _taken(start: WorksheetStart, asked: WorksheetLink) -> WorksheetLink:
 
 
 def _filled(start: WorksheetStart, asked: WorksheetLink) -> dict[str, float]:
-    model = start.model
+    model, filled, check = start.model, dict[str, float](), start.model.verification
+    if not start.costs_only:
+        length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
+        filled |= {"alpha": round(min(max(model.alpha, 0.0), 1.0), 5)}  # the speedup beside it has none rounded
+        filled |= {"gamma": length, "drafted": start.drafted, "accepted": start.accepted}
+        filled |= {"counted_at": start.counted_at or length}
     if start.costs_only:
-        checked = start.verification_at(asked.gamma) or replace(model, batch=1).steps(asked.gamma + 1)
-        return _within(cost=model.cost_ratio, verification=checked, overhead=model.overhead)
-    length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
-    acceptance = {
-        "alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
-        "gamma": length,
-        "drafted": start.drafted,
-        "accepted": start.accepted,
-        "counted_at": start.counted_at or length,
-    }
-    if start.acceptance_only:
-        checked = replace(asked.model, batch=1).steps(model.draft_length + 1)
-        return acceptance | _within(verification=checked)
-    batch = {"batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
-    costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
-    return acceptance | batch | _within(**costs, operations=model.operations_ratio)
+        check = start.verification_at(asked.gamma) or replace(model, batch=1).steps(asked.gamma + 1)
+    elif start.acceptance_only:
+        check = replace(asked.model, batch=1).steps(model.draft_length + 1)
+    else:
+        filled |= {"batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
+        filled |= _within(operations=model.operations_ratio)
+    if not start.acceptance_only:
+        filled |= _within(cost=model.cost_ratio, overhead=model.overhead)
+    return filled | _within(verification=check)
 
 
 def add_to_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -> None:

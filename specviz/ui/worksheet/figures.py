@@ -22,7 +22,10 @@ def speedup_map(
 ) -> plot.Figure:
     """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
-    parts = [_ground(speedups), _levels(speedups), _break_even_line(model)]
+    even, dashed = [model.at(length).break_even for length in LENGTHS], {"color": plot.INK, "width": 3, "dash": "dash"}
+    look: plot.FigurePart = {"mode": "lines", "line": dashed}
+    line = plot.scatter(SAYS["break_even"], LENGTHS, even, SAYS["hover_break_even"], **look)
+    parts = [_ground(speedups), _levels(speedups), line]
     for source in dict.fromkeys(point.source for point in points):
         parts.append(_dots([point for point in points if point.source == source]))
     for name, at, symbol in (("loaded_at", loaded, "diamond-open"), ("sliders_at", model, "circle-open")):
@@ -81,12 +84,6 @@ def _levels(speedups: list[list[float]]) -> plot.FigurePart:
         "showscale": False,
         "showlegend": False,
     }
-
-
-def _break_even_line(model: WorksheetModel) -> plot.FigurePart:
-    alphas = [model.at(length).break_even for length in LENGTHS]
-    look = {"mode": "lines", "line": {"color": plot.INK, "width": 3, "dash": "dash"}}
-    return plot.scatter(SAYS["break_even"], LENGTHS, alphas, SAYS["hover_break_even"], **look)
 
 
 def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:

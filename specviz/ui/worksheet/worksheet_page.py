@@ -51,13 +51,9 @@ class KnownFigures:
 
 
 @cache_by_language
-def recorded_laps() -> list[MeasuredRun]:
-    return collect_laps(recorded_race(), True)
-
-
-@cache_by_language
-def recorded_rows() -> list[MeasuredRun]:
-    return collect_rows(first_series(recorded_sweep()), True)
+def recorded_runs() -> tuple[list[MeasuredRun], list[MeasuredRun]]:
+    """Of the recorded race and sweep: the same for every visitor."""
+    return collect_laps(recorded_race(), True), collect_rows(first_series(recorded_sweep()), True)
 
 
 def known_runs(visitor: Session) -> KnownFigures:
@@ -65,10 +61,11 @@ def known_runs(visitor: Session) -> KnownFigures:
     past, costs = watching.past, watching.costs.known
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
     swept = visitor.of(WhenItHelpsState).rows_of(HERE)
+    recorded_laps, recorded_rows = recorded_runs()
     measured = [
         *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
-        *(collect_laps(raced, False) or recorded_laps()),
-        *(collect_rows(swept, False) or recorded_rows()),
+        *(collect_laps(raced, False) or recorded_laps),
+        *(collect_rows(swept, False) or recorded_rows),
     ]
     measured.sort(key=lambda each: each.recorded)
     found = begin.starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
