@@ -1,6 +1,5 @@
 """The "When it helps" page by AppTest: the recorded sweep, one of its own, and its panels by drafter and by method."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from specviz.ui.when_it_helps.sweeps import (
     RECORDED,
     SweepChoice,
     WhenItHelpsState,
-    recorded_sweep,
     studied,
 )
 from tests.support import app_pages
@@ -35,16 +33,6 @@ def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
     page = "when_it_helps"
     asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
     return app_pages.opened("pages/when_it_helps.py", Session(**asked).put(WhenItHelpsState(**state)))
-
-
-def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.ui.when_it_helps.sweeps.FILE", tmp_path / "none.csv")
-    recorded_sweep.cache_clear()
-    try:
-        page = opened()
-        assert "Nothing is measured yet: choose what to measure" in texts(page)
-    finally:
-        recorded_sweep.cache_clear()
 
 
 def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,22 +13,12 @@ from specviz.figures.bench import load_figure, prompts_figure, times_figure
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_result
 from specviz.ui.session import Session
-from specviz.ui.when_it_helps import your_server
-from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer, recorded_benches
+from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer
 from tests.support import app_pages
 from tests.support.app_pages import texts, visit
 from tests.support.bench_results import PROMPTS, make_bench
 from tests.support.hostile import figures_of
 from tests.support.known import known
-
-
-@pytest.fixture(autouse=True)
-def no_recorded_bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """So that a test does not depend on which recorded files ship."""
-    monkeypatch.setattr(your_server, "MEASURED", tmp_path)
-    recorded_benches.cache_clear()
-    yield tmp_path
-    recorded_benches.cache_clear()
 
 
 def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
@@ -82,18 +70,16 @@ def test_an_opened_bench_says_first_whether_it_helps_and_from_which_load_not(
     assert "\n".join(line for line in lines if name.startswith("it pays") or not line.startswith("**")) == snapshot
 
 
-def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first(no_recorded_bench: Path) -> None:
-    (no_recorded_bench / "bench_vllm.json").write_text(dump_result(make_bench({1: 1.5})), encoding="utf-8")
-    (no_recorded_bench / "bench_llama.json").write_text("{", encoding="utf-8")  # damaged: left out
-    recorded_benches.cache_clear()
-    assert list(recorded_benches()) == ["vLLM, recorded"]
+def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first() -> None:
     assert "**Recorded**" in tab(opened(None))
     page = opened(make_bench({1: 0.7}))
     assert "Opened bench.json" in tab(page)
     assert "Hurts, 0.70×" in tab(page)
-    visit(page).of(YourServer).shown = "vLLM, recorded"
+    visit(page).of(YourServer).shown = "llama.cpp, recorded"
     page.run()
     assert "**Recorded**" in tab(page)
+    visit(page).of(YourServer).open(dump_result(make_bench({1: 0.6})).encode(), "other.json")
+    assert "Opened other.json" in tab(page.run())
 
 
 HARMFUL = "<b>x</b> **bold** [link](http://evil.test) $\\alpha$ :smile: ![](http://evil.test/a.png)"

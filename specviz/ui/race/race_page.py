@@ -10,8 +10,9 @@ import streamlit as st
 from pydantic import Field, SkipValidation
 
 from specviz.core.drafters import spoken
-from specviz.core.files import ASSETS, read_once
+from specviz.core.files import ASSETS
 from specviz.core.names import first_words, short_name
+from specviz.core.once import cache_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
@@ -122,17 +123,16 @@ class RaceState:
         return len(self.so_far) > before
 
     def shown(self) -> dict[str, list[Comparison]]:
-        both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
-        return {run_id: laps for run_id, laps in both.items() if laps}
+        return ({self.own_id: self.laps} if self.laps else {}) | {RECORDED_ID: recorded_race()}
 
     @property
     def so_far(self) -> Sequence[Comparison]:
         return self.slot.result.items if self.slot.result else ()
 
 
-@read_once("No recorded race for the first screen", otherwise=[])
+@cache_once
 def recorded_race() -> list[Comparison]:
-    """The race made by `scripts.record race`; empty where it is missing or damaged."""
+    """The race made by `scripts.record race`."""
     return parse_race(RECORDED.read_text(encoding="utf-8"))
 
 
@@ -204,12 +204,8 @@ def show_race(racing: RaceState) -> None:
     notices([racing.message], "error")
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
     races = racing.shown()
-    if not races:
-        return notices([SAYS["nothing"]], "info")
-    where = dict.fromkeys(races, SAYS["measured_here"])
-    if RECORDED_ID in races:
-        machine = races[RECORDED_ID][0].speculative.recorded_on.machine
-        where[RECORDED_ID] = SAYS["recorded_on"].format(machine=machine)
+    machine = races[RECORDED_ID][0].speculative.recorded_on.machine
+    where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}
     names = {each: SAYS["recorded_race" if each == RECORDED_ID else "your_race"] for each in races}
     with st.container(key="run"):
         for run_id, laps in races.items():

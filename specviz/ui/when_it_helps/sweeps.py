@@ -1,6 +1,5 @@
 """What a visitor wants swept, as link and widgets hold it; its controls, the sweep under way, and what was found."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -237,8 +236,8 @@ class WhenItHelpsState:
         self.studied = {source: study for source, study in self.studied.items() if source in self.rows}
 
     def sources(self) -> list[str]:
-        own = dict.fromkeys((HERE, *reversed(self.rows)))
-        return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
+        own = [source for source in dict.fromkeys((HERE, *reversed(self.rows))) if len(self.rows_of(source))]
+        return [*own, RECORDED]
 
     def rows_of(self, source: str) -> "pd.DataFrame":
         recorded = recorded_sweep()
@@ -252,12 +251,8 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
 
 @cache_once
 def recorded_sweep() -> "pd.DataFrame":
-    """The rows recorded for everyone by `scripts.record sweep`; none where the file is missing or damaged."""
-    try:
-        return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
-    except (InputError, OSError) as error:
-        logging.getLogger(__name__).error("No recorded sweep: %s", error)
-        return frame_of(())
+    """The rows recorded for everyone by `scripts.record sweep`."""
+    return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
 
 
 def studied(sweeps: WhenItHelpsState, source: str) -> "list[Study]":

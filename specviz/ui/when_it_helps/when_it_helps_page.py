@@ -88,8 +88,6 @@ def draw_tabs(panels: Panels) -> None:
 
 def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
-    if not sources:
-        return notices([SAYS["nothing_yet"]], "info")
     titles = {source: plain(_title(source)) for source in sources}
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
     key = f"when_it_helps_source-{len(sources)}-{shown}"  # a new one where something else is to be shown

@@ -1,6 +1,5 @@
 """Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
 
-import logging
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,14 +71,8 @@ class YourServer:
 
 @cache_once
 def recorded_benches() -> dict[str, BenchFindings]:
-    """The benches recorded for everyone; those whose files are missing or damaged are left out."""
-    found = {}
-    for name, file in RECORDED_BENCHES.items():
-        try:
-            found[name] = BenchFindings(read_result((MEASURED / file).read_bytes()))
-        except (InputError, OSError) as error:
-            logging.getLogger(__name__).info("No recorded bench: %s", error)
-    return found
+    read = {name: read_result((MEASURED / file).read_bytes()) for name, file in RECORDED_BENCHES.items()}
+    return {name: BenchFindings(result) for name, result in read.items()}
 
 
 def show_your_server() -> None:
@@ -89,20 +82,16 @@ def show_your_server() -> None:
     def load(file: UploadedFile) -> None:
         state.open(file.getvalue(), file_label(file.name))
 
-    with st.container():  # always there, so that what stands below keeps its place
-        if not benches:
-            st.markdown(SAYS["server_what"])
-        with st.expander(SAYS["server_measure"], expanded=not benches):
-            st.caption(SAYS["server_never"])
-            st.code(COMMAND, language="bash")
-            more: Options = {"take": load, "problems": state.problems, "type": "json"}
-            parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
-        if benches:
-            names = {name: plain(BENCHES.get(name, name)) for name in benches}
-            shown = state.shown if state.shown in names else next(iter(names))
-            key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
-            name = state.shown = choice(SAYS["bench"], names, key, shown)
-            _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
+    with st.expander(SAYS["server_measure"]):
+        st.caption(SAYS["server_never"])
+        st.code(COMMAND, language="bash")
+        more: Options = {"take": load, "problems": state.problems, "type": "json"}
+        parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
+    names = {name: plain(BENCHES.get(name, name)) for name in benches}
+    shown = state.shown if state.shown in names else next(iter(names))
+    key = f"when_it_helps_bench_shown-{len(names)}-{shown}"  # a new one where something else is to be shown
+    name = state.shown = choice(SAYS["bench"], names, key, shown)
+    _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
     if state.opened:
         found, look = state.opened[1], {"icon": ":material/download:", "key": "when_it_helps_bench_download"}
         download(SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv", **look)

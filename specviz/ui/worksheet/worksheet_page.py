@@ -82,8 +82,6 @@ def known_runs(visitor: Session) -> KnownFigures:
 
 
 def show_gaps(known: KnownFigures) -> None:
-    if not known.measured:
-        return parts.notices([SAYS["no_run"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
         if split := [(run, run.gap) for run in known.measured if run.gap]:
