@@ -91,7 +91,9 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     titles = {source: plain(_title(source)) for source in sources}
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
     key = f"when_it_helps_source-{len(sources)}-{shown}"  # a new one where something else is to be shown
-    source = sweeps.shown = choice(SAYS["rows"], titles, key, shown)
+    source = choice(SAYS["rows"], titles, key, shown)
+    if source != shown:  # what a sweep will bring stays asked for, until the visitor chooses
+        sweeps.shown = source
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines
