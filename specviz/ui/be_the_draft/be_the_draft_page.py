@@ -97,8 +97,8 @@ def _show_board(visit: Session) -> None:
             _show_status(state)
         if state.turns:
             picture(turn_data(state.turns[-1]), key="be_the_draft_turn")
-        elif not state.all_turns and (example := recorded_example()):
-            picture(example_data(example), key="be_the_draft_example")
+        elif not state.all_turns:
+            picture(example_data(recorded_example()), key="be_the_draft_example")
     with right, st.container(key="be_the_draft_board"):
         _show_score(visit)
     if trace := game.run_of(state.turns):

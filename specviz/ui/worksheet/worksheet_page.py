@@ -71,11 +71,9 @@ def known_runs(visitor: Session) -> KnownFigures:
     found = begin.starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
     if past.opened and past.opened_as == past.count and (file := begin.start_of_file(past.opened)):
         found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
-    batches = None
-    with suppress(InputError):  # the page works without it
-        batches = recorded_batches()
-    passes = measured_passes(batches) if batches else None
-    every = [*(begin.add_passes(start, passes) for start in found), *(begin.batch_starts(batches) if batches else ())]
+    batches = recorded_batches()
+    passes = measured_passes(batches)
+    every = [*(begin.add_passes(start, passes) for start in found), *begin.batch_starts(batches)]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
