@@ -91,6 +91,6 @@ def show_student(state: SameQualityState) -> None:
         if says := lab_words()["judge"].kinds.get(student.kind):
             st.markdown(f":material/arrow_forward: {plain(says)}")
         failed = (position for position, its in student.outcomes.items() if finding(its.batches).state == "fails")
-        names = {position: POSITIONS[position] for position in student.outcomes}
+        names: dict[str, str] = {position: POSITIONS[position] for position in student.outcomes}
         position = choice(SAYS["which_token"], names, "same_quality_student", next(failed, ""))
         show_outcome(state, student.outcomes[cast(Position, position)], "same_quality_student_outcome")

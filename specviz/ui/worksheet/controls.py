@@ -94,7 +94,7 @@ def start_from_link(
         default = default.model_copy(update={"counted_at": 0})
     link, problems = WorksheetLink.read(params, default)
     model = replace(link.model, passes=passes if link.shape else None)
-    counts = {"drafted": link.drafted, "accepted": link.accepted, "counted_at": link.counted_at}
+    counts: dict[str, Any] = {"drafted": link.drafted, "accepted": link.accepted, "counted_at": link.counted_at}
     return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_kind="told"), problems
 
 
