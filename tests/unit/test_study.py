@@ -67,6 +67,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
         *prompts_at("story", 4, 1.5, 1.55, 1.52), *prompts_at("random", 4, 0.6, 0.61, 0.59),
         *prompts_at("boilerplate", 4, 1.01, 0.99, 1.0), *prompts_at("code", 4, 0.9, 3.0, 1.1),
         row_at("<b>%{x}</b>", 4, 1.1, identical=False),
+        a_row(workload="copy", preset="copy-1"),  # with discarded tokens: its two rates differ
     ],
     "lengths that are told apart": [
         *prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37),
