@@ -1,6 +1,5 @@
 """The figures of "Your server". Pure functions: what a bench found in, a figure out; never colour alone."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,11 +39,16 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
 
     Its name has its number where two would have the same.
     """
-    short = {each.number: first_words(prompts[each.number].name, MOST_NAME) for each in load.prompts}
-    times = Counter(short.values())
-    named = {place: name if times[name] == 1 else f"{place + 1}. {name}" for place, name in short.items()}
     ordered = sorted(load.prompts, key=lambda each: -each.ratio)
-    return speedup_figure([_row(named[one.number], replace(one.gain, trusted=not load.doubts)) for one in ordered])
+    short = [first_words(prompts[each.number].name, MOST_NAME) for each in ordered]
+    rows = [
+        _row(
+            name if short.count(name) == 1 else f"{each.number + 1}. {name}",
+            replace(each.gain, trusted=not load.doubts),
+        )
+        for each, name in zip(ordered, short, strict=True)
+    ]
+    return speedup_figure(rows)
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -61,12 +65,11 @@ def throughput_figure(found: BenchFindings) -> plot.Figure:
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
 
-def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
+def times_figure(load: LoadFindings) -> plot.Figure:
     """Of each kind of time and each server: what half, 90 % and 99 % of the times are not above."""
     lines, kinds = [], list[str]()
     for number, side in enumerate(load.sides):
-        answers = [answer for answer in found.result.done() if answer.load == load.load]
-        its = percentiles([answer for answer in answers if answer.side == side])
+        its = percentiles([answer for answer in load.answers[side] if not answer.problem])
         kinds = list(its)
         seconds = [each for shares in its.values() for each in (*shares.values(), None)]  # no line to the next kind
         shown = [None if each is None else max(each * 1000, LEAST) for each in seconds]

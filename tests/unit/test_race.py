@@ -38,16 +38,14 @@ from specviz.measure.paired import (
 from specviz.measure.race import (
     burst_texts,
     differing_kinds,
-    dump_lap,
     dump_race,
-    load_lap,
     overall_verdict,
     parse_race,
     pooled_terms,
     race_csv,
 )
 from specviz.service.job import JobView
-from specviz.service.protocol import JobFailed, JobItem, JobProgress, JobStopped, Race
+from specviz.service.protocol import JobFailed, JobItem, JobProgress, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, recorded_race
 from specviz.ui.race.results import quality_sentence, rows, show_verdict, speedups_figure
@@ -200,7 +198,7 @@ def test_a_race_survives_its_file(name: str) -> None:
     laps = RACES[name]
     assert parse_race(dump_race(laps)) == laps
     with_costs = [replace(each, costs=QUIET) for each in laps]
-    assert [*map(dump_lap, with_costs)] == [*map(dump_lap, laps)], "costs are of `specviz compare` alone"
+    assert parse_race(dump_race(with_costs)) == laps, "costs are of `specviz compare` alone"
 
 
 @pytest.mark.parametrize("content", ["", "[" * 100_000, "[]", "{}", '{"schema": 1, "laps": []}', '{"schema": 2}'])
@@ -315,16 +313,18 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
 @pytest.mark.parametrize(
     ("end", "message", "finished"),
     [
-        (JobStopped(1), "", "Cancelled. The 1 of 4 finished prompts are shown."),
+        (None, "", "Cancelled. The 1 of 4 finished prompts are shown."),
         (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 finished prompts are shown."),
     ],
     ids=["cancelled", "failed"],
 )
 def test_a_race_that_ended_early_shows_what_was_finished(
-    service: FakeService, end: JobStopped | JobFailed, message: str, finished: str
+    service: FakeService, end: JobFailed | None, message: str, finished: str
 ) -> None:
     page = racing()
-    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), end)
+    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), *([end] if end else []))
+    if not end:
+        page.slot.cancel()
     page.refresh()
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 
@@ -352,5 +352,5 @@ def at_costs(ours: Sequence[float], costs: Costs | None, **changes: Any) -> Call
 def test_a_race_has_the_same_judge_of_trust_as_a_run(found: Callable[[], Comparison], trusted: bool) -> None:
     """Found at a load of 35: steps of 71 ms in the place of 3.3, and a green "Helps, 2.01×"."""
     judged = found()
-    assert judged.trusted == judged.verdict.trusted == load_lap(dump_lap(judged)).trusted == trusted
+    assert judged.trusted == judged.verdict.trusted == parse_race(dump_race([judged]))[0].trusted == trusted
     assert judged.speedup == pytest.approx(geometric_mean(judged.ratios))

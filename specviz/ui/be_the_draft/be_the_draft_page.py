@@ -103,9 +103,10 @@ def _show_board(visit: Session) -> None:
         _show_score(visit)
     if trace := game.run_of(state.turns):
         with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
-            number, link = len(trace.rounds), state.plan.link
-            place: parts.Options = {"run_id": f"be_the_draft-{link}-{state.place}-{number}", "link": link}
-            data = stage_data(trace, source="live", running=False, playhead=SUBSTEPS * number - 1, **place)
+            number = len(trace.rounds)
+            run_id = f"be_the_draft-{state.plan.link}-{state.place}-{number}"
+            data = stage_data(trace, run_id=run_id, source="live", running=False)
+            data["link"], data["playhead"] = state.plan.link, SUBSTEPS * number - 1
             data["why_not"] = SAYS["why_not"]
             stage(data, key="be_the_draft_run")
 

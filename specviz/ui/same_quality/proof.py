@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS
@@ -12,7 +12,6 @@ from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.rows import REAL, AcceptName, BonusName, Pieces, ReplaceName
-from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.shared.form import Form
 from specviz.ui.shared.job_slot import JobSlot
@@ -102,7 +101,7 @@ class SameQualityState:
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
     place: ProofPlace | None = None  # of the button that started the job
     command: ProofCommand | None = None  # what that asked for
-    slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("proof"))
 
     def source(self, place: ProofPlace) -> ProofSource:
         return "live" if place in self.compared else "recorded"
@@ -128,24 +127,23 @@ class SameQualityState:
         self.slot.start(make)
 
     def refresh(self) -> bool:
-        before, asked = self.slot.result, self.command
+        before, asked = self.slot.items, self.command
         self.slot.refresh()
-        result = self.slot.result
-        if result is before:
+        items = list(self.slot.items)
+        if self.slot.items is before:
             return False
-        if not result or not asked:
+        if not items or not asked:
             return True
         if isinstance(asked, Prove):
-            outcome = Outcome(asked.rule, asked.position, asked.request, "live", list(result.items))
-            self.outcomes[asked.rule] = outcome
+            self.outcomes[asked.rule] = Outcome(asked.rule, asked.position, asked.request, "live", items)
         elif isinstance(asked, EnumerateRules):
-            self.enumerated = Enumerated(asked.request, "live", result.items[-1])
+            self.enumerated = Enumerated(asked.request, "live", items[-1])
         elif self.place:
             self.compared.add(self.place)
             if self.place == "greedy":
-                self.greedy = list(result.items)
+                self.greedy = items
             elif self.place == "switch":
-                self.forgotten_row = result.items[-1]
+                self.forgotten_row = items[-1]
             else:
-                self.near_tie = result.items[-1]
+                self.near_tie = items[-1]
         return True

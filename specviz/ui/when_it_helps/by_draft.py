@@ -30,7 +30,7 @@ from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figu
 from specviz.figures.sweep import describe_range
 from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
-from specviz.service.job import Items, JobView
+from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.session import session
 from specviz.ui.shared.engine import engine, limit_sentence, took
@@ -60,7 +60,7 @@ NEW_TOKENS = 64
 class ByDraft:
     watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
     preset: str = ""  # chosen here; empty: that of Watch
-    slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
     shown: str = ""  # the prompt that the prospects are of
     began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
     prospects: list[Prospect] = field(default_factory=list)
@@ -74,8 +74,8 @@ class ByDraft:
     def refresh(self, patience: float = 0.0) -> bool:
         """Ask how far it is, and take in what was found since, whether that is something."""
         ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.result:
-            self.prospects = list(self.slot.result.items)
+        if self.slot.items:
+            self.prospects = list(self.slot.items)
         if self.prospects and not before:
             self.began = monotonic()
         if ended:
