@@ -20,6 +20,6 @@ PARTS = {
 }
 
 inside_app()
-if state := begin():
-    keep_answers(state)
-    PARTS[state.part](state)
+state = begin()
+keep_answers(state)
+PARTS[state.part](state)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specviz.core.judge import LOOKS, VerdictWord
 from specviz.core.names import first_words
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Gain
@@ -17,83 +17,38 @@ from specviz.measure.endpoints.sentences import NAMES
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330
-ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
 MOST_NAME = 28  # characters
 LEAST = 0.01  # ms: a logarithm has no 0
 
 
 def load_figure(found: BenchFindings) -> plot.Figure:
-    """Speedup against load: a line, on it the mark of what each interval supports."""
-    loads = found.measured
-    numbers = [f"{load.load:g}" for load in loads]
-    gains = [load.speedup for load in loads if load.speedup]
-    line = plot.scatter(
-        "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
-    x = _load_axis(found, numbers)
-    marks, level = _marks(numbers, gains, across=False), plot.level(1, "1×", beside=True)
-    return plot.figure([line, *marks], HEIGHT, x=x, y=_speedups(gains), showlegend=True, **level)
+    rows = [_row(f"{load.load:g}", load.speedup) for load in found.measured if load.speedup]
+    return speedup_figure(rows, of=_load_title(found))
 
 
-def _load_axis(found: BenchFindings, numbers: Sequence[str]) -> plot.FigurePart:
-    title = SAYS["axis_rate" if found.result.settings.rates else "axis_load"]
-    return plot.axis(title, type="category", categoryorder="array", categoryarray=numbers)
+def _load_title(found: BenchFindings) -> str:
+    return SAYS["axis_rate" if found.result.settings.rates else "axis_load"]
 
 
-def _speedups(gains: Sequence[Gain]) -> plot.FigurePart:
-    """The axis of speedups: an interval that is far wider than all values is cut, so that these are told apart."""
-    values = [gain.value for gain in gains]
-    ends = max(gain.interval[1] if gain.interval else gain.value for gain in gains)
-    return plot.axis(SAYS["axis_speedup"], ticksuffix="×", range=[0, max(1.15, 1.1 * min(ends, 2 * max(values)))])
-
-
-def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> list[plot.FigurePart]:
-    """The points of each word that the judge says; `across`: the speedup is on the x axis."""
-    words: dict[tuple[VerdictWord, str], list[tuple[str, Gain]]] = {
-        (word, gain.judged.said): [] for word in LOOKS for gain in gains if gain.judged.word == word
-    }
-    for place, gain in zip(places, gains, strict=True):
-        words[gain.judged.word, gain.judged.said].append((place, gain))
-    drawn = list[plot.FigurePart]()
-    for (word, said), its in words.items():
-        look, where, judged = LOOKS[word], [place for place, _ in its], its[0][1].judged
-        values = [gain.value for _, gain in its]
-        above, below = (
-            [abs(gain.interval[end] - gain.value) if gain.interval else None for _, gain in its] for end in (1, 0)
-        )
-        ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
-        hollow = judged.basis != "interval" and not look.shape.endswith("-open")  # what only looks so
-        x, y, bar, axis = (values, where, "error_x", "y") if across else (where, values, "error_y", "x")
-        drawn.append(
-            plot.scatter(
-                said,
-                x,
-                y,
-                f"%{{{axis}}}: %{{customdata}}<extra></extra>",
-                mode="markers",
-                marker=plot.marker(f"{look.shape}-open" if hollow else look.shape, 12, look.fill),
-                customdata=[gain.said for _, gain in its],
-                **{bar: ends},
-            )
-        )
-    return drawn
+def _row(name: str, gain: Gain) -> SpeedupRow:
+    return SpeedupRow(name, replace(gain.judged, interval=gain.interval))
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
-    """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
-    ordered = sorted(load.prompts, key=lambda each: each.ratio)
+    """Each prompt's speedup with the interval over its repeats, the fastest at the top.
+
+    Its name has its number where two would have the same.
+    """
+    ordered = sorted(load.prompts, key=lambda each: -each.ratio)
     short = [first_words(prompts[each.number].name, MOST_NAME) for each in ordered]
-    labels = [  # with its number where two would have the same
-        figure_text(name if short.count(name) == 1 else f"{each.number + 1}. {name}")
+    rows = [
+        _row(
+            name if short.count(name) == 1 else f"{each.number + 1}. {name}",
+            replace(each.gain, trusted=not load.doubts),
+        )
         for each, name in zip(ordered, short, strict=True)
     ]
-    gains = [replace(each.gain, trusted=not load.doubts) for each in ordered]
-    marks = _marks(labels, gains, across=True)
-    fits = len(ordered) <= MOST_NAMES
-    y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
-    height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
-    return plot.figure(marks, height, x=_speedups(gains), y=y, showlegend=True, shapes=[plot.UPRIGHT])
+    return speedup_figure(rows)
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -104,7 +59,8 @@ def throughput_figure(found: BenchFindings) -> plot.Figure:
         hover = f"{SAYS['hover_rate_of_all']}<extra>{NAMES[side]}</extra>"
         x, y = [x for x, _ in known], [y for _, y in known]
         lines.append(plot.scatter(NAMES[side], x, y, hover, **plot.look(number, 9)))
-    x_axis = _load_axis(found, [f"{load.load:g}" for load in loads])
+    numbers = [f"{load.load:g}" for load in loads]
+    x_axis = plot.axis(_load_title(found), type="category", categoryorder="array", categoryarray=numbers)
     y_axis = plot.axis(SAYS["axis_rate_of_all"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
@@ -128,13 +84,11 @@ def times_figure(load: LoadFindings) -> plot.Figure:
 
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
-    known = [(name, its.rate) for name, its in found.by_workload.items() if its.rate is not None]
-    kinds = [(figure_text(name[:MOST_NAME]), rate) for name, rate in known]
-    shown = [(str(place), rate) for place, rate in enumerate(found.whole.survival, start=1)] or kinds
-    if not shown:
+    survival = found.whole.survival
+    kinds = {figure_text(name[:MOST_NAME]): its.rate for name, its in found.by_workload.items() if its.rate is not None}
+    if not survival and not kinds:
         return None
-    title, share = ("axis_place", "axis_rounds") if found.whole.survival else ("axis_kind", "axis_of_guesses")
-    y = plot.axis(SAYS[share], range=[0, 1.03], tickformat=".0%")
-    x, rates, hover = [place for place, _ in shown], [rate for _, rate in shown], "%{x}: %{y:.0%}<extra></extra>"
-    bars = plot.bars("", x, rates, hover, marker={"color": plot.BLUE})
-    return plot.figure([bars], HEIGHT, x=plot.axis(SAYS[title], type="category"), y=y, showlegend=False)
+    by_place = {str(place): share for place, share in enumerate(survival, start=1)}
+    rates, along, up = (by_place, "axis_place", "axis_rounds") if survival else (kinds, "axis_kind", "axis_of_guesses")
+    x = plot.axis(SAYS[along], type="category")
+    return plot.rates_figure(list(rates), {"": list(rates.values())}, HEIGHT, x=x, y=SAYS[up])

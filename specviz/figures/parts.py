@@ -1,7 +1,7 @@
 """Plotly figures as the dictionaries that plotly.js reads: their parts, and text that is no markup in them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, TypedDict
 
@@ -48,6 +48,18 @@ def scatter(name: str, x: Iterable[Any], y: Iterable[Any], hover: str = "", **mo
 
 def bars(name: str, x: Iterable[Any], y: Iterable[Any], hover: str, **more: Any) -> FigurePart:
     return {"type": "bar", "name": name, "x": list(x), "y": list(y), "hovertemplate": hover, **more}
+
+
+def rates_figure(
+    labels: Sequence[str], rates: Mapping[str, Sequence[float | None]], height: int, *, x: FigurePart, y: str = ""
+) -> Figure:
+    """Shares from 0 to 1 as bars at these labels: one, or by their names two beside each other, filled and hatched."""
+    said, looks = "%{x}{of}: %{y:.0%}<extra></extra>", ({"color": BLUE}, HATCHED)
+    drawn = [
+        bars(name, labels, shares, said.replace("{of}", f", {name}" if name else ""), marker=marker)
+        for (name, shares), marker in zip(rates.items(), looks, strict=False)
+    ]
+    return figure(drawn, height, x=x, y=axis(y, range=[0, 1.03], tickformat=".0%"), showlegend=len(rates) > 1)
 
 
 def look(number: int, size: int, *, width: int = 2, dash: str = "", open: str = "") -> FigurePart:

@@ -18,11 +18,6 @@ from specviz.measure.sweep.study import best_points, break_even_line, round_step
 
 SAYS = page_texts("when_it_helps")
 HEIGHT, TALLER = 330, 380
-BREAK_EVEN = plot.level(1, "1×", beside=True)
-
-
-def speedup_axis() -> plot.FigurePart:
-    return plot.axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
 
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
@@ -64,17 +59,11 @@ def describe_range(lengths: Sequence[int]) -> str:
 
 
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
-    names = [_title(workload) for workload in fair["workload"]]
-    both = [
-        plot.bars(name, names, rates, f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>", marker=marker)
-        for name, column, marker in (
-            (SAYS["of_drafted"], "acceptance_rate", {"color": plot.BLUE, "opacity": 0.85}),
-            (SAYS["per_judgement"], "per_judgement_rate", plot.HATCHED),
-        )
-        for rates in [[None if pd.isna(rate) else float(rate) for rate in fair[column]]]
-    ]
-    y = plot.axis(SAYS["axis_acceptance"], range=[0, 1], tickformat=".0%")
-    return plot.figure(both, HEIGHT, x=plot.axis(categoryorder="array", categoryarray=names), y=y)
+    names, columns = [_title(workload) for workload in fair["workload"]], ("acceptance_rate", "per_judgement_rate")
+    drafted, judged = ([None if pd.isna(rate) else float(rate) for rate in fair[column]] for column in columns)
+    rates = {SAYS["of_drafted"]: drafted, SAYS["per_judgement"]: judged}
+    x = plot.axis(categoryorder="array", categoryarray=names)
+    return plot.rates_figure(names, rates, HEIGHT, x=x, y=SAYS["axis_acceptance"])
 
 
 def length_figure(every: pd.DataFrame) -> plot.Figure:
@@ -90,46 +79,40 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
     lengths = plot.axis(SAYS["axis_length"], tickvals=_lengths(every))
-    return plot.figure([*lines, rings], TALLER, x=lengths, y=speedup_axis(), **BREAK_EVEN)
+    speedup = plot.axis(SAYS["axis_speedup"], ticksuffix="×", rangemode="tozero")
+    return plot.figure([*lines, rings], TALLER, x=lengths, y=speedup, **plot.level(1, "1×", beside=True))
 
 
-def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
+def break_even_figure(every: pd.DataFrame, costs: Costs, *, lookup: bool = False) -> plot.Figure:
+    """The per-judgement rate by draft length, and the one that breaks even.
+
+    Of prompt lookup, which often finds fewer tokens: tokens per target call, and the round's time in target steps.
+    """
     lengths = _lengths(every)
-    alphas = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
-    line = _break_even_line(lengths, alphas, SAYS["hover_rate_needed"])
-    judged = every.dropna(subset="per_judgement_rate")
-    measured = _measured_rates(judged, "per_judgement_rate", SAYS["hover_rate"])
-    y = plot.axis(SAYS["axis_alpha"], range=[0, 1.03], tickformat=".1f")
-    return plot.figure([line, *measured], TALLER, x=plot.axis(SAYS["axis_length"], tickvals=lengths), y=y)
-
-
-def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
-    """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
-    sums = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
-    tokens = round_steps(sums, costs).to_list()
-    line = _break_even_line(sums["draft_length"].to_list(), tokens, SAYS["hover_tokens_needed"])
-    measured = _measured_rates(every, "tokens_per_target_call", SAYS["hover_tokens"])
-    x = plot.axis(SAYS["axis_most_length"], tickvals=_lengths(every))
-    y = plot.axis(page_texts("columns")["tokens per target call"], rangemode="tozero")
-    return plot.figure([line, *measured], TALLER, x=x, y=y)
-
-
-def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> plot.FigurePart:
-    line = {"color": plot.GREY, "width": 3, "dash": "dash"}
-    return plot.scatter(SAYS["break_even"], lengths, values, hover, mode="lines", line=line)
-
-
-def _measured_rates(every: pd.DataFrame, column: str, hover: str) -> list[plot.FigurePart]:
-    faster, parts = every["speedup"] >= 1, []
+    if lookup:
+        sums = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
+        column, needed, at = "tokens_per_target_call", "hover_tokens_needed", "hover_tokens"
+        values = round_steps(sums, costs).to_list()
+        x = plot.axis(SAYS["axis_most_length"], tickvals=lengths)
+        y = plot.axis(page_texts("columns")["tokens per target call"], rangemode="tozero")
+    else:
+        column, needed, at = "per_judgement_rate", "hover_rate_needed", "hover_rate"
+        values = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
+        x = plot.axis(SAYS["axis_length"], tickvals=lengths)
+        y = plot.axis(SAYS["axis_alpha"], range=[0, 1.03], tickformat=".1f")
+    dashed = {"color": plot.GREY, "width": 3, "dash": "dash"}
+    drawn = [plot.scatter(SAYS["break_even"], lengths, values, SAYS[needed], mode="lines", line=dashed)]
+    known = every.dropna(subset=column)
+    faster = known["speedup"] >= 1
     for name, its, color, symbol in (
-        (SAYS["measured_faster"], every[faster], plot.BLUE, "square"),
-        (SAYS["measured_slower"], every[~faster], plot.ORANGE, "x"),
+        (SAYS["measured_faster"], known[faster], plot.BLUE, "square"),
+        (SAYS["measured_slower"], known[~faster], plot.ORANGE, "x"),
     ):
         marker = plot.marker(symbol, 10, color, edge="#ffffff", width=1)
-        points = [[_title(point.workload), point.speedup] for point in iterate_rows(its)]
-        x, y = its["draft_length"].to_list(), its[column].to_list()
-        parts.append(plot.scatter(name, x, y, hover, mode="markers", marker=marker, customdata=points))
-    return parts
+        told = [[_title(point.workload), point.speedup] for point in iterate_rows(its)]
+        points = its["draft_length"].to_list(), its[column].to_list()
+        drawn.append(plot.scatter(name, *points, SAYS[at], mode="markers", marker=marker, customdata=told))
+    return plot.figure(drawn, TALLER, x=x, y=y)
 
 
 def _accepted(rate: float) -> str:

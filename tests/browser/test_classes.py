@@ -63,13 +63,13 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     show(teacher, "Quiz")
     expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
     show(teacher, "Students")
-    expect(teacher.locator(".class-part .students")).to_contain_text("<b>Ada</b>")
+    expect(teacher.locator(".on-paper table")).to_contain_text("<b>Ada</b>")
     # a reload keeps everybody where they are, and counts nobody twice
     for page in (one, other, teacher):
         page.reload()
         wait_until_drawn(page)
     expect(one.locator(".st-key-class_chip button")).to_contain_text("Class")
-    expect(teacher.locator(".class-part .students tr")).to_have_count(3)
+    expect(teacher.locator(".on-paper table tr")).to_have_count(3)
     teacher.get_by_role("button", name="CSV").click()
     with teacher.expect_download() as download:
         teacher.get_by_role("button", name="Rounds (CSV)").click()

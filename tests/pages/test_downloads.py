@@ -23,7 +23,7 @@ from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.classes import membership
 from specviz.ui.classes.membership import ClassState
 from specviz.ui.session import Session
-from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
+from specviz.ui.when_it_helps.your_server import YourServer
 from tests.support.app_pages import opened, opened_in_app
 from tests.support.bench_results import make_bench
 from tests.support.fake_turns import a_turn
@@ -52,7 +52,7 @@ def ended_game() -> AppTest:
 
 def own_bench() -> AppTest:
     session = Session()
-    session.of(WhenItHelpsState).your_server.open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
+    session.of(YourServer).open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
     return opened("pages/when_it_helps.py", session, part="server")
 
 

@@ -17,7 +17,7 @@ from specviz.service.protocol import CostsResult
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.race.race_page import RaceEntry, RaceState, recorded_race
-from specviz.ui.same_quality.proof import Outcome, ProofTask, SameQualityState
+from specviz.ui.same_quality.proof import Outcome, SameQualityState
 from specviz.ui.session import Arrival, Session
 from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
@@ -91,9 +91,7 @@ def a_same_quality_page() -> Session:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = SameQualityState(
-        outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=ProofTask("greedy", request)
-    )
+    proving = SameQualityState(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, place="greedy")
     proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 

@@ -1,6 +1,5 @@
 """The "When it helps" page by AppTest: the recorded sweep, one of its own, and its panels by drafter and by method."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +10,13 @@ from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.rows import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
-from specviz.ui.when_it_helps.by_draft import drafts_to_compare
+from specviz.ui.when_it_helps.by_draft import ByDraft, drafts_to_compare
 from specviz.ui.when_it_helps.sweeps import (
     HERE,
     MAX_FILES,
     RECORDED,
     SweepChoice,
     WhenItHelpsState,
-    recorded_sweep,
     studied,
 )
 from tests.support import app_pages
@@ -35,16 +33,6 @@ def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
     page = "when_it_helps"
     asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
     return app_pages.opened("pages/when_it_helps.py", Session(**asked).put(WhenItHelpsState(**state)))
-
-
-def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.ui.when_it_helps.sweeps.FILE", tmp_path / "none.csv")
-    recorded_sweep.cache_clear()
-    try:
-        page = opened()
-        assert "Nothing is measured yet: choose what to measure" in texts(page)
-    finally:
-        recorded_sweep.cache_clear()
 
 
 def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
@@ -128,11 +116,9 @@ def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> N
 
 
 def by_draft_panel() -> None:
-    from specviz.ui.session import session
     from specviz.ui.when_it_helps.by_draft import show_by_draft
-    from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
 
-    show_by_draft(session().of(WhenItHelpsState).by_draft)
+    show_by_draft()
 
 
 def asked_for(preset: str) -> RunRequest:
@@ -142,7 +128,7 @@ def asked_for(preset: str) -> RunRequest:
 def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
     """Found: it opened on the first prompt of the menu, whatever Watch had."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     by_draft.watched = RunRequest("My own text")
     menu = page.run().selectbox[0]
     assert menu.value == OWN_TEXT
@@ -160,7 +146,7 @@ def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_ch
 def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_target_reads() -> None:
     """Found: a ValueError, because the chat's prompt is in no menu of the bundled target."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     by_draft.watched = asked_for("correct-2")
     assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
     assert not page.exception
@@ -170,7 +156,7 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     page = alone(by_draft_panel)
     assert "**Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
-    by_draft = visit(page).of(WhenItHelpsState).by_draft
+    by_draft = visit(page).of(ByDraft)
     until(page, lambda: not by_draft.slot.busy)
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,9 +13,7 @@ from specviz.figures.bench import load_figure, prompts_figure, times_figure
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_result
 from specviz.ui.session import Session
-from specviz.ui.when_it_helps import your_server_state
-from specviz.ui.when_it_helps.sweeps import WhenItHelpsState
-from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES, YourServer, recorded_benches
+from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer
 from tests.support import app_pages
 from tests.support.app_pages import texts, visit
 from tests.support.bench_results import PROMPTS, make_bench
@@ -25,21 +21,11 @@ from tests.support.hostile import figures_of
 from tests.support.known import known
 
 
-@pytest.fixture(autouse=True)
-def no_recorded_bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """So that a test does not depend on which recorded files ship."""
-    monkeypatch.setattr(your_server_state, "MEASURED", tmp_path)
-    recorded_benches.cache_clear()
-    yield tmp_path
-    recorded_benches.cache_clear()
-
-
 def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
     state = YourServer()
     if result:
         state.open(dump_result(result).encode(), name)
-    session = Session().put(WhenItHelpsState(your_server=state))
-    return app_pages.opened("pages/when_it_helps.py", session)
+    return app_pages.opened("pages/when_it_helps.py", Session().put(state))
 
 
 def tab(page: AppTest) -> str:
@@ -84,27 +70,16 @@ def test_an_opened_bench_says_first_whether_it_helps_and_from_which_load_not(
     assert "\n".join(line for line in lines if name.startswith("it pays") or not line.startswith("**")) == snapshot
 
 
-def test_a_file_can_be_cleared_and_the_clearing_undone() -> None:
-    page = opened(make_bench({1: 1.5}))
-    page.button(key="when_it_helps_bench_clear").click().run()
-    assert "Opened bench.json" not in tab(page)
-    assert visit(page).of(WhenItHelpsState).your_server.opened is None
-    page.button(key="when_it_helps_bench_undo").click().run()
-    assert "Opened bench.json" in tab(page)
-
-
-def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first(no_recorded_bench: Path) -> None:
-    (no_recorded_bench / "bench_vllm.json").write_text(dump_result(make_bench({1: 1.5})), encoding="utf-8")
-    (no_recorded_bench / "bench_llama.json").write_text("{", encoding="utf-8")  # damaged: left out
-    recorded_benches.cache_clear()
-    assert list(recorded_benches()) == ["vLLM, recorded"]
+def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first() -> None:
     assert "**Recorded**" in tab(opened(None))
     page = opened(make_bench({1: 0.7}))
     assert "Opened bench.json" in tab(page)
     assert "Hurts, 0.70×" in tab(page)
-    known(visit(page).of(WhenItHelpsState).your_server).shown = "vLLM, recorded"
+    visit(page).of(YourServer).shown = "llama.cpp, recorded"
     page.run()
     assert "**Recorded**" in tab(page)
+    visit(page).of(YourServer).open(dump_result(make_bench({1: 0.6})).encode(), "other.json")
+    assert "Opened other.json" in tab(page.run())
 
 
 HARMFUL = "<b>x</b> **bold** [link](http://evil.test) $\\alpha$ :smile: ![](http://evil.test/a.png)"
@@ -131,7 +106,7 @@ def test_names_and_texts_from_a_file_stay_text() -> None:
 
 def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
     found = BenchFindings(make_bench({1: 1.6, 4: 1.01, 8: 0.8}))
-    assert load_figure(found)["layout"]["shapes"][0]["y0"] == 1
+    assert load_figure(found)["layout"]["shapes"][0]["x0"] == 1
     same = [BenchPrompt("<b>same", "story", "")] * len(found.result.prompts)
     labels = prompts_figure(found.measured[0], same)["layout"]["yaxis"]["categoryarray"]
     assert len(set(labels)) == len(same)

@@ -79,7 +79,7 @@ def tool_file(megabytes: int) -> bytes:
 
 
 BENCH = """
-from specviz.ui.when_it_helps.your_server_state import YourServer
+from specviz.ui.when_it_helps.your_server import YourServer
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.report import table
 from specviz.measure.endpoints.sentences import conclusion

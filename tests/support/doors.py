@@ -18,7 +18,7 @@ from specviz.systems.fields import MOST_BYTES
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
 from specviz.ui.watch.watch_state import LIST_BYTES, MAX_RUNS
-from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES
+from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES
 from tests.load.hostile import MESSAGES
 from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
@@ -176,11 +176,11 @@ def opened():
         "3 runs, 0 gone",
     ),
     "a class that the tab or a cookie held": Door(
-        f"{MOST:,} characters, three secrets of 64",
+        f"{MOST:,} characters, two secrets of 64",
         50,
         sent.PAGE + "\nfrom specviz.ui.classes.membership import _restore",
         "_restore(content.decode())",
-        lambda: [b"a.b.c", *sent.texts()],
+        lambda: [b"a.b", *sent.texts()],
         "None",
     ),
     "what is sent for a class": Door(

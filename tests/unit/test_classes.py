@@ -23,7 +23,7 @@ from specviz.service.classes import registry
 from specviz.service.classes.board import Board, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, Classes, tidy_name
 from specviz.service.classes.room import ClassNow, SharedRound, Student
-from specviz.ui.classes.html import guesses_html, join_html, qr_code, question_html, scores_html, students_html
+from specviz.ui.classes.html import guesses_html, join_html, qr_code, question_html, scores_html
 from tests.support.hostile import ALL_NAMES, NAME
 from tests.support.html import Html
 from tests.support.known import known
@@ -271,7 +271,6 @@ CLASS = a_class(
 )
 SHOWN: dict[str, Callable[[Board], str]] = {
     "scores": scores_html,
-    "students": students_html,
     "guesses": lambda board: guesses_html(PLAN, board.places[0], rare=False),
     "rare guesses too": lambda board: guesses_html(PLAN, board.places[0], rare=True),
     "a question": lambda board: question_html(0, board.questions[0], show_right=False),
@@ -287,9 +286,7 @@ def test_the_board_shows_each_student_and_place_once(name: str, snapshot: Snapsh
 
 
 def test_before_the_first_round_the_board_says_who_is_there(snapshot: SnapshotAssertion) -> None:
-    assert [
-        each(board_of(now)) for now in (a_class(), a_class([])) for each in (scores_html, students_html)
-    ] == snapshot
+    assert [scores_html(board_of(now)) for now in (a_class(), a_class([]))] == snapshot
 
 
 @pytest.mark.parametrize("table", [rounds_csv, answers_csv])
@@ -303,11 +300,10 @@ def test_the_tables_hold_every_round_and_every_answer(
 def test_what_students_write_stays_text_on_the_board(text: str) -> None:
     one = replace(a_round(), word=text, before=text, place=len(text), written=text, model_word=text)
     board = board_of(a_class([one], [one], name=text.replace("{", "(")))
-    for html in (guesses_html(PLAN, board.places[0], rare=True), students_html(board)):
-        page = Html(html)
-        assert page.tags <= OURS
-        assert "\u202e" not in page.text
-        assert "".join(c for c in text if c.isprintable())[:20].strip() in page.text.replace("↵", "")
+    page = Html(guesses_html(PLAN, board.places[0], rare=True))
+    assert page.tags <= OURS
+    assert "\u202e" not in page.text
+    assert "".join(c for c in text if c.isprintable())[:20].strip() in page.text.replace("↵", "")
 
 
 def test_a_qr_code_holds_a_link_as_squares_only() -> None:

@@ -25,14 +25,12 @@ from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
 from specviz.measure.sweep.rows import dump_frame, read_frame
-from specviz.measure.worksheet.model import WorksheetModel
-from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_page import LearnState, go_to_place
 from specviz.ui.race.race_page import RaceEntry
 from specviz.ui.same_quality.proof import ProofLink
 from specviz.ui.when_it_helps.sweeps import SweepChoice
-from specviz.ui.worksheet.controls import start_from_link
+from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
 FILES: dict[str, Any] = json.loads((BEFORE / "files.json").read_text(encoding="utf-8"))
@@ -158,9 +156,9 @@ LINKS = [
     for name in ("links.json", "links_later.json")
     for found in json.loads((BEFORE / name).read_text(encoding="utf-8"))
 ]
-START = WorksheetStart(
-    "a start", "a test's", WorksheetModel(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28
-)  # what the worksheet holds already
+COSTS = {"cost": 0.1, "verification": 1.1, "overhead": 0.05, "operations": 0.1}
+# what the worksheet holds already
+START = WorksheetLink(alpha=0.7, gamma=4, **COSTS, drafted=40, accepted=28, counted_at=4)
 
 Params = dict[str, list[str]]
 Read = tuple[dict[str, Any] | None, list[str]]

@@ -138,7 +138,7 @@ def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula(snap
 
 def turn_on(prompt: str) -> Turn:
     """The recorded turn, as if it had been played first on this prompt."""
-    example = known(recorded_example())
+    example = recorded_example()
     trace = known(example.turn.trace)
     moved = replace(trace, prompt=replace(trace.prompt, text=prompt))
     return replace(example.turn, trace=moved, text=prompt + trace.output.text)

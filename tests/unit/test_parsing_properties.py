@@ -23,14 +23,12 @@ from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow, dump_frame, frame_of, read_frame
-from specviz.measure.worksheet.model import WorksheetModel
-from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
 from specviz.ui.race.race_page import RaceEntry, recorded_race
 from specviz.ui.same_quality.proof import ProofLink
 from specviz.ui.when_it_helps.sweeps import SweepChoice
-from specviz.ui.worksheet.controls import start_from_link
+from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.strategies import (
@@ -134,7 +132,7 @@ VALUES = (
     st.text(max_size=40) | NUMBERS | st.sampled_from(["story-1", "wren-base", "lookup", "exact", "first", "x" * 9_000])
 )
 PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=60), max_size=8)
-START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
+START = WorksheetLink(alpha=0.5, gamma=4, cost=0.1, verification=1.2, overhead=0.05)
 READERS: list[Callable[[Any], list[str]]] = [
     lambda params: RunLink.read(params, context={"wren-base"})[1],
     lambda params: RaceEntry.read(params, context={"wren-base"})[1],

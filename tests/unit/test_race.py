@@ -47,7 +47,7 @@ from specviz.measure.race import (
 from specviz.service.job import JobView
 from specviz.service.protocol import JobFailed, JobItem, JobProgress, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, race_left, race_step, recorded_race
+from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, recorded_race
 from specviz.ui.race.results import quality_sentence, rows, show_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
@@ -290,15 +290,13 @@ def test_the_bar_goes_by_what_is_finished(progress: JobProgress | None, share: f
 
 def test_what_is_said_while_a_race_is_measured(snapshot: SnapshotAssertion) -> None:
     one = lap(alone=[4.4, 5.4], ours=[1.85, 7.85], plain_prefill=[0.1] * 2, speculative_prefill=[0.15] * 2)
-    assert race_left(TIMING, ()) is None
-    assert race_left(HALFWAY, [one]) == pytest.approx(2 * 10.0)
     lines = [
         progress_line(JobView(1, "running", progress=HALFWAY), [one]),
         progress_line(JobView(1, place=2), ()),
         progress_line(JobView(1, place=1, progress=TIMING), [one] * 2),
         progress_line(JobView(1, state="running"), ()),
-        race_step(WARMING),
-        race_step(replace(TIMING, done=1)),
+        progress_line(JobView(1, "running", progress=WARMING), ()),
+        progress_line(JobView(1, "running", progress=replace(TIMING, done=1)), ()),
     ]
     assert "\n".join(lines) == snapshot
 
@@ -308,8 +306,8 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
     page = racing()
     for event, more in ((WARMING, False), (replace(TIMING, job=1), False), (JobItem(1, "race", lap()), True)):
         service.tell(event)
-        assert page.look() == more
-    assert not page.look()
+        assert page.refresh() == more
+    assert not page.refresh()
 
 
 @pytest.mark.parametrize(
@@ -324,10 +322,10 @@ def test_a_race_that_ended_early_shows_what_was_finished(
     service: FakeService, end: JobFailed | None, message: str, finished: str
 ) -> None:
     page = racing()
-    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), *([end] if end else ()))
+    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), *([end] if end else []))
     if not end:
         page.slot.cancel()
-    page.look()
+    page.refresh()
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 
 

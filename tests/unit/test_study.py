@@ -74,6 +74,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
         *prompts_at("story", 4, 1.5, 1.55, 1.52), *prompts_at("random", 4, 0.6, 0.61, 0.59),
         *prompts_at("boilerplate", 4, 1.01, 0.99, 1.0), *prompts_at("code", 4, 0.9, 3.0, 1.1),
         row_at("<b>%{x}</b>", 4, 1.1, identical=False),
+        a_row(workload="copy", preset="copy-1"),  # with discarded tokens: its two rates differ
     ],
     "lengths that are told apart": [
         *prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37),
@@ -132,8 +133,9 @@ def drawn(study: Study) -> dict[str, str]:
     for way, its in (("constrained", study.grammar), ("draft_schedule", study.schedules)):
         if not its.empty:
             found[way] = lines_of(figures.ways_figure(its, way, labels))
-    draw = figures.break_even_tokens_figure if study.lookup else figures.break_even_figure
-    return found | ({"map": lines_of(draw(study.points, study.costs))} if study.costs else {})
+    if study.costs:
+        found["map"] = lines_of(figures.break_even_figure(study.points, study.costs, lookup=study.lookup))
+    return found
 
 
 @pytest.mark.parametrize("name", SWEEPS)

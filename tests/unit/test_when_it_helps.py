@@ -20,17 +20,17 @@ from specviz.service import protocol as wire
 from specviz.ui.when_it_helps import by_draft, when_it_helps_page
 from specviz.ui.when_it_helps import sweeps as sweeps_module
 from specviz.ui.when_it_helps.by_draft import (
+    ByDraft,
     Point,
     best_lengths,
     best_of,
+    drafts_figure,
     drafts_to_compare,
     lengths_in_words,
     points_of,
-    prospects_figure,
     reading,
-    tokens_figure,
 )
-from specviz.ui.when_it_helps.sweeps import ByDraft, SweepChoice, WhenItHelpsState, estimated_seconds
+from specviz.ui.when_it_helps.sweeps import SweepChoice, WhenItHelpsState, estimated_seconds
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.figures import lines_of
@@ -140,7 +140,7 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
 
 def test_each_draft_is_a_line_of_its_own_look_and_its_name_is_text(snapshot: SnapshotAssertion) -> None:
     drafts = [prospect("<b>x</b>%{x}", True, 0.05), NEVER]  # a name from a file
-    assert f"{lines_of(tokens_figure(drafts))}\n{lines_of(prospects_figure(drafts))}" == snapshot
+    assert f"{lines_of(drafts_figure(drafts))}\n{lines_of(drafts_figure(drafts, speedups=True))}" == snapshot
 
 
 # ---- how long it still takes: at this machine's pace, with no engine and no clock
@@ -165,7 +165,7 @@ def test_a_sweep_takes_its_runs_and_the_plain_runs_that_they_share() -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Its one number is the time."""
     now = [1_000.0]
-    for module in (paired, sweeps_module):
+    for module in (paired, sweeps_module, by_draft):
         monkeypatch.setattr(module, "monotonic", lambda: now[0])
     return now
 

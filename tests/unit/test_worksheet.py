@@ -36,6 +36,7 @@ from specviz.measure.worksheet.runs import (
 )
 from specviz.measure.worksheet.starts import start_of_paper, start_of_run, starts
 from specviz.ui.race.race_page import recorded_race
+from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
 from tests.support.html import Html
@@ -238,3 +239,11 @@ def test_text_from_models_is_text() -> None:
         assert "<i>t</i>" in page.text
         written += page.text
     assert "<script>alert(1)</script>" in written
+
+
+def test_counts_of_a_link_without_their_length_are_at_the_links_own() -> None:
+    """As in older links."""
+    kept = WorksheetLink(gamma=4, drafted=40, accepted=28, counted_at=4)
+    for link, length in (({"gamma": ["6"], "drafted": ["50"], "accepted": ["20"]}, 0), ({"gamma": ["6"]}, 4)):
+        start, problems = start_from_link(link, kept)
+        assert (known(start).counted_at, problems) == (length, [])

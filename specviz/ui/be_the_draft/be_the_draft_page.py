@@ -97,11 +97,18 @@ def _show_board(visit: Session) -> None:
             _show_status(state)
         if state.turns:
             picture(turn_data(state.turns[-1]), key="be_the_draft_turn")
-        elif not state.all_turns and (example := recorded_example()):
-            picture(example_data(example), key="be_the_draft_example")
+        elif not state.all_turns:
+            picture(example_data(recorded_example()), key="be_the_draft_example")
     with right, st.container(key="be_the_draft_board"):
         _show_score(visit)
-    _show_run(state)
+    if trace := game.run_of(state.turns):
+        with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
+            number = len(trace.rounds)
+            run_id = f"be_the_draft-{state.plan.link}-{state.place}-{number}"
+            data = stage_data(trace, run_id=run_id, source="live", running=False)
+            data["link"], data["playhead"] = state.plan.link, SUBSTEPS * number - 1
+            data["why_not"] = SAYS["why_not"]
+            stage(data, key="be_the_draft_run")
 
 
 def _show_input(state: BeTheDraftState, inside: bool) -> None:
@@ -192,19 +199,6 @@ def _show_score(visit: Session) -> None:
 
 def _named(player: str) -> str:
     return f"**{SAYS['you']}**" if player == YOU else player_name(player)
-
-
-def _show_run(state: BeTheDraftState) -> None:
-    trace = game.run_of(state.turns)
-    if trace is None:
-        return
-    with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
-        number = len(trace.rounds)
-        run_id, last = f"be_the_draft-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
-        data = stage_data(trace, run_id=run_id, source="live", running=False)
-        data["link"], data["playhead"] = state.plan.link, last
-        data["why_not"] = SAYS["why_not"]
-        stage(data, key="be_the_draft_run")
 
 
 def choose_game(visit: Session) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 from specviz.core.conversation import read_messages
-from specviz.core.files import ASSETS, read_once
+from specviz.core.files import ASSETS
+from specviz.core.once import cache_once
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.data.texts import page_texts
@@ -167,8 +168,8 @@ STYLES = ("stage/stage.css", "be_the_draft/be_the_draft.css", "stage/paper.css")
 picture = component("specviz_play", "be_the_draft/be_the_draft.html", STYLES, "be_the_draft/be_the_draft")
 
 
-@read_once("No recorded example for the game")
-def recorded_example() -> Example | None:
-    """The turn made by `scripts.record play`; None where it is missing or damaged."""
+@cache_once
+def recorded_example() -> Example:
+    """The turn made by `scripts.record play`."""
     saved = json.loads(RECORDED.read_text(encoding="utf-8"))
     return Example(str(saved["prompt"]), str(saved["guess"]), load_turn(saved["turn"]))

@@ -9,22 +9,33 @@ from specviz.core.files import BROWSER
 from specviz.core.texts import fill
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
-from specviz.game.game import MODES, SETS, GamePlan
+from specviz.game.game import MODEL, MODES, SETS, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import ClassNow
 from specviz.ui.be_the_draft.be_the_draft_page import set_title
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.classes import membership as own
-from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
+from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html
 from specviz.ui.classes.membership import BOARD, PARTS, ClassPart, ClassState, attending, classes, end_class
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.session import session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import receive_secret
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button
-from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
+from specviz.ui.shared.parts import (
+    NOT_MEASURED,
+    Options,
+    button,
+    data_table,
+    download,
+    heading,
+    notices,
+    page_button,
+    per_call,
+    rate_of,
+)
+from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("classes")
 STYLES = BROWSER / "styles"
@@ -48,15 +59,9 @@ def show_class() -> None:
     state = own.attending()
     state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
-        state.teacher, state.other, state.message = state.other, "", SAYS["over"]
-        state.open = classes().changes(state.teacher) is not None
+        state.teacher, state.message = "", SAYS["over"]
     if state.open:
-        other = classes().look(state.other)
-        with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
-            notices([state.message])
-            if other and address.view() != "projector":
-                st.markdown(SAYS["other_board"].format(code=shown_code(other.code)), width="content")
-                button(SAYS["show_other"], "class_other", own.change_board, icon="swap_horiz")
+        notices([state.message])
         show_board(state)
     elif member := own.membership():
         with st.container(border=True, key="class_member"):
@@ -158,23 +163,20 @@ def show_board(state: ClassState) -> None:
 
 
 def _choose_part(state: ClassState, room: bool) -> None:
-    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
-    if asked and address.went_there(asked, state.written, state.asked_part):
-        state.part = asked
-        set_widgets({"class_part": asked})
-    state.asked_part = asked
     shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
-    state.part = state.part if state.part in shown else shown[0]
-    restore_widgets({"class_part": state.part})
+    asked = st.query_params.get("part")
+    if address.went_there(asked, state.written, state.asked_part):
+        state.part = next((part for part in PARTS if part == asked), state.part)
+    state.part, state.asked_part = state.part if state.part in shown else shown[0], asked
+    set_widgets({"class_part": state.part})
 
     def chosen() -> None:
-        part = st.session_state.class_part
-        attending().part = part if part in PARTS else "join"
+        state.part = st.session_state.class_part
 
     more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
     st.segmented_control(SAYS["part"], shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
-    address.write_address({"part": str(state.part), **address.view_in_link()})
+    address.write_address({"part": state.part, **address.view_in_link()})
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:
@@ -219,15 +221,29 @@ def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
 
 
 def _show_students(now: ClassNow, board: Board, _: bool) -> None:
-    st.html(students_html(board))
-    if now.students:
-        names = {each.number: each.name or SAYS["student"].format(number=each.number) for each in now.students}
-        labels = {number: f"{number}: {name}" for number, name in names.items()}
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
-            number = st.selectbox(SAYS["remove_who"], list(labels), None, **named)
-            teacher, nobody = attending().teacher, number is None
-            button(SAYS["remove"], "class_remove", classes().remove, teacher, number, disabled=nobody)
+    if not board.scores:
+        st.html(scores_html(board))
+        return
+    rows = [
+        {
+            SAYS["column_student"]: score.student.number,
+            SAYS["column_name"]: score.student.name or NOT_MEASURED,
+            SAYS["column_rounds"]: score.mine.rounds,
+            SAYS["column_accepted"]: rate_of(score.mine),
+            "tokens per target call": per_call(score.mine),
+            MODEL: per_call(score.model),
+            SAYS["column_quiz"]: SAYS["right_of"].format(right=score.right, answered=len(score.student.answers)),
+        }
+        for score in board.scores
+    ]
+    data_table(rows, "class_students")
+    names = {each.number: each.name or SAYS["student"].format(number=each.number) for each in now.students}
+    labels = {number: f"{number}: {name}" for number, name in names.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
+        number = st.selectbox(SAYS["remove_who"], list(labels), None, **named)
+        teacher, nobody = attending().teacher, number is None
+        button(SAYS["remove"], "class_remove", classes().remove, teacher, number, disabled=nobody)
 
 
 SHOW: dict[ClassPart, Callable[[ClassNow, Board, bool], None]] = {

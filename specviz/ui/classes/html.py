@@ -1,6 +1,6 @@
 """The parts of the board as HTML. All text of students is escaped, and stands apart from the direction of writing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
@@ -12,7 +12,7 @@ from specviz.data.texts import page_texts, quoted
 from specviz.game.game import MODEL, GamePlan
 from specviz.service.classes.board import Board, ClassPlace
 from specviz.service.classes.registry import shown_code
-from specviz.ui.shared.parts import COLUMNS, per_call, rate_of
+from specviz.ui.shared.parts import per_call
 
 SAYS = page_texts("classes")
 MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
@@ -48,9 +48,10 @@ def join_html(code: str, address: str, link: str, joined: int, played: int) -> s
 def scores_html(board: Board) -> str:
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
-    most, mark = max(one.students for one in board.bins), f"← {MODEL}"
-    bins = [(SAYS["bin"].format(low=each.low, high=each.high), each.students, each.has_model) for each in board.bins]
-    rows = [_row(label, students, most, mark if has_model else "") for label, students, has_model in bins]
+    rows = [
+        (SAYS["bin"].format(low=each.low, high=each.high), each.students, f"← {MODEL}" if each.has_model else "")
+        for each in board.bins
+    ]
     whole = SAYS["whole"].format(mine=per_call(board.mine), model=MODEL, its=per_call(board.model))
     better, even, worse = map(board.count_ahead, (1, 0, -1))
     figures = {"model": MODEL, "better": better, "even": even, "worse": worse, "rounds": board.mine.rounds}
@@ -64,10 +65,9 @@ def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
     left = [guess.students for guess in place.guesses if guess not in shown]
-    others, most = sum(left), max(sum(left), *(guess.students for guess in place.guesses))
-    rows = [_row(_word(g.word), g.students, most, SAYS["fits" if g.fits else "fits_not"]) for g in shown]
+    rows = [(_word(guess.word), guess.students, SAYS["fits" if guess.fits else "fits_not"]) for guess in shown]
     if left:
-        rows.append(_row(fill(SAYS["words_left"], {"count": len(left)}), others, most))
+        rows.append((fill(SAYS["words_left"], {"count": len(left)}), sum(left), ""))
     words = {"word": _word(place.target), "other": _word(place.model_word), "model": MODEL}
     wrote = SAYS["wrote_both" if place.model_word else "wrote"].format(**words)
     return (
@@ -77,30 +77,13 @@ def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
 
 
 def question_html(number: int, chosen: Sequence[int], *, show_right: bool) -> str:
-    asked = quiz()[number]
-    most, right = max(1, *chosen), SAYS["right"]
+    asked, right = quiz()[number], SAYS["right"]
     rows = [
-        _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
+        (escape(option.text.technical), students, right if show_right and option.right else "")
         for option, students in zip(asked.options, chosen, strict=True)
     ]
-    said = fill(SAYS["answers"], {"count": sum(chosen)})
-    title = f"<h2>{number + 1}. {escape(asked.text.technical)}</h2>"
-    return f'<section class="class-part question">{title}{_bars(said, rows)}</section>'
-
-
-def students_html(board: Board) -> str:
-    if not board.scores:
-        return scores_html(board)
-    heads = [SAYS[f"column_{name}"] for name in ("student", "name", "rounds", "accepted")]
-    heads += [COLUMNS["tokens per target call"], MODEL, SAYS["column_quiz"]]
-    rows = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    for score in board.scores:
-        student, mine = score.student, score.mine
-        cells = [student.number, _text(student.name) if student.name else "–", mine.rounds, rate_of(mine)]
-        right = SAYS["right_of"].format(right=score.right, answered=len(student.answers))
-        cells += [per_call(mine), per_call(score.model), right]
-        rows += f"</tr><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}"
-    return f'<section class="class-part"><table class="students"><tr>{rows}</tr></table></section>'
+    bars = _bars(fill(SAYS["answers"], {"count": sum(chosen)}), rows)
+    return f'<section class="class-part question"><h2>{number + 1}. {escape(asked.text.technical)}</h2>{bars}</section>'
 
 
 def _joined(joined: int, played: int) -> str:
@@ -109,16 +92,14 @@ def _joined(joined: int, played: int) -> str:
     return fill(SAYS["joined_played"], {"joined": joined, "played": played})
 
 
-def _bars(caption: str, rows: Iterable[str]) -> str:
-    return f'<table class="bars"><caption>{caption}</caption>{"".join(rows)}</table>'
-
-
-def _row(label: str, students: int, most: int, note: str = "") -> str:
-    """One bar, with its number beside it. The label is HTML."""
-    share = 100 * students / max(1, most)
-    bar = f'<span class="bar" style="width:{share:.1f}%"></span>' if students else ""
-    cells = f'<td class="track">{bar}</td><td class="count">{students}</td><td>{note}</td>'
-    return f'<tr><th scope="row">{label}</th>{cells}</tr>'
+def _bars(caption: str, rows: Sequence[tuple[str, int, str]]) -> str:
+    """Each with its label (as HTML), its number of students beside it, and a note."""
+    most, drawn = max(1, *(students for _, students, _ in rows)), ""
+    for label, students, note in rows:
+        bar = f'<span class="bar" style="width:{100 * students / most:.1f}%"></span>' if students else ""
+        cells = f'<td class="track">{bar}</td><td class="count">{students}</td><td>{note}</td>'
+        drawn += f'<tr><th scope="row">{label}</th>{cells}</tr>'
+    return f'<table class="bars"><caption>{caption}</caption>{drawn}</table>'
 
 
 def _word(text: str) -> str:

@@ -29,7 +29,6 @@ class ClassState:
 
     student: str = ""  # the secret of a student; empty in no class
     teacher: str = ""  # the secret of a class's teacher
-    other: str = ""  # ... of a second class, which a link brought
     cookies_read: bool = False
     handed: set[str] = field(default_factory=set)  # the cookies that the browser was given in this visit
     held: bool = False  # whether the tab was given the secrets in this visit
@@ -38,7 +37,7 @@ class ClassState:
     message: str = ""  # why a class was not opened or joined, or that it is over
     part: ClassPart = "join"  # of the board
     written: str = ""  # the part that the page's address was given last
-    asked_part: ClassPart | None = None  # by the address that the browser sent last
+    asked_part: str | None = None  # by the address that the browser sent last
     seen: int = -1  # how many changes the board on the teacher's screen has
     open: bool = False  # the teacher's class, when it was last looked at
 
@@ -62,8 +61,7 @@ def attending() -> ClassState:
     if not state.cookies_read:
         state.cookies_read = True
         state.student = state.student or remembered(STUDENT_COOKIE)
-        if not state.teacher:
-            state.teacher, _, state.other = remembered(TEACHER_COOKIE).partition(BETWEEN)
+        state.teacher = state.teacher or remembered(TEACHER_COOKIE)
     return state
 
 
@@ -92,13 +90,12 @@ def class_in_link() -> dict[str, str]:
 
 def remember_class() -> None:
     state = attending()
-    boards = BETWEEN.join(filter(None, [state.teacher, state.other]))
     # A proxy may pass only cookies that it knows. Then a reload has what the tab holds.
-    secrets = (state.student, state.teacher, state.other)
+    secrets = (state.student, state.teacher)
     state.held = state.held or any(secrets)
     nothing = "" if state.held else None  # forget it, or ask for what is there
     keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _restore)
-    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
+    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, state.teacher)):
         if value or name in state.handed or remembered(name):
             remember(name, value, int(classes().limits.day) if value else 0)
             state.handed.add(name)
@@ -106,25 +103,20 @@ def remember_class() -> None:
 
 def _restore(text: str) -> None:
     state, secrets = attending(), text.split(BETWEEN)
-    joined_since = any((state.student, state.teacher))  # a slow browser answers late
-    if len(secrets) == 3 and max(map(len, secrets)) <= MOST_SECRET and not joined_since:
-        state.student, state.teacher, state.other = secrets
+    joined_since = state.student or state.teacher  # a slow browser answers late
+    if len(secrets) == 2 and max(map(len, secrets)) <= MOST_SECRET and not joined_since:
+        state.student, state.teacher = secrets
 
 
 def add_board(secret: str) -> None:
-    """Take the board of a teacher's link. Where this browser has one already it keeps it, and is offered the other."""
-    state = attending()
-    boards = [one for one in (state.teacher, state.other) if classes().changes(one) is not None]
-    if classes().changes(secret) is not None and secret not in boards:
-        if len(boards) == 2:
-            state.message = SAYS["two_boards"]
-        else:
-            state.teacher, state.other = [*boards, secret, ""][:2]
-
-
-def change_board() -> None:
-    state = attending()
-    state.teacher, state.other, state.seen, state.message = state.other, state.teacher, -1, ""
+    """Take the board of a teacher's link, unless this browser has one already: its secret would be lost."""
+    state, rooms = attending(), classes()
+    if rooms.changes(secret) is None or secret == state.teacher:
+        return
+    if rooms.changes(state.teacher) is None:
+        state.teacher = secret
+    else:
+        state.message = SAYS["one_board"]
 
 
 def join(code: str | None = None) -> None:
@@ -183,7 +175,7 @@ def open_class(plan: GamePlan) -> None:
 def end_class() -> None:
     state = attending()
     classes().end(state.teacher)
-    state.teacher, state.other, state.open, state.message = state.other, "", False, ""
+    state.teacher, state.open, state.message = "", False, ""
 
 
 def class_chip() -> None:

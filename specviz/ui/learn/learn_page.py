@@ -8,18 +8,14 @@ from typing import Annotated, Literal, Self, get_args
 import streamlit as st
 from pydantic import BeforeValidator
 
-from specviz.core.errors import InputError, hide_folders
 from specviz.core.texts import Words
 from specviz.data.lessons.glossary import explained
-from specviz.data.lessons.recorded_runs import RUNS, story_figures, story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.links.page_link import PageLink
-from specviz.data.measured.batches import pass_shares
 from specviz.data.texts import page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, went_there, write_address
-from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 
@@ -77,8 +73,8 @@ def go_to_place(state: LearnState, given: Mapping[str, str]) -> list[str]:
 IN_TWO_VOICES = ("story", "quiz", "words")  # the parts that are told in the field's words or in plain ones
 
 
-def begin() -> LearnState | None:
-    """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
+def begin() -> LearnState:
+    """The head of the page: title, parts, technical or plain words."""
     state = session().of(LearnState)
     given = {name: values[-1] for name, values in address().items() if name in state.link()}
     if given and went_there(given, state.written, state.seen):
@@ -94,15 +90,6 @@ def begin() -> LearnState | None:
     notices(state.problems)
     write_address(state.link() | class_in_link())
     state.written = state.link()
-    try:
-        for name in RUNS:
-            story_trace(name)
-        story_figures()
-        pass_shares()
-    except InputError as error:
-        sentence = hide_folders(SAYS["runs_missing"].format(problem=error))
-        st.error(plain(sentence), icon=":material/error:")
-        return None
     return state
 
 

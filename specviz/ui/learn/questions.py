@@ -29,7 +29,8 @@ def show_question(question: Question, key: str, facts: Facts, state: LearnState)
     given = state.answers.get(key)
     asked = explained(fill(question.text.choose(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
-    texts = [capital(fill(option.text.choose(state.words), facts)) for option in question.options]
+    texts = [fill(option.text.choose(state.words), facts) for option in question.options]
+    texts = [f"{text[:1].upper()}{text[1:]}" for text in texts]  # an option may start with a number in words
     if given is None:
         for number, text in enumerate(texts):
             button(text, f"{key}-{number}", _answer, key, number, width="stretch", wrap=True)
@@ -63,23 +64,21 @@ def _forget(*keys: str) -> None:
         state.answers.pop(key, None)
 
 
-def capital(text: str) -> str:
-    """With a capital first letter, since an option may start with a number in words."""
-    return text[:1].upper() + text[1:]
-
-
 def quiz_questions() -> dict[str, Question]:
     return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
 
 
 def show_quiz(state: LearnState) -> None:
     st.markdown(f"## {SAYS['quiz_title']}")
-    asked, (right, given) = quiz_questions(), score(state)
-    send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
+    asked = quiz_questions()
+    answers = {number: state.answers[key] for number, key in enumerate(asked) if key in state.answers}
+    send_answers(answers)
+    questions, given = [*asked.values()], len(answers)
     if not given:
         st.markdown(SAYS["quiz"].format(questions=spell_count(len(asked)).capitalize()))
     else:
         line = SAYS["right_of_all" if given == len(asked) else "right_so_far"]
+        right = sum(questions[number].right == answer for number, answer in answers.items())
         with st.container(horizontal=True, vertical_alignment="center", key="score"):
             st.markdown(line.format(right=right, given=given))
             button(SAYS["quiz_again"], "quiz-try-again", _forget, *asked)
@@ -88,11 +87,6 @@ def show_quiz(state: LearnState) -> None:
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
             st.caption(SAYS["quiz_question"].format(number=number + 1, count=len(asked)))
             show_question(question, key, {}, state)
-
-
-def score(state: LearnState) -> tuple[int, int]:
-    given = {key: state.answers[key] for key in quiz_questions() if key in state.answers}
-    return sum(quiz_questions()[key].right == answer for key, answer in given.items()), len(given)
 
 
 def keep_answers(state: LearnState) -> None:

@@ -175,24 +175,6 @@ def show_notes() -> bool:
     return True
 
 
-def offer_papers(plan: LessonPlan) -> None:
-    """Three files, each made when it is asked for. The key is never part of the students' files."""
-    here = address.page_address("") if st.context.url and not address.only_here() else None
-    link = lesson_address(here, plan) if here else None
-
-    def paper(label: str, kind: str, made: Callable[[], str], icon: str) -> None:
-        file = f"specviz-{plan.name}-{kind}.html"
-        download(label, made, file, key=f"lesson_{kind}", icon=f":material/{icon}:")
-
-    with st.container(key="lesson_papers", horizontal=True):
-        paper(SAYS["save_sheet"], "sheet", lambda: sheet_html(plan, link), "description")
-        paper(SAYS["save_key"], "key", lambda: key_html(plan), "key")
-        paper(SAYS["save_page"], "lesson", lambda: lesson_page(plan, here), "download")
-    st.caption(SAYS["papers"])
-    if here is None:
-        st.warning(SAYS["only_here"], icon=":material/link_off:")
-
-
 def show_teachers(state: LearnState) -> None:
     st.markdown(f"## {SAYS['teachers']}")
     st.markdown(SAYS["about"])
@@ -230,7 +212,20 @@ def _draw_plan(plan: LessonPlan) -> None:
         st.markdown(f"{line}  \n{plain(moment.question)}")
     st.caption(SAYS["bookmark"])
     st.code(address.page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
-    offer_papers(plan)
+    # three files, each made when it is asked for; the key is never part of the students' files
+    here = address.page_address("") if st.context.url and not address.only_here() else None
+    papers: dict[str, tuple[str, Callable[[], str]]] = {
+        "sheet": ("description", lambda: sheet_html(plan, lesson_address(here, plan) if here else None)),
+        "key": ("key", lambda: key_html(plan)),
+        "lesson": ("download", lambda: lesson_page(plan, here)),
+    }
+    with st.container(key="lesson_papers", horizontal=True):
+        for kind, (icon, made) in papers.items():
+            look: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
+            download(SAYS[f"save_{kind}"], made, f"specviz-{plan.name}-{kind}.html", **look)
+    st.caption(SAYS["papers"])
+    if here is None:
+        st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
 def _minutes(of: LessonPlan | Moment) -> str:

@@ -1,6 +1,5 @@
 """Where a visitor is in a lesson plan, and the plans that visitors uploaded. No drawing."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -60,23 +59,18 @@ def place_in(plan: LessonPlan, asked: str | None) -> tuple[int, str]:
     return 1, SAYS["no_moment"].format(asked=asked[:20], title=plan.title, last=last)
 
 
-@dataclass(slots=True)
-class _Held:
-    plan: LessonPlan
-    owner: str
-    opened: float
-
-
 class OwnPlans:
     """Of all visitors. Safe between threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._held: OrderedDict[str, _Held] = OrderedDict()  # the one opened last is last
+        self._held: dict[str, tuple[LessonPlan, str, float]] = {}  # with owner and time; the one opened last is last
         self._lock = Lock()
 
     def add(self, data: bytes, known_models: Collection[str], owner: str) -> LessonPlan:
         """Read a plan and hold it; the same file has the same name.
+
+        Who has their share gives up the oldest of their own. On a full server one that nobody uses goes.
 
         Raises:
             PlanError: it is no plan.
@@ -84,31 +78,27 @@ class OwnPlans:
         """
         plan = parse_plan(data, f"{PREFIX}{sha256(data).hexdigest()[:16]}", known_models)
         with self._lock:
-            if plan.name not in self._held:
-                self._make_place(owner)
-            self._held[plan.name] = _Held(plan, owner, self._clock())
-            self._held.move_to_end(plan.name)
+            own = [name for name, (_, its, _) in self._held.items() if its == owner]
+            if plan.name not in self._held and len(own) >= MOST_OF_ONE:
+                del self._held[own[0]]
+            elif plan.name not in self._held and len(self._held) >= MOST:
+                oldest, (_, _, opened) = next(iter(self._held.items()))
+                if self._clock() - opened < IN_USE:
+                    raise InputError(SAYS["no_room"])
+                del self._held[oldest]
+            self._hold(plan, owner)
         return plan
 
     def find(self, name: str) -> LessonPlan | None:
         with self._lock:
-            held = self._held.get(name)
-            if held is None:
+            if (held := self._held.get(name)) is None:
                 return None
-            held.opened = self._clock()
-            self._held.move_to_end(name)
-            return held.plan
+            self._hold(held[0], held[1])
+            return held[0]
 
-    def _make_place(self, owner: str) -> None:
-        """Who has their share gives up the oldest of their own. On a full server one that nobody uses goes."""
-        own = [name for name, held in self._held.items() if held.owner == owner]
-        if len(own) >= MOST_OF_ONE:
-            del self._held[own[0]]
-        elif len(self._held) >= MOST:
-            oldest, held = next(iter(self._held.items()))
-            if self._clock() - held.opened < IN_USE:
-                raise InputError(SAYS["no_room"])
-            del self._held[oldest]
+    def _hold(self, plan: LessonPlan, owner: str) -> None:
+        self._held.pop(plan.name, None)
+        self._held[plan.name] = plan, owner, self._clock()
 
 
 OWN_PLANS = OwnPlans()

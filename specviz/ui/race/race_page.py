@@ -1,7 +1,7 @@
 """The Race page: what to race on, the race under way, which race is on screen, and everything drawn from it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import prod
 from statistics import fmean
 from typing import Annotated, Self
@@ -10,8 +10,9 @@ import streamlit as st
 from pydantic import Field, SkipValidation
 
 from specviz.core.drafters import spoken
-from specviz.core.files import ASSETS, read_once
+from specviz.core.files import ASSETS
 from specviz.core.names import first_words, short_name
+from specviz.core.once import cache_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import SETTINGS
 from specviz.core.texts import fill
@@ -22,14 +23,14 @@ from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
 from specviz.service.job import JobView
-from specviz.service.protocol import JobProgress, Race
+from specviz.service.protocol import Race
 from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
 from specviz.ui.race.results import formats, rows, show_results, show_verdict
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import Form, offered_presets
 from specviz.ui.shared.job_slot import JobSlot, beside_line, done_share, show_progress, waiting_line
-from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, offer_download
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, choice, data_table, notices, offer_download
 from specviz.ui.shared.persistent_widgets import Widget
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
@@ -108,40 +109,30 @@ class RaceState:
         self.slot.start(lambda job: Race(job, entry.request(), entry.prompts, entry.repeats))
 
     def refresh(self) -> bool:
-        """True once it is over, and its results are shown."""
-        if ended := self.slot.refresh():
-            self._update()
-        return ended
-
-    def look(self) -> bool:
-        before = len(self.so_far)
-        self.refresh()
+        """Ask how far it is, and show its results once it is over; whether another prompt is finished."""
+        before, asked = len(self.so_far), self.started
+        if self.slot.refresh() and asked:
+            slot, laps = self.slot, list(self.so_far)
+            self.message = slot.message if slot.state == "failed" else self.message
+            if slot.state != "done":
+                shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
+                self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
+            if laps:
+                self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
+                self.in_lanes, self.places = "", {}
         return len(self.so_far) > before
 
     def shown(self) -> dict[str, list[Comparison]]:
-        both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
-        return {run_id: laps for run_id, laps in both.items() if laps}
+        return ({self.own_id: self.laps} if self.laps else {}) | {RECORDED_ID: recorded_race()}
 
     @property
     def so_far(self) -> Sequence[Comparison]:
         return self.slot.items
 
-    def _update(self) -> None:
-        slot, asked = self.slot, self.started
-        assert asked is not None
-        laps = list(self.so_far)
-        self.message = slot.message if slot.state == "failed" else self.message
-        if slot.state in ("failed", "cancelled", "lost"):
-            shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
-            self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
-        if laps:
-            self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
-            self.in_lanes, self.places = "", {}
 
-
-@read_once("No recorded race for the first screen", otherwise=[])
+@cache_once
 def recorded_race() -> list[Comparison]:
-    """The race made by `scripts.record race`; empty where it is missing or damaged."""
+    """The race made by `scripts.record race`."""
     return parse_race(RECORDED.read_text(encoding="utf-8"))
 
 
@@ -151,8 +142,14 @@ FORM = Form("race", RaceEntry())
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
-def _draw_controls(racing: RaceState) -> None:
+def race(racing: RaceState) -> None:
+    racing.refresh()
     controls, asked = FORM.controls, FORM.open()
+
+    def label(name: str) -> str:
+        """The name first: the lanes and the table go by it."""
+        preset = find_preset(name)
+        return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
 
     def begin() -> None:
         entry = FORM.read()
@@ -164,7 +161,7 @@ def _draw_controls(racing: RaceState) -> None:
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
             names = offered_presets(asked.target, asked.presets)
-            FORM.draw("presets", names, format_func=preset_label, placeholder=SAYS["presets_empty"])
+            FORM.draw("presets", names, format_func=label, placeholder=SAYS["presets_empty"])
             FORM.draw("own", height=68, max_chars=MOST_TYPED)
         with models:
             controls.target()
@@ -185,17 +182,6 @@ def _draw_controls(racing: RaceState) -> None:
             with columns[0]:
                 FORM.draw("same_length")
             controls.more(MORE, NEAR, columns)
-
-
-def preset_label(name: str) -> str:
-    """The name first: the lanes and the table go by it."""
-    preset = find_preset(name)
-    return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
-
-
-def race(racing: RaceState) -> None:
-    racing.refresh()
-    _draw_controls(racing)
     entry = FORM.read()
     notices([*FORM.came.notes, entry.problem, links.explain_left_out(entry.own)])
     if not entry.problem:
@@ -218,21 +204,16 @@ def show_race(racing: RaceState) -> None:
     notices([racing.message], "error")
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
     races = racing.shown()
-    if not races:
-        return notices([SAYS["nothing"]], "info")
-    where = dict.fromkeys(races, SAYS["measured_here"])
-    if RECORDED_ID in races:
-        machine = races[RECORDED_ID][0].speculative.recorded_on.machine
-        where[RECORDED_ID] = SAYS["recorded_on"].format(machine=machine)
+    machine = races[RECORDED_ID][0].speculative.recorded_on.machine
+    where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}
+    names = {each: SAYS["recorded_race" if each == RECORDED_ID else "your_race"] for each in races}
     with st.container(key="run"):
         for run_id, laps in races.items():
             pair = f" ({plain(describe_pair(laps[0]))})" if len(races) > 1 else ""  # two races may differ in it
-            show_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
-        run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
-        if len(races) > 1:
-            named: Options = {"default": run_id, "format_func": _name, "key": f"race_shown-{'-'.join(races)}"}
-            run_id = str(st.segmented_control(SAYS["in_lanes"], list(races), required=True, **named))
-            racing.in_lanes = run_id
+            show_verdict(laps, f"{names[run_id]}{pair}", where[run_id])
+        # the newest, until one is chosen
+        run_id = choice(SAYS["in_lanes"], names, f"race_shown-{'-'.join(races)}", racing.in_lanes)
+        racing.in_lanes = run_id if len(races) > 1 else racing.in_lanes
         laps = races[run_id]
         st.caption(_caption(racing, run_id, laps))
         data = lanes_data(laps, run_id=run_id, badge=where[run_id], place=racing.places.get(run_id))
@@ -242,10 +223,6 @@ def show_race(racing: RaceState) -> None:
     with st.container(key="outcome"):
         short = {each: SAYS["recorded" if each == RECORDED_ID else "yours"] for each in races}  # at a row of the plot
         show_results({short[each]: its for each, its in races.items()}, laps)
-
-
-def _name(run_id: str) -> str:
-    return SAYS["recorded_race" if run_id == RECORDED_ID else "your_race"]
 
 
 def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
@@ -278,7 +255,7 @@ SO_FAR = "race_so_far"  # the part of the page that grows with a race
 
 def _show_measuring(racing: RaceState) -> None:
     with st.container(border=True, key="race_progress"):
-        show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.look, SO_FAR)
+        show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.refresh, SO_FAR)
         st.caption(SAYS["expect"])
         button(SAYS["cancel"], "race_cancel", racing.slot.cancel, icon="close")
 
@@ -294,25 +271,16 @@ def _show_measuring(racing: RaceState) -> None:
 
 
 def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
+    """What is measured now, and how long the rest takes, going by the finished prompts."""
     if line := waiting_line(view):
         waiting = f"{line[0].upper()}{line[1:]}".rstrip(".")
         return SAYS["waiting_some" if laps else "waiting_none"].format(waiting=waiting, count=len(laps))
-    if view.progress is None:
+    if (progress := view.progress) is None:
         return SAYS["starting"]
-    step, left = race_step(view.progress), race_left(view.progress, laps)
-    duration = show_duration(left).capitalize() if left else ""
-    return SAYS["step_left" if left else "step_alone"].format(step=step, duration=duration)
-
-
-def race_step(progress: JobProgress) -> str:
-    figures = {"number": progress.done + 1, "repeat": progress.repeat, "repeats": progress.repeats}
     step = SAYS["step_timing" if progress.phase == "timing" else "step_warming"]
-    return step.format(total=progress.total, prompt=progress.prompt, **figures)
-
-
-def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None:
-    """Seconds of timed runs that are still to come, going by the finished prompts; None before there is one."""
-    each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
+    step = step.format(**asdict(progress), number=progress.done + 1)
+    each = [sum(both) for lap in laps for both in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
     if not each:
-        return None
-    return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
+        return SAYS["step_alone"].format(step=step)
+    left = fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
+    return SAYS["step_left"].format(step=step, duration=show_duration(left).capitalize())

@@ -12,7 +12,6 @@ from specviz.core.names import short_name
 from specviz.core.numbers import localize, times
 from specviz.core.rounding import judge_difference
 from specviz.core.texts import fill, join_choices
-from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.figures.parts import Figure
 from specviz.figures.speedups import SpeedupRow, speedup_figure
@@ -25,7 +24,6 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import chart
 
 SAYS = page_texts("race")
-RaceRow = dict[str, Any]
 
 
 def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
@@ -54,25 +52,35 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
     chart(speedups_figure(races), "race_speedups")
     parts.data_table(rows(laps), "race_table", columns=formats())
     parts.note(SAYS["table"], "race-table")
-    show_quality(laps)
+    st.markdown(SAYS["quality"])
+    if all(lap.identical for lap in laps):
+        st.markdown(SAYS["all_identical"])
+    if any(isinstance(lap.quality, SampledQuality) for lap in laps):
+        st.markdown(SAYS["sampled"])
+    for lap in laps:
+        with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
+            st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
+            parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
+            made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
+            look: parts.Options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:"}
+            parts.download(SAYS["offline"], made, f"specviz-{lap.name}.html", **look)
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
         parts.download(SAYS["save_csv"], partial(race.race_csv, laps), "specviz-race.csv")
         parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
 
 
-def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
+def rows(laps: Sequence[Comparison]) -> list[dict[str, Any]]:
     """One for each prompt, and for several one of all together."""
-    found = [_row(lap.name, lap.verdict, quality_cell(lap), [lap]) for lap in laps]
+    found = [_row(lap.name, quality_cell(lap), [lap]) for lap in laps]
     if len(laps) > 1:
         same = sum(bool(lap.identical) for lap in laps)
         said = "identical" if same == len(laps) else "identical_some"
         said = said if all(isinstance(lap.quality, GreedyQuality) for lap in laps) else "two_draws"
-        quality = SAYS[said].format(count=same, total=len(laps))
-        found.append(_row(SAYS["all_together"], race.overall_verdict(laps), quality, laps))
+        found.append(_row(SAYS["all_together"], SAYS[said].format(count=same, total=len(laps)), laps))
     return found
 
 
-def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) -> RaceRow:
+def _row(name: str, quality: str, laps: Sequence[Comparison]) -> dict[str, Any]:
     counts = total(lap.counts for lap in laps)
 
     def sum_of(name: str) -> float:
@@ -84,19 +92,20 @@ def _row(name: str, verdict: Verdict, quality: str, laps: Sequence[Comparison]) 
         between = fill(" ({:.2f}–{:.2f})", {}, min(seconds), max(seconds)) if several else ""
         return f"{localize(sum_of(name), '.2f')}{between}"
 
-    return {
-        SAYS["column_prompt"]: name,
-        SAYS["column_speedup"]: verdict.shown,
-        SAYS["column_quality"]: quality,
-        SAYS["column_accepted"]: counts.accepted,
-        SAYS["column_rejected"]: counts.rejected,
-        SAYS["column_discarded"]: counts.discarded,
-        SAYS["column_passes"]: counts.rounds,
-        SAYS["column_alone"]: spread("plain_latency"),
-        SAYS["column_speculative"]: spread("speculative_latency"),
-        SAYS["column_alone_rate"]: sum_of("plain_lengths") / sum_of("plain_seconds"),
-        SAYS["column_speculative_rate"]: sum_of("speculative_lengths") / sum_of("speculative_seconds"),
+    row = {
+        "prompt": name,
+        "speedup": race.overall_verdict(laps).shown,
+        "quality": quality,
+        "accepted": counts.accepted,
+        "rejected": counts.rejected,
+        "discarded": counts.discarded,
+        "passes": counts.rounds,
+        "alone": spread("plain_latency"),
+        "speculative": spread("speculative_latency"),
+        "alone_rate": sum_of("plain_lengths") / sum_of("plain_seconds"),
+        "speculative_rate": sum_of("speculative_lengths") / sum_of("speculative_seconds"),
     }
+    return {SAYS[f"column_{name}"]: cell for name, cell in row.items()}
 
 
 def formats() -> dict[str, Any]:
@@ -118,22 +127,6 @@ def quality_cell(lap: Comparison) -> str:
     differs = SAYS["differs" if found.top2_gap is None else "differs_gap"]
     difference = differs.format(place=found.first_difference + 1, gap=found.top2_gap)
     return SAYS["fails"].format(difference=difference) if found.explained == "fails" else difference
-
-
-def show_quality(laps: Sequence[Comparison]) -> None:
-    st.markdown(SAYS["quality"])
-    if all(lap.identical for lap in laps):
-        st.markdown(SAYS["all_identical"])
-    if any(isinstance(lap.quality, SampledQuality) for lap in laps):
-        st.markdown(SAYS["sampled"])
-    for lap in laps:
-        with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
-            st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
-            parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
-            made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options: parts.Options = {"key": f"race_offline_{lap.name}"}
-            icon, file = ":material/download:", f"specviz-{lap.name}.html"
-            parts.download(SAYS["offline"], made, file, icon=icon, **options)
 
 
 def quality_sentence(lap: Comparison) -> str:

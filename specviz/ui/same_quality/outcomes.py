@@ -31,25 +31,24 @@ def token_label(text: str) -> str:
     return plot.figure_text(shown[:14])
 
 
+RING: plot.FigurePart = {"mode": "markers", "marker": plot.marker("diamond-open", 9, plot.ORANGE)}
+BLUE: plot.FigurePart = {"marker": {"color": plot.BLUE}}
+DASHED: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}}
+
+
 def distribution_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
     """The three ways' shares of each token; what has no bar of its own is in the last one."""
     columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
     draws, names = sum(batch.draws for batch in batches), batches[0].tokens
     own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
     tokens = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
-    expected, speculative, plain = (
-        [*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns
-    )
-    ring, places = plot.marker("diamond-open", 9, plot.ORANGE), range(len(tokens))
-
-    def label(name: str) -> plot.FigurePart:
-        return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
-
-    shown = [
-        plot.bars(x=places, y=expected, marker=plot.HATCHED, **label(SAYS["own_probabilities"])),
-        plot.bars(x=places, y=speculative, marker={"color": plot.BLUE}, **label(SHARED["speculative_wrote"])),
-        plot.scatter(x=places, y=plain, mode="markers", marker=ring, **label(SHARED["target_wrote"])),
-    ]
+    titles = (SAYS["own_probabilities"], SHARED["speculative_wrote"], SHARED["target_wrote"])
+    shown, places = list[plot.FigurePart](), range(len(tokens))
+    kinds = ((plot.bars, {"marker": plot.HATCHED}), (plot.bars, BLUE), (plot.scatter, RING))
+    for (draw, look), name, column in zip(kinds, titles, columns, strict=True):
+        shares = [*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws]
+        hover = f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>"
+        shown.append(draw(name, places, shares, hover, customdata=tokens, **look))
     x = plot.axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
     return plot.figure(shown, HEIGHT, x=x, y=_shares_axis(), bargap=0.25, bargroupgap=0.05)
 
@@ -64,20 +63,11 @@ def places_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
     x = [(i + 0.5) / PLACES for i in range(PLACES)]
     ways = (_columns(batches, f"{way}_places") for way in ("speculative", "plain"))
     speculative, alone = ([sum(counts) / draws for counts in way] for way in ways)
-    ring = plot.marker("diamond-open", 8, plot.ORANGE)
-    even: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}, "hoverinfo": "skip"}
+    said = "%{x:.3f}: %{y:.1%}"
     shown = [
-        plot.bars(
-            SAYS["places_speculative"],
-            x,
-            speculative,
-            _hover("%{x:.3f}: %{y:.1%}", "speculative"),
-            marker={"color": plot.BLUE},
-        ),
-        plot.scatter(
-            SAYS["target_alone"], x, alone, _hover("%{x:.3f}: %{y:.1%}", "target_alone"), mode="markers", marker=ring
-        ),
-        plot.scatter(SAYS["spread_evenly"], [0, 1], [1 / PLACES] * 2, **even),
+        plot.bars(SAYS["places_speculative"], x, speculative, _hover(said, "speculative"), **BLUE),
+        plot.scatter(SAYS["target_alone"], x, alone, _hover(said, "target_alone"), **RING),
+        plot.scatter(SAYS["spread_evenly"], [0, 1], [1 / PLACES] * 2, **DASHED, hoverinfo="skip"),
     ]
     along = plot.axis(SAYS["axis_places"], range=[0, 1])
     return plot.figure(shown, HEIGHT, x=along, y=_shares_axis(), bargap=0.1)
@@ -91,58 +81,50 @@ def _columns(batches: Sequence[DrawBatch], name: str) -> Iterator[tuple[float, .
     return zip(*(getattr(batch, name) for batch in batches), strict=True)
 
 
-def distance_figure(speculative: Sequence[InterimLook], plain: Sequence[InterimLook]) -> plot.Figure:
-    below: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}}
-    below |= {"fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
-    draws, chance = [one.draws for one in speculative], [one.chance for one in speculative]
-    lines = [plot.scatter(SAYS["chance_below"], draws, chance, _hover(SAYS["hover_draws"], "chance_alone"), **below)]
-    shown = (("speculative", speculative, plot.BLUE, "circle"), ("target_alone", plain, plot.ORANGE, "diamond-open"))
+def distance_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
+    found, alone = looks(batches), looks(batches, "plain")
+    draws, chance, hover = [one.draws for one in found], [one.chance for one in found], SAYS["hover_draws"]
+    below: plot.FigurePart = {**DASHED, "fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
+    lines = [plot.scatter(SAYS["chance_below"], draws, chance, _hover(hover, "chance_alone"), **below)]
+    shown = (("speculative", found, plot.BLUE, "circle"), ("target_alone", alone, plot.ORANGE, "diamond-open"))
     for name, each, color, symbol in shown:
         style: plot.FigurePart = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
-        at, distances = [one.draws for one in each], [one.distance for one in each]
-        lines.append(plot.scatter(SAYS[name], at, distances, _hover(SAYS["hover_draws"], name), **style))
+        distances = [one.distance for one in each]
+        lines.append(plot.scatter(SAYS[name], draws, distances, _hover(hover, name), **style))
     x, y = plot.axis(SAYS["axis_draws"], rangemode="tozero"), plot.axis(SAYS["axis_distance"], rangemode="tozero")
     return plot.figure(lines, HEIGHT, x=x, y=y)
 
 
 def tie_figure(tie: NearTie) -> plot.Figure:
     ways = page_texts("tie_ways")
-    places = {ways[one.way].format(batch=tie.batch): one for one in tie.ways}
-    line: plot.FigurePart = {
-        "mode": "lines",
-        "line": {"color": plot.GREY, "width": 3},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-    gaps = [plot.scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
-    gap_labels: list[plot.FigurePart] = []
-    for place, one in places.items():
+    places = [ways[one.way].format(batch=tie.batch) for one in tie.ways]
+    line: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "width": 3}}
+    line |= {"hoverinfo": "skip", "showlegend": False}
+    drawn, gap_labels = list[plot.FigurePart](), list[plot.FigurePart]()
+    for place, one in zip(places, tie.ways, strict=True):
+        drawn.append(plot.scatter("", [one.plain, one.speculative], [place] * 2, **line))
         said = SAYS["tie_gap"].format(gap=abs(one.gap)) if one.gap else SAYS["exactly_equal"]
         middle = (one.plain + one.speculative) / 2
         gap_labels.append({"x": middle, "y": place, "text": said, "showarrow": False, "yshift": 16})
-
-    def logits(name: str, scores: list[float], mark: plot.FigurePart) -> plot.FigurePart:
-        said = f"{SAYS['hover_logit']}<extra>{name}</extra>"
-        return plot.scatter(name, scores, [*places], said, mode="markers", marker={**mark, "opacity": 0.8})
-
-    plain = SAYS["plain_took"].format(token=token_label(tie.plain_token))
-    speculative = SAYS["speculative_took"].format(token=token_label(tie.speculative_token))
-    both = [
-        logits(plain, [one.plain for one in tie.ways], plot.marker("circle", 13, plot.ORANGE)),
-        logits(speculative, [one.speculative for one in tie.ways], plot.marker("diamond", 13, plot.BLUE)),
-    ]
+    for name, token, logits, mark in (
+        ("plain_took", tie.plain_token, [one.plain for one in tie.ways], ("circle", 13, plot.ORANGE)),
+        ("speculative_took", tie.speculative_token, [one.speculative for one in tie.ways], ("diamond", 13, plot.BLUE)),
+    ):
+        title, marker = SAYS[name].format(token=token_label(token)), {**plot.marker(*mark), "opacity": 0.8}
+        hover = f"{SAYS['hover_logit']}<extra>{title}</extra>"
+        drawn.append(plot.scatter(title, logits, places, hover, mode="markers", marker=marker))
     x, y = plot.axis(SAYS["axis_logit"]), plot.axis(autorange="reversed", tickfont={"size": 11})
-    return plot.figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
+    return plot.figure(drawn, 240, x=x, y=y, annotations=gap_labels)
 
 
 def show_status(state: SameQualityState, place: ProofPlace) -> None:
-    task, slot = state.task, state.slot
-    if task is None or task.place != place:
+    slot = state.slot
+    if state.place != place:
         return
     offer_download(slot)
 
     def line(view: JobView) -> str:
-        name = rule_text(task.rule).title if task.rule else SAYS[f"task_{task.place}"]
+        name = rule_text(state.rule).title if state.rule else SAYS[f"task_{place}"]
         said, progress = waiting_line(view), view.progress
         if progress and said is None:
             step = SAYS["step_drawing" if progress.phase == "drawing" else "step_prompt"]
@@ -163,7 +145,7 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
 def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
     if not outcome.batches:
         return
-    running = outcome.rule is not None and state.drawing == outcome.rule
+    running = outcome.rule is not None and state.slot.busy and state.rule == outcome.rule
     where, draws = POSITIONS[outcome.position], looks(outcome.batches)[-1].draws
     what = SAYS["what"].format(place=where, of=describe_request(outcome.request), draws=draws)
     st.markdown(f"{badge(outcome.source)} {what}")
@@ -175,7 +157,7 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
         st.html(role_table("statistics", found, [row]))
         st.caption(SAYS["statistics_mean"].format(batches=BATCHES, limit=LIMIT))
     drawn = {"bars": distribution_figure(outcome.batches)}
-    drawn["distance"] = distance_figure(looks(outcome.batches), looks(outcome.batches, "plain"))
+    drawn["distance"] = distance_figure(outcome.batches)
     if place_looks(outcome.batches):  # an older recording has none
         drawn["places"] = places_figure(outcome.batches)
     # in one row, or the first above the others

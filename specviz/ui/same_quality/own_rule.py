@@ -1,7 +1,7 @@
 """Your rule: three choices of pieces, what follows from them, and the draws of a rule that a student wrote."""
 
 from dataclasses import asdict
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import streamlit as st
 
@@ -9,12 +9,12 @@ from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
 from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, figure
 from specviz.measure.proof.findings import OwnRuleFinding, finding, judge_pieces
-from specviz.measure.proof.rows import AcceptName, BonusName, ReplaceName, piece_titles, rule_text, rule_texts
+from specviz.measure.proof.rows import AcceptName, BonusName, Position, ReplaceName, piece_titles, rule_text, rule_texts
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.proof import FORM, Enumerated, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import chart, file_uploader
+from specviz.ui.shared.parts import chart, choice, file_uploader
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -91,8 +91,6 @@ def show_student(state: SameQualityState) -> None:
         if says := lab_words()["judge"].kinds.get(student.kind):
             st.markdown(f":material/arrow_forward: {plain(says)}")
         failed = (position for position, its in student.outcomes.items() if finding(its.batches).state == "fails")
-        options = list(student.outcomes)
-        chosen: dict[str, Any] = {"default": next(failed, options[0]), "format_func": POSITIONS.__getitem__}
-        chosen |= {"key": "same_quality_student", "required": True}
-        position = st.segmented_control(SAYS["which_token"], options, **chosen)
-        show_outcome(state, student.outcomes[position], "same_quality_student_outcome")
+        names: dict[str, str] = {position: POSITIONS[position] for position in student.outcomes}
+        position = choice(SAYS["which_token"], names, "same_quality_student", next(failed, ""))
+        show_outcome(state, student.outcomes[cast(Position, position)], "same_quality_student_outcome")

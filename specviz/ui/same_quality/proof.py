@@ -1,6 +1,6 @@
 """What a visitor wants proved, as link and widgets hold it; what was proved so far, and what is under way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
@@ -87,12 +87,7 @@ class StudentFile:
         self.kind = draws.kind
 
 
-@dataclass(frozen=True, slots=True)
-class ProofTask:
-    place: ProofPlace  # of the button that started it
-    request: RunRequest
-    rule: records.RuleName | None = None  # of draws, or the one that forgets a row
-    position: records.Position = "first"
+ProofCommand = Prove | CompareGreedy | EnumerateRules
 
 
 @dataclass(slots=True)
@@ -104,15 +99,19 @@ class SameQualityState:
     enumerated: Enumerated | None = None
     student: StudentFile = field(default_factory=StudentFile)
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
-    task: ProofTask | None = None
+    place: ProofPlace | None = None  # of the button that started the job
+    command: ProofCommand | None = None  # what that asked for
     slot: JobSlot = field(default_factory=lambda: JobSlot("proof"))
-
-    @property
-    def drawing(self) -> records.RuleName | None:
-        return self.task.rule if self.slot.busy and self.task else None
 
     def source(self, place: ProofPlace) -> ProofSource:
         return "live" if place in self.compared else "recorded"
+
+    @property
+    def rule(self) -> records.RuleName | None:
+        """Of the job: the rule by which it draws, or the one that forgets a row."""
+        if isinstance(self.command, CompareGreedy):
+            return records.FORGETFUL.name if self.command.forgets else None
+        return self.command.rule if isinstance(self.command, Prove) else None
 
     def __post_init__(self) -> None:
         """It begins with what was recorded for everyone."""
@@ -123,35 +122,27 @@ class SameQualityState:
         if found.enumerated:
             self.enumerated = Enumerated(found.request, "recorded", found.enumerated)
 
-    def draw(self, request: RunRequest, rule: records.RuleName, position: records.Position, draws: int) -> None:
-        self.task = ProofTask("sampling" if rule == "lossless" else "switch", request, rule, position)
-        self.slot.start(lambda job: Prove(job, request, rule, position, draws))
-
-    def compare(self, place: ProofPlace, request: RunRequest, presets: Sequence[str] = ()) -> None:
-        """Start comparing prompts; a near-tie with the target in bfloat16, a switch with a cache that forgets a row."""
-        half, forgets = place == "near-tie", place == "switch"
-        self.task = ProofTask(place, request, "forgotten-row" if forgets else None)
-        self.slot.start(lambda job: CompareGreedy(job, request, list(presets), half=half, forgets=forgets))
-
-    def enumerate_rules(self, request: RunRequest) -> None:
-        self.task = ProofTask("yours", request)
-        self.slot.start(lambda job: EnumerateRules(job, request))
+    def start(self, place: ProofPlace, make: Callable[[int], ProofCommand]) -> None:
+        self.place, self.command = place, make(0)
+        self.slot.start(make)
 
     def refresh(self) -> bool:
-        before = self.slot.items
+        before, asked = self.slot.items, self.command
         self.slot.refresh()
-        items, task = list(self.slot.items), self.task
+        items = list(self.slot.items)
         if self.slot.items is before:
             return False
-        if task and task.rule and isinstance(items[-1], records.DrawBatch):
-            self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
-        elif task and task.place == "yours":
-            self.enumerated = Enumerated(task.request, "live", items[-1])
-        elif task:
-            self.compared.add(task.place)
-            if task.place == "greedy":
+        if not items or not asked:
+            return True
+        if isinstance(asked, Prove):
+            self.outcomes[asked.rule] = Outcome(asked.rule, asked.position, asked.request, "live", items)
+        elif isinstance(asked, EnumerateRules):
+            self.enumerated = Enumerated(asked.request, "live", items[-1])
+        elif self.place:
+            self.compared.add(self.place)
+            if self.place == "greedy":
                 self.greedy = items
-            elif task.place == "switch":
+            elif self.place == "switch":
                 self.forgotten_row = items[-1]
             else:
                 self.near_tie = items[-1]

@@ -17,6 +17,7 @@ from specviz.data.prompts.workloads import CHAT_WORKLOADS, OWN_TEXT, WORKLOADS
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, finding, looks
+from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.same_quality.own_rule import choose_pieces, show_enumerated, show_student
 from specviz.ui.same_quality.proof import (
@@ -101,13 +102,16 @@ def _button(
 
 
 def _compare(state: SameQualityState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
-    state.compare(place, FORM.read().request(), presets)
+    request = FORM.read().request()
+    state.start(place, lambda job: CompareGreedy(job, request, list(presets), forgets=place == "switch"))
 
 
 def _draw(state: SameQualityState, rule: records.RuleName) -> None:
     wanted, only = FORM.read(), records.rule_text(rule).position
     FORM.came.acted = True
-    state.draw(wanted.request(), rule, wanted.position if only == "first" else only, wanted.draws)
+    position = wanted.position if only == "first" else only
+    place: ProofPlace = "sampling" if rule == "lossless" else "switch"
+    state.start(place, lambda job: Prove(job, wanted.request(), rule, position, wanted.draws))
 
 
 def _switches(state: SameQualityState) -> None:
@@ -130,7 +134,8 @@ def _yours(state: SameQualityState) -> None:
     FORM.read()
 
     def begin() -> None:
-        state.enumerate_rules(FORM.read().request())
+        request = FORM.read().request()
+        state.start("yours", lambda job: EnumerateRules(job, request))
 
     _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
@@ -201,9 +206,9 @@ def show_greedy(state: SameQualityState) -> None:
         _greedy_rows(state)
     parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
     if row := parted[0] if parted else state.near_tie:
-        settings = DecodeSettings(draft_length=row.draft_length)
+        settings, presets = DecodeSettings(draft_length=row.draft_length), [row.preset or ""]
         request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
-        tried = partial(state.compare, "near-tie", request, [row.preset or ""])
+        tried = partial(state.start, "near-tie", lambda job: CompareGreedy(job, request, presets, half=True))
         can = row.dtype == "bfloat16" and bool(row.preset)
         with right:
             st.markdown(SAYS["near_tie_title"])

@@ -133,6 +133,16 @@ def offer_download(slot: JobSlot) -> None:
             button(label, f"start_download-{slot.slot}", slot.download, whole_page=True, **look)
 
 
+def choice(label: str, options: Mapping[str, str], key: str, shown: str = "", **look: Any) -> str:
+    """Which of these is chosen, by their labels: `shown` at first, or the first. No widget for a single one."""
+    names = [*options]
+    first = shown if shown in options else names[0]
+    if len(names) == 1:
+        return first
+    named: Options = {"format_func": options.__getitem__, "default": first, "key": key, "required": True}
+    return str(st.segmented_control(label, names, **named, **look))
+
+
 def page_button(label: str, page: str, key: str, icon: str = "arrow_forward", **look: Any) -> None:
     """A button that opens another page, see `open_wanted_page`."""
     button(label, key, setattr, session(), "wanted_page", page, icon=icon, whole_page=True, **look)

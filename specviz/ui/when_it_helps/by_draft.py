@@ -1,11 +1,11 @@
 """By draft: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any
+from time import monotonic
 
 import streamlit as st
 
@@ -17,7 +17,14 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label, preset_of
+from specviz.data.prompts.workloads import (
+    DEFAULT_PRESET,
+    OWN_TEXT,
+    SHOWN_CHARACTERS,
+    find_preset,
+    preset_label,
+    preset_of,
+)
 from specviz.data.texts import join_choices, page_texts
 from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
 from specviz.figures.sweep import describe_range
@@ -25,10 +32,11 @@ from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
+from specviz.ui.session import session
 from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import offered_presets
-from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
+from specviz.ui.shared.job_slot import SHORT_SECONDS, JobSlot, show_progress, waiting_line
 from specviz.ui.shared.parts import (
     COLUMNS,
     PERCENT,
@@ -40,16 +48,39 @@ from specviz.ui.shared.parts import (
     texts,
     two_charts,
 )
-from specviz.ui.when_it_helps.sweeps import ByDraft
+from specviz.ui.when_it_helps.sweeps import how_it_ended
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
-FORMATS = {
-    **texts("right guesses", "best γ", "speedup (modelled)"),
-    **numbers("%.2f", "tokens per target call (exact)", "c, a draft step"),
-    **numbers(PERCENT, "accepted / drafted"),
-    **numbers("%.0f ms", "its guesses took"),
-}
+
+NEW_TOKENS = 64
+
+
+@dataclass(slots=True)
+class ByDraft:
+    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
+    preset: str = ""  # chosen here; empty: that of Watch
+    slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
+    shown: str = ""  # the prompt that the prospects are of
+    began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
+    prospects: list[Prospect] = field(default_factory=list)
+    message: str = ""
+
+    def start(self, prompt: str, drafts: list[str]) -> None:
+        request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
+        self.slot.start(lambda job: GuessAlong(job, request, drafts))
+        self.shown, self.prospects, self.message = prompt, [], ""
+
+    def refresh(self, patience: float = 0.0) -> bool:
+        """Ask how far it is, and take in what was found since, whether that is something."""
+        ended, before = self.slot.first_look(patience), len(self.prospects)
+        if self.slot.items:
+            self.prospects = list(self.slot.items)
+        if self.prospects and not before:
+            self.began = monotonic()
+        if ended:
+            self.message = how_it_ended(self.slot)
+        return len(self.prospects) > before
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +104,17 @@ def points_of(prospect: Prospect) -> list[Point]:
     found = {length: estimated_at(its, prospect.costs) or none for length, its in rounds.items()}
     fastest = max(found, key=lambda length: found[length].speedup)
 
-    def ratio(costs: Costs, length: int) -> float:
+    def ratio(length: int, costs: Costs) -> float:
         own, best = (speedup_at(rounds[each], costs) or 0.0 for each in (length, fastest))
         return best / own if own else inf
 
-    def point(length: int) -> Point:
-        counts = count(rounds[length])
-        slower = prospect.costs.interval(partial(ratio, length=length))
+    points = []
+    for length, its in rounds.items():
+        counts, slower = count(its), prospect.costs.interval(partial(ratio, length))
         alike = slower is None or slower[0] < NEUTRAL
-        tokens = counts.tokens_per_target_call or 0.0
-        rate = counts.acceptance_rate
-        return Point(prospect.draft, length, tokens, found[length], alike, rate)
-
-    return [point(length) for length in rounds]
+        per_call = counts.tokens_per_target_call or 0.0
+        points.append(Point(prospect.draft, length, per_call, found[length], alike, counts.acceptance_rate))
+    return points
 
 
 def best_of(points: Sequence[Point]) -> Point:
@@ -113,39 +142,31 @@ def lengths_in_words(points: Sequence[Point]) -> str:
     return describe_range(lengths) if len(lengths) > 1 else str(lengths[0])
 
 
-def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    values = [[point.per_call for point in points] for points in drafts]
-    y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
-    return _lines(drafts, values, SAYS["hover_counted"], y)
-
-
-def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    values = [[point.modelled.speedup for point in points] for points in drafts]
-    y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
-    drawn = _lines(drafts, values, SAYS["hover_modelled"], y, **level(1, "1×", beside=True))
-    for number, (line, points) in enumerate(zip(drawn["data"], drafts, strict=True)):
-        low, high = zip(*(point.modelled.interval or (point.modelled.speedup,) * 2 for point in points), strict=True)
-        line["error_y"] = interval(line["y"], low, high, COLORS[number], thickness=1, width=0)
-    return drawn
-
-
-def _lines(
-    drafts: Sequence[Sequence[Point]], values: Sequence[Sequence[float]], hover: str, y: FigurePart, **layout: Any
-) -> Figure:
-    """A line for each draft, over the draft length."""
-    lengths, lines = list(range(1, MAX_DRAFT_LENGTH + 1)), list[FigurePart]()
+def drafts_figure(drafts: Sequence[Sequence[Point]], *, speedups: bool = False) -> Figure:
+    """A line for each draft over the draft length: tokens per target call, or modelled speedups with intervals."""
+    lines, hover = list[FigurePart](), SAYS["hover_modelled" if speedups else "hover_counted"]
     for number, points in enumerate(drafts):
-        name = figure_text(spoken(points[0].draft))
-        lines.append(scatter(name, lengths, values[number], f"{hover}<extra>{name}</extra>", **look(number, 7)))
+        name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
+        values = [point.modelled.speedup if speedups else point.per_call for point in points]
+        line = scatter(name, lengths, values, f"{hover}<extra>{name}</extra>", **look(number, 7))
+        if speedups:
+            low, high = zip(*(each.modelled.interval or (each.modelled.speedup,) * 2 for each in points), strict=True)
+            line["error_y"] = interval(values, low, high, COLORS[number], thickness=1, width=0)
+        lines.append(line)
     x = axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
-    return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **layout)
+    y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
+    if not speedups:
+        return figure(lines, HEIGHT, x=x, y=y, showlegend=True)
+    y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
+    return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
 PART = "by_draft"  # the part of the page that grows with a comparison
-NEW_TOKENS = 64
 
 
-def show_by_draft(state: ByDraft) -> None:
+def show_by_draft() -> None:
+    state = session().of(ByDraft)
+
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)
@@ -155,7 +176,7 @@ def show_by_draft(state: ByDraft) -> None:
             if state.slot.busy:
                 button(SAYS["cancel"], "fs_cancel", state.slot.cancel, icon="close")
             else:
-                button(SAYS["compare_drafts"], "fs_start", _start, state, prompt)
+                button(SAYS["compare_drafts"], "fs_start", state.start, prompt, drafts_to_compare())
         show_progress(state.slot, partial(_progress_line, state), state.refresh, PART)
         _draw(state)
 
@@ -185,35 +206,26 @@ def drafts_to_compare() -> list[str]:
     return [*models, *stepping_heads(DEFAULT_TARGET), PROMPT_LOOKUP]
 
 
-def _start(state: ByDraft, prompt: str) -> None:
-    request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
-    state.slot.start(lambda job: GuessAlong(job, request, drafts_to_compare()))
-    state.shown, state.prospects, state.message = prompt, [], ""
-
-
-def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
-    """How long a comparison takes, by what pairs cost: known of this server, or recorded."""
-    costs = known or recorded
-    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs)) if costs else None
-    return SAYS["drafts_size"].format(took=took(seconds, bool(known)), limit=limit_sentence(seconds))
-
-
 def _draw(state: ByDraft) -> None:
     if state.message and not state.slot.busy:
         st.info(plain(state.message), icon=":material/info:")
     elif not state.prospects and not state.slot.busy:
         asked = [RunRequest("", DEFAULT_TARGET, draft) for draft in drafts_to_compare()]
+        known = [*filter(None, map(engine().known_costs, asked))]
         recorded = [each.drafts.values() for each in quiet_costs().machines if each.target == DEFAULT_TARGET]
-        st.info(size_sentence([*filter(None, map(engine().known_costs, asked))], [*chain(*recorded)]))
+        costs = known or [*chain(*recorded)]
+        seconds = len(asked) * max(map(calibration_seconds, costs)) if costs else None
+        st.info(SAYS["drafts_size"].format(took=took(seconds, bool(known)), limit=limit_sentence(seconds)))
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
     st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
     if not state.slot.busy:
         st.markdown(f"**{reading(drafts)}**")
-    tokens, speedups = tokens_figure(drafts), prospects_figure(drafts)
-    modelled = _modelled_with(state.prospects)
-    two_charts((tokens, "fs_tokens", SAYS["replayed"]), (speedups, "fs_speedups", modelled))
+    two_charts(
+        (drafts_figure(drafts), "fs_tokens", SAYS["replayed"]),
+        (drafts_figure(drafts, speedups=True), "fs_speedups", _modelled_with(state.prospects)),
+    )
     rows = [
         {
             "draft": spoken(prospect.draft),
@@ -229,7 +241,11 @@ def _draw(state: ByDraft) -> None:
         for best in [best_of(points)]
         for matches in [prospect.draft_guesses.matches()]
     ]
-    data_table(rows, "fs_table", columns=FORMATS)
+    columns = numbers("%.2f", "tokens per target call (exact)", "c, a draft step") | numbers(
+        "%.0f ms", "its guesses took"
+    )
+    columns |= texts("right guesses", "best γ", "speedup (modelled)") | numbers(PERCENT, "accepted / drafted")
+    data_table(rows, "fs_table", columns=columns)
 
 
 def _modelled_with(prospects: Sequence[Prospect]) -> str:

@@ -17,7 +17,7 @@ from specviz.figures.parts import figure_text
 from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import COLUMNS, Options, data_table, note, numbers, texts, two_charts
+from specviz.ui.shared.parts import COLUMNS, choice, data_table, note, numbers, texts, two_charts
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 400
@@ -57,13 +57,9 @@ def show_by_method() -> None:
     st.caption(where(measured))
     parts = {localize(part.temperature, "g"): part for part in measured.temperatures}
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
-        chosen = next(iter(parts))
-        if len(parts) > 1:
-            options: Options = {"key": "methods_temperature", "required": True}
-            chosen = str(st.segmented_control(SAYS["temperature"], list(parts), default=chosen, **options))
-        part, labels = parts[chosen], lambda kind: str(KINDS.get(kind, kind))
-        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
-        kind = str(st.segmented_control(SAYS["kind_of_text"], part.kinds(), default=ALL, format_func=labels, **always))
+        part = parts[choice(SAYS["temperature"], {name: name for name in parts}, "methods_temperature")]
+        kinds = {kind: str(KINDS.get(kind, kind)) for kind in part.kinds()}
+        kind = choice(SAYS["kind_of_text"], kinds, "methods_kind", ALL, wrap=True)
     st.markdown(f"**{plain(reading(part, kind))}**")
     two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),

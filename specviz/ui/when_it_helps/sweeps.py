@@ -1,6 +1,5 @@
 """What a visitor wants swept, as link and widgets hold it; its controls, the sweep under way, and what was found."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -14,12 +13,11 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.numbers import localize
 from specviz.core.once import cache_once
-from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule, parse_tree
 from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.links.permalink import VARIED, DraftName, FixedLink, Target
-from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
@@ -34,7 +32,6 @@ from specviz.ui.shared.form import Form, offered_workloads
 from specviz.ui.shared.job_slot import JobSlot
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import Widget
-from specviz.ui.when_it_helps.your_server_state import YourServer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,30 +159,8 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def _how_it_ended(slot: JobSlot) -> str:
+def how_it_ended(slot: JobSlot) -> str:
     return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
-
-
-@dataclass(slots=True)
-class ByDraft:
-    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
-    preset: str = ""  # chosen here; empty: that of Watch
-    slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
-    shown: str = ""  # the prompt that the prospects are of
-    began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
-
-    def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something."""
-        ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.items:
-            self.prospects = list(self.slot.items)
-        if self.prospects and not before:
-            self.began = monotonic()
-        if ended:
-            self.message = _how_it_ended(self.slot)
-        return len(self.prospects) > before
 
 
 @dataclass(slots=True)
@@ -204,8 +179,6 @@ class WhenItHelpsState:
     outcome: str = ""  # how the last sweep ended, where not by being done
     measured: int = 0  # of its cells
     began: float = 0.0  # when it began to measure, by the monotonic clock
-    by_draft: ByDraft = field(default_factory=ByDraft)
-    your_server: YourServer = field(default_factory=YourServer)
 
     @property
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
@@ -228,7 +201,7 @@ class WhenItHelpsState:
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
-            self.outcome = _how_it_ended(self.slot)
+            self.outcome = how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
@@ -261,8 +234,8 @@ class WhenItHelpsState:
         self.studied = {source: study for source, study in self.studied.items() if source in self.rows}
 
     def sources(self) -> list[str]:
-        own = dict.fromkeys((HERE, *reversed(self.rows)))
-        return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
+        own = [source for source in dict.fromkeys((HERE, *reversed(self.rows))) if len(self.rows_of(source))]
+        return [*own, RECORDED]
 
     def rows_of(self, source: str) -> "pd.DataFrame":
         recorded = recorded_sweep()
@@ -276,12 +249,8 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
 
 @cache_once
 def recorded_sweep() -> "pd.DataFrame":
-    """The rows recorded for everyone by `scripts.record sweep`; none where the file is missing or damaged."""
-    try:
-        return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
-    except (InputError, OSError) as error:
-        logging.getLogger(__name__).error("No recorded sweep: %s", error)
-        return frame_of(())
+    """The rows recorded for everyone by `scripts.record sweep`."""
+    return frame_of(parse_rows(FILE.read_text(encoding="utf-8"), FILE.name))
 
 
 def studied(sweeps: WhenItHelpsState, source: str) -> "list[Study]":

@@ -21,7 +21,7 @@ from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
-from specviz.ui.shared.parts import Options, button, chart, data_table, download, note, notices, texts
+from specviz.ui.shared.parts import Options, button, chart, choice, data_table, download, note, notices, texts
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, studied
@@ -69,13 +69,12 @@ def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
 
 
 def _figures(sweeps: WhenItHelpsState) -> None:
-    by_draft = partial(show_by_draft, sweeps.by_draft)
-    drafters: Panels = {SAYS["tab_by_draft"]: by_draft, SAYS["tab_by_method"]: show_by_method}
+    drafters: Panels = {SAYS["tab_by_draft"]: show_by_draft, SAYS["tab_by_method"]: show_by_method}
     draw_tabs(
         {
             SAYS["tab_sweep"]: partial(_draw_sweep, sweeps),
             SAYS["tab_drafts"]: partial(draw_tabs, drafters),
-            SAYS["tab_server"]: partial(show_your_server, sweeps.your_server),
+            SAYS["tab_server"]: show_your_server,
         }
     )
 
@@ -88,13 +87,12 @@ def draw_tabs(panels: Panels) -> None:
 
 def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
-    if not sources:
-        return notices([SAYS["nothing_yet"]], "info")
-    source = sweeps.shown if sweeps.shown in sources else sources[0]
-    if len(sources) > 1:
-        key = f"when_it_helps_source-{len(sources)}-{source}"
-        choice: Options = {"format_func": lambda source: plain(_title(source)), "key": key}
-        source = sweeps.shown = st.segmented_control(SAYS["rows"], sources, default=source, **choice) or source
+    titles = {source: plain(_title(source)) for source in sources}
+    shown = sweeps.shown if sweeps.shown in sources else sources[0]
+    key = f"when_it_helps_source-{len(sources)}-{shown}"  # a new one where something else is to be shown
+    source = choice(SAYS["rows"], titles, key, shown)
+    if source != shown:  # what a sweep will bring stays asked for, until the visitor chooses
+        sweeps.shown = source
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines
@@ -104,15 +102,7 @@ def _draw_sweep(sweeps: WhenItHelpsState) -> None:
         study = studies[st.selectbox(SAYS["series"], range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
-    draw_tabs(
-        {
-            SAYS["tab_workloads"]: partial(draw_workloads, study, source),
-            SAYS["tab_lengths"]: partial(draw_lengths, study, source),
-            SAYS["tab_map"]: partial(draw_map, study, source),
-            SAYS["tab_constrained"]: partial(draw_constraints, study, source),
-            SAYS["tab_adaptive"]: partial(draw_schedules, study, source),
-        }
-    )
+    _draw_study(study, _title(source))
     _files(sweeps, sweeps.rows_of(source))
 
 
@@ -162,57 +152,45 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     return pd.DataFrame(columns)
 
 
-def draw_workloads(study: Study, source: str) -> None:
-    fair = study.fair
-    if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
-        return
-    chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=_title(source))
-    note(SAYS["workloads"], "sweep-workload")
-    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
-    if len(studies) > 1 or fair["repetition"].notna().any():
-        table = temperature_table(fair["workload"].to_list(), studies)
-        data_table(table.to_dict("records"), "sweep_temperatures", columns=texts(*table.columns[1:]))
-        st.caption(SAYS["temperatures"])
-    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
-
-
-def draw_lengths(study: Study, source: str) -> None:
-    every = study.points
-    if _reads(sentences.length_sentence(every), every, study.spoilt):
-        chart(figures.length_figure(every), "sweep-length", source=_title(source))
-        note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
-
-
-def draw_map(study: Study, source: str) -> None:
-    every, costs = study.points, study.costs
-    if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) or not costs:
-        return
-    draw, key = figures.break_even_figure, "sweep-break-even"
-    if study.lookup:
-        draw, key = figures.break_even_tokens_figure, "sweep-break-even-tokens"
-    chart(draw(every, costs), key, source=_title(source))
-    note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
-
-
-def draw_constraints(study: Study, source: str) -> None:
-    ways = study.grammar
-    if not _reads(sentences.grammar_sentence(ways), ways):
-        st.info(SAYS["no_grammar"])
-        return
-    labels = {False: SAYS["grammar_without"], True: SAYS["grammar_with"]}
-    chart(figures.ways_figure(study.mark_unsure(ways), "constrained", labels), "sweep-held", source=_title(source))
-    lengths = join_choices(sorted({length for each in ways["lengths"] for length in each}), "and")
-    st.caption(SAYS["grammar"].format(lengths=lengths))
-
-
-def draw_schedules(study: Study, source: str) -> None:
-    ways = study.schedules
-    if ways.empty:
-        st.info(SAYS["no_schedules"])
-        return
-    drawn = figures.ways_figure(study.mark_unsure(ways), "draft_schedule", SCHEDULES)
-    chart(drawn, "sweep-adaptive", source=_title(source))
-    st.caption(SAYS["fixed_on_others"])
+def _draw_study(study: Study, source: str) -> None:
+    names = ("workloads", "lengths", "map", "constrained", "adaptive")
+    workloads, lengths, break_even, constrained, adaptive = st.tabs([SAYS[f"tab_{name}"] for name in names])
+    fair, every, costs, ways = study.fair, study.points, study.costs, study.grammar
+    with workloads:
+        if _reads(sentences.workload_sentence(fair), fair, study.spoilt):
+            drawn = figures.workload_figure(study.mark_unsure(fair), study.fair_rows)
+            chart(drawn, "sweep-workload", source=source)
+            note(SAYS["workloads"], "sweep-workload")
+            studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
+            if len(studies) > 1 or fair["repetition"].notna().any():
+                table = temperature_table(fair["workload"].to_list(), studies)
+                data_table(table.to_dict("records"), "sweep_temperatures", columns=texts(*table.columns[1:]))
+                st.caption(SAYS["temperatures"])
+            chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
+    with lengths:
+        if _reads(sentences.length_sentence(every), every, study.spoilt):
+            chart(figures.length_figure(every), "sweep-length", source=source)
+            note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
+    with break_even:
+        if _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt) and costs:
+            key = "sweep-break-even-tokens" if study.lookup else "sweep-break-even"
+            chart(figures.break_even_figure(every, costs, lookup=study.lookup), key, source=source)
+            note(SAYS["lookup_map" if study.lookup else "map"], "sweep-map")
+    with constrained:
+        if _reads(sentences.grammar_sentence(ways), ways):
+            labels = {False: SAYS["grammar_without"], True: SAYS["grammar_with"]}
+            chart(figures.ways_figure(study.mark_unsure(ways), "constrained", labels), "sweep-held", source=source)
+            used = join_choices(sorted({length for each in ways["lengths"] for length in each}), "and")
+            st.caption(SAYS["grammar"].format(lengths=used))
+        else:
+            st.info(SAYS["no_grammar"])
+    with adaptive:
+        if study.schedules.empty:
+            st.info(SAYS["no_schedules"])
+        else:
+            drawn = figures.ways_figure(study.mark_unsure(study.schedules), "draft_schedule", SCHEDULES)
+            chart(drawn, "sweep-adaptive", source=source)
+            st.caption(SAYS["fixed_on_others"])
 
 
 def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:

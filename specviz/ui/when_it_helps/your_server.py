@@ -1,15 +1,20 @@
 """Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
+from specviz.core.errors import InputError
+from specviz.core.files import MEASURED
 from specviz.core.names import first_words, short_name
+from specviz.core.once import cache_once
 from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.figures.bench import acceptance_figure, load_figure, prompts_figure, throughput_figure, times_figure
-from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.report import dump_csv, table
+from specviz.measure.endpoints.result import read_result
 from specviz.measure.endpoints.sentences import (
     NAMES,
     asked_in_words,
@@ -23,11 +28,11 @@ from specviz.measure.endpoints.sentences import (
     measure_next,
     no_speedup_in_words,
 )
+from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers, two_charts
-from specviz.ui.when_it_helps.your_server_state import YourServer
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, choice, data_table, download, notices, numbers, two_charts
 
 SAYS = page_texts("when_it_helps")
 BENCHES = page_texts("benches")  # the titles of the recorded ones
@@ -38,50 +43,58 @@ COMMAND = (
 )
 
 
-def show_your_server(state: YourServer) -> None:
+UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for as long as the visit lasts
+RECORDED_BENCHES = {  # by their names in the program
+    "vLLM, recorded": "bench_vllm.json",
+    "llama.cpp, recorded": "bench_llama.json",
+    "llama.cpp with SmolLM2, recorded": "bench_llama_ngram.json",
+}
+
+
+@dataclass(slots=True)
+class YourServer:
+    opened: tuple[str, BenchFindings] | None = None  # the file's name and what it says
+    shown: str = ""  # a recorded one's name; empty: the opened file, else the first recorded one
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, content: bytes, name: str) -> None:
+        """Show a bench file, or raise an InputError and change nothing."""
+        if len(content) > UPLOAD_MEGABYTES * 10**6:
+            raise InputError(SAYS["bench_too_large"].format(most=UPLOAD_MEGABYTES))
+        self.opened, self.shown = (name, BenchFindings(read_result(content))), ""
+
+    def benches(self) -> dict[str, BenchFindings]:
+        """Those to choose from by name, the opened one first."""
+        own = dict([self.opened] if self.opened else [])
+        return own | {name: found for name, found in recorded_benches().items() if name not in own}
+
+
+@cache_once
+def recorded_benches() -> dict[str, BenchFindings]:
+    read = {name: read_result((MEASURED / file).read_bytes()) for name, file in RECORDED_BENCHES.items()}
+    return {name: BenchFindings(result) for name, result in read.items()}
+
+
+def show_your_server() -> None:
+    state = session().of(YourServer)
     benches = state.benches()
-    with st.container():  # always there, so that what stands below keeps its place
-        if not benches:
-            st.markdown(SAYS["server_what"])
-        _measure_yours(state)
-        if benches:
-            name = _choose(state, list(benches))
-            _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
-    _files(state)
 
-
-def _choose(state: YourServer, names: list[str]) -> str:
-    shown = state.shown if state.shown in names else names[0]
-    if len(names) == 1:
-        return shown
-    key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
-    named: Options = {"format_func": lambda name: plain(BENCHES.get(name, name)), "key": key}
-    state.shown = st.segmented_control(SAYS["bench"], names, default=shown, **named) or shown
-    return state.shown
-
-
-def _measure_yours(state: YourServer) -> None:
     def load(file: UploadedFile) -> None:
         state.open(file.getvalue(), file_label(file.name))
 
-    with st.expander(SAYS["server_measure"], expanded=not state.benches()):
+    with st.expander(SAYS["server_measure"]):
         st.caption(SAYS["server_never"])
         st.code(COMMAND, language="bash")
         more: Options = {"take": load, "problems": state.problems, "type": "json"}
         parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
-
-
-def _files(state: YourServer) -> None:
-    with st.container(horizontal=True, key="when_it_helps_bench_files"):
-        if state.opened:
-            found = state.opened[1]
-            download(
-                SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv",
-                icon=":material/download:", key="when_it_helps_bench_download",
-            )  # fmt: skip
-            button(SAYS["clear_file"], "when_it_helps_bench_clear", state.clear, icon="delete")
-        elif state.cleared:
-            button(SAYS["undo_clear"], "when_it_helps_bench_undo", state.undo_clear, icon="undo")
+    names = {name: plain(BENCHES.get(name, name)) for name in benches}
+    shown = state.shown if state.shown in names else next(iter(names))
+    key = f"when_it_helps_bench_shown-{len(names)}-{shown}"  # a new one where something else is to be shown
+    name = state.shown = choice(SAYS["bench"], names, key, shown)
+    _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
+    if state.opened:
+        found, look = state.opened[1], {"icon": ":material/download:", "key": "when_it_helps_bench_download"}
+        download(SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv", **look)
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
@@ -131,7 +144,11 @@ def _headline(found: BenchFindings) -> None:
 
 def _charts(found: BenchFindings, name: str) -> None:
     drawn, several = [], len(found.loads) > 1
-    load = _choose_load(found, name) if found.measured else next(iter(found.loads), None)
+    load = next(iter(found.loads), None)
+    if found.measured:
+        loads = {f"{each.load:g}": each for each in found.measured}
+        names = {known: loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
@@ -146,19 +163,6 @@ def _charts(found: BenchFindings, name: str) -> None:
         drawn.append((accepted, "server-positions", SAYS["server_positions"]))
     for start in range(0, len(drawn), 2):
         two_charts(*drawn[start : start + 2])
-
-
-def _choose_load(found: BenchFindings, name: str) -> LoadFindings:
-    loads = found.measured
-    if len(loads) == 1:
-        return loads[0]
-    known = {load.load: load for load in loads}
-    named: Options = {
-        "format_func": lambda load: loads_in_words(found.result, [load]),
-        "key": f"when_it_helps_bench_load-{name}-{len(loads)}",
-    }
-    chosen = st.segmented_control(SAYS["prompts_at"], list(known), default=loads[0].load, **named)
-    return known.get(chosen or 0, loads[0])
 
 
 RATES = ("one user, tokens / s", "all users, tokens / s")

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from typing import Annotated, Any, ClassVar, Self
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar
 
 import streamlit as st
 from pydantic import Field
@@ -73,16 +73,6 @@ class WorksheetLink(PageLink):
     paste: Annotated[str, TYPED, Widget("text_area", "paste_label")] = ""
     speedup: Annotated[float | None, TYPED] = None
 
-    @classmethod
-    def of(cls, start: WorksheetStart, counted_at: int) -> Self:
-        model = start.model
-        values = (model.alpha, model.draft_length, model.cost_ratio, model.verification, model.overhead, model.batch)
-        counts = {"drafted": start.drafted, "accepted": start.accepted, "counted_at": counted_at}
-        named: dict[str, Any] = {**counts, "shape": int(model.passes is not None)}
-        named |= dict(zip(("alpha", "gamma", "cost", "verification", "overhead", "batch"), values, strict=True))
-        # a start may lie outside what a link can say
-        return cls.model_construct(None, **named, operations=round(model.operations_ratio, 3))
-
     @property
     def model(self) -> terms.WorksheetModel:
         costs = self.cost, self.verification, self.overhead
@@ -91,26 +81,20 @@ class WorksheetLink(PageLink):
 
 FORM = Form("worksheet", WorksheetLink())
 COST_TERMS = ("cost", "overhead")
-_three_places = partial(localize, spec=".3f")
-WRITTEN: dict[str, Callable[[float], str]] = {  # how the first view writes the value of a term
-    "alpha": lambda value: f"{localize(100 * value, '.1f')} %",
-    "gamma": str,
-    "cost": _three_places,
-    "verification": _three_places,
-    "overhead": _three_places,
-    "batch": str,
-}
+WRITTEN = ("alpha", "gamma", "cost", "verification", "overhead", "batch")  # the terms of the first view
 
 
-def start_from_link(params: Params, default: WorksheetStart) -> tuple[WorksheetStart | None, list[str]]:
+def start_from_link(
+    params: Params, default: WorksheetLink, passes: terms.MeasuredPasses | None = None
+) -> tuple[WorksheetStart | None, list[str]]:
     """What an address asks for, None where it names no value; the default stands in for what cannot be used."""
     if not any(params.get(name) for name in WorksheetLink.linked().values()):
         return None, []
-    counted = any(params.get(name) for name in ("drafted", "accepted"))  # in the link itself
-    counted_at = 0 if counted else default.counted_at or default.model.draft_length
-    link, problems = WorksheetLink.read(params, WorksheetLink.of(default, counted_at))
-    model = replace(link.model, passes=default.model.passes if link.shape else None)
-    counts: dict[str, Any] = {name: getattr(link, name) for name in ("drafted", "accepted", "counted_at")}
+    if any(params.get(name) for name in ("drafted", "accepted")):  # the link's own counts, at its own length
+        default = default.model_copy(update={"counted_at": 0})
+    link, problems = WorksheetLink.read(params, default)
+    model = replace(link.model, passes=passes if link.shape else None)
+    counts: dict[str, Any] = {"drafted": link.drafted, "accepted": link.accepted, "counted_at": link.counted_at}
     return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_kind="told"), problems
 
 
@@ -211,24 +195,22 @@ def _taken(start: WorksheetStart, asked: WorksheetLink) -> WorksheetLink:
 
 
 def _filled(start: WorksheetStart, asked: WorksheetLink) -> dict[str, float]:
-    model = start.model
+    model, filled, check = start.model, dict[str, float](), start.model.verification
+    if not start.costs_only:
+        length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
+        filled |= {"alpha": round(min(max(model.alpha, 0.0), 1.0), 5)}  # the speedup beside it has none rounded
+        filled |= {"gamma": length, "drafted": start.drafted, "accepted": start.accepted}
+        filled |= {"counted_at": start.counted_at or length}
     if start.costs_only:
-        checked = start.verification_at(asked.gamma) or replace(model, batch=1).steps(asked.gamma + 1)
-        return _within(cost=model.cost_ratio, verification=checked, overhead=model.overhead)
-    length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
-    acceptance = {
-        "alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
-        "gamma": length,
-        "drafted": start.drafted,
-        "accepted": start.accepted,
-        "counted_at": start.counted_at or length,
-    }
-    if start.acceptance_only:
-        checked = replace(asked.model, batch=1).steps(model.draft_length + 1)
-        return acceptance | _within(verification=checked)
-    batch = {"batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
-    costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
-    return acceptance | batch | _within(**costs, operations=model.operations_ratio)
+        check = start.verification_at(asked.gamma) or replace(model, batch=1).steps(asked.gamma + 1)
+    elif start.acceptance_only:
+        check = replace(asked.model, batch=1).steps(model.draft_length + 1)
+    else:
+        filled |= {"batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
+        filled |= _within(operations=model.operations_ratio)
+    if not start.acceptance_only:
+        filled |= _within(cost=model.cost_ratio, overhead=model.overhead)
+    return filled | _within(verification=check)
 
 
 def add_to_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -> None:
@@ -255,11 +237,17 @@ def _is_near(name: str, value: float) -> bool:
 
 def changes(start: WorksheetStart) -> list[str]:
     """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
-    loaded = _filled(start, FORM.asked)
+
+    def said(term: str, value: float) -> str:
+        if term == "alpha":
+            return f"{localize(100 * value, '.1f')} %"
+        return str(value) if term in ("gamma", "batch") else localize(value, ".3f")
+
+    loaded, now = _filled(start, FORM.asked), FORM.asked
+    changed = [term for term in WRITTEN if term in loaded and not _is_near(term, loaded[term])]
     return [
-        SAYS["changed"].format(what=SAYS[term], now=said(getattr(FORM.asked, term)), loaded=said(loaded[term]))
-        for term, said in WRITTEN.items()
-        if term in loaded and not _is_near(term, loaded[term])
+        SAYS["changed"].format(what=SAYS[term], now=said(term, getattr(now, term)), loaded=said(term, loaded[term]))
+        for term in changed
     ]
 
 
@@ -292,9 +280,8 @@ def _open(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> l
             asked = _taken(next(start for start in found if not start.acceptance_only and not start.costs_only), asked)
         asked = _taken(found[0], asked)
         passes = next((start.model.passes for start in found if start.model.passes), None)
-        counts: dict[str, Any] = {name: getattr(asked, name) for name in ("drafted", "accepted", "counted_at")}
-        default = replace(found[0], model=replace(asked.model, passes=passes), **counts)
-        linked, problems = start_from_link(given, default)
+        default = asked.model_copy(update={"shape": int(passes is not None)})
+        linked, problems = start_from_link(given, default, passes)
         # as one of the starts, where it is just what that fills in
         alike = (start for start in found if linked and _filled(start, asked) == _filled(linked, asked))
         worksheet.linked = next(alike, linked)

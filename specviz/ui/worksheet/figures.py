@@ -22,7 +22,10 @@ def speedup_map(
 ) -> plot.Figure:
     """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
-    parts = [_ground(speedups), _levels(speedups), _break_even_line(model)]
+    even, dashed = [model.at(length).break_even for length in LENGTHS], {"color": plot.INK, "width": 3, "dash": "dash"}
+    look: plot.FigurePart = {"mode": "lines", "line": dashed}
+    line = plot.scatter(SAYS["break_even"], LENGTHS, even, SAYS["hover_break_even"], **look)
+    parts = [_ground(speedups), _levels(speedups), line]
     for source in dict.fromkeys(point.source for point in points):
         parts.append(_dots([point for point in points if point.source == source]))
     for name, at, symbol in (("loaded_at", loaded, "diamond-open"), ("sliders_at", model, "circle-open")):
@@ -83,12 +86,6 @@ def _levels(speedups: list[list[float]]) -> plot.FigurePart:
     }
 
 
-def _break_even_line(model: WorksheetModel) -> plot.FigurePart:
-    alphas = [model.at(length).break_even for length in LENGTHS]
-    look = {"mode": "lines", "line": {"color": plot.INK, "width": 3, "dash": "dash"}}
-    return plot.scatter(SAYS["break_even"], LENGTHS, alphas, SAYS["hover_break_even"], **look)
-
-
 def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
@@ -127,10 +124,6 @@ def gap_figure(gap: Gap) -> plot.Figure:
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:
-    positions = list(range(1, len(rates) + 1))
-    blue: plot.FigurePart = {"color": plot.BLUE}
-    judged = plot.bars(SAYS["per_judgement"], positions, rates, SAYS["hover_judged"], marker=blue)
-    shares = survival[: len(positions)]
-    counted = plot.bars(SAYS["of_all_drafts"], positions, shares, SAYS["hover_counted"], marker=plot.HATCHED)
-    x, y = plot.axis(SAYS["axis_position"], dtick=1), plot.axis(range=[0, 1], tickformat=".0%")
-    return plot.figure([judged, counted], 260, x=x, y=y)
+    positions = [str(place) for place in range(1, len(rates) + 1)]
+    shown = {SAYS["per_judgement"]: rates, SAYS["of_all_drafts"]: survival[: len(rates)]}
+    return plot.rates_figure(positions, shown, 260, x=plot.axis(SAYS["axis_position"], type="category"))

@@ -52,13 +52,9 @@ class KnownFigures:
 
 
 @cache_by_language
-def recorded_laps() -> list[MeasuredRun]:
-    return collect_laps(recorded_race(), True)
-
-
-@cache_by_language
-def recorded_rows() -> list[MeasuredRun]:
-    return collect_rows(recorded_studies()[:1], True)
+def recorded_runs() -> tuple[list[MeasuredRun], list[MeasuredRun]]:
+    """Of the recorded race and sweep: the same for every visitor."""
+    return collect_laps(recorded_race(), True), collect_rows(recorded_studies()[:1], True)
 
 
 def known_runs(visitor: Session) -> KnownFigures:
@@ -66,31 +62,27 @@ def known_runs(visitor: Session) -> KnownFigures:
     past, costs = watching.past, {pair: found.costs for pair, found in watching.costs.found.items()}
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
     swept = studied(visitor.of(WhenItHelpsState), HERE)
+    recorded_laps, recorded_rows = recorded_runs()
     measured = [
         *(collect_runs(finished, False) or collect_runs([recorded], True)),
-        *(collect_laps(raced, False) or recorded_laps()),
-        *(collect_rows(swept, False) or recorded_rows()),
+        *(collect_laps(raced, False) or recorded_laps),
+        *(collect_rows(swept, False) or recorded_rows),
     ]
     measured.sort(key=lambda each: each.recorded)
     found = begin.starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
     if past.opened and past.opened_as == past.count and (file := begin.start_of_file(past.opened)):
         found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
-    batches = None
-    with suppress(InputError):  # the page works without it
-        batches = recorded_batches()
-    passes = measured_passes(batches) if batches else None
-    if passes:  # of the target whose passes over several texts were measured
+    batches = recorded_batches()
+    if passes := measured_passes(batches):  # of the target whose passes over several texts were measured
         its = partial(replace, passes=passes)
         found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
-    every = [*found, *(begin.batch_starts(batches) if batches else ())]
+    every = [*found, *begin.batch_starts(batches)]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
 
 def show_gaps(known: KnownFigures) -> None:
-    if not known.measured:
-        return parts.notices([SAYS["no_run"]], "info")
     left, right = st.columns(2, gap="large")
     with left:
         if split := [(run, run.gap) for run in known.measured if run.gap]:
