@@ -81,9 +81,7 @@ def split(payload: SentStage) -> tuple[bytes, StageMount]:
 
 MAX_STEP = 3 * 65_536
 _STYLES = ("stage", "tree", "diagram", "tour", "views", "paper")
-_STAGE = component(
-    "specviz_stage", "stage/stage.html", tuple(f"stage/{name}.css" for name in _STYLES), "stage/stage"
-)
+_STAGE = component("specviz_stage", "stage/stage.html", tuple(f"stage/{name}.css" for name in _STYLES), "stage/stage")
 _RUN = component("specviz_run", '<div class="run-part" hidden></div>', (), "stage/feed")
 _FEED = component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/feed")
 
