@@ -1,10 +1,15 @@
-"""The engine's jobs at work: in steps, so that they share its time and any of them can be stopped."""
+"""The engine's jobs: in steps, so that they share its time and any of them can be stopped.
+
+The one rule: jobs stand in a line, the first one is next, and the jobs of an owner who had a turn go to the end. An
+owner is a network, in it an address, and in that a session: someone who opens ten tabs has as many turns as a visitor
+with one. Without a known address, a session stands for all three.
+"""
 
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -22,6 +27,12 @@ LOOK = 0.01  # seconds between two looks at what jobs wait for, where nothing el
 CYCLE = 2.0  # seconds
 LONG_SHARE = 0.5  # of each cycle that long jobs have while others are watched
 TURN = 4.0  # seconds at work that a job has before the next one; a run of the bundled models needs less
+STAY = 20.0  # seconds after which a long job that has found something lets one in that does not fit beside it
+ROOM = 18_000  # tokens of all jobs at work, see `AtWork.tokens`; 25 kB each
+LETTERS = 4  # of a prompt for each token, about
+LONGEST = 512  # tokens that the bundled models can read
+LARGER = 3  # times a bundled model's keys and values of a token; those of SmolLM2-135M take twice as much
+BEGUN, LONG = 64, 256  # tokens for what it writes: of a run that has shown its first rounds, and of a long job
 
 Send = Callable[[wire.Event], None]
 DoJob = Callable[[wire.JobCommand], wire.JobSteps]  # see `handlers.job_steps`
@@ -67,25 +78,42 @@ class AtWork:
     """A job that the engine has."""
 
     command: wire.JobCommand
-    steps: wire.JobSteps
-    seconds: float  # it was at work; loading models is not counted
-    shown: bool = False  # whether the visitor has something to look at
+    steps: wire.JobSteps | None = None  # None until it begins
+    began: float = 0.0  # when, on the monotonic clock
+    seconds: float = field(init=False)  # it was at work; loading models is not counted
+    # for whose keys and values it has room while it is paused, about: both decoders read its longest prompt. The engine
+    # brings one run after the other to its end, so few hold more than their first rounds
+    tokens: int = field(init=False)
+    others: set[str] = field(init=False)
+    shown: bool = False  # whether the visitor has something to look at; a long job has found something then
     loading: bool = True
     waits: bool = False  # for a download or the Hub, not for the engine
     turn: float = 0.0  # of its seconds, those since its turn began
+
+    def __post_init__(self) -> None:
+        self.seconds, self.others = self.command.seconds, self.command.others
+        prompt = max((len(each.prompt) for each in self.command.asked), default=0) // LETTERS
+        if self.others:
+            self.tokens = LARGER * (2 * prompt + LONG)
+        else:
+            self.tokens = 2 * min(prompt, LONGEST) + (BEGUN if self.command.watched else LONG)
 
     @property
     def job(self) -> int:
         return self.command.job
 
+    def clashes(self, other: "AtWork") -> bool:
+        """Of models that do not ship with the app, an engine has those of one job: others may not fit beside them."""
+        return bool(self.others and other.others) and self.others != other.others
+
 
 def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
-    """The job that works now: the first in line of those that somebody watches, or of the long ones.
+    """The job that works now, of those that have begun: the first in line of the watched ones, or of the long ones.
 
     A watched one that has shown nothing goes before all, so in a class everyone soon sees something. Long ones have a
     share of every cycle: they end however many visitors keep coming. `now` is in seconds of the monotonic clock.
     """
-    ready = [task for task in line if not task.waits]
+    ready = [task for task in line if task.steps and not task.waits]
     watched, long = ([task for task in ready if task.command.watched is each] for each in (True, False))
     new = [task for task in watched if not task.shown]
     first = long if now % CYCLE >= CYCLE - LONG_SHARE else watched
@@ -93,8 +121,9 @@ def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
 
 
 class Bench:
-    """The jobs at work, which share the engine's time by the rule of `schedule`, as `choose_job` says.
+    """The jobs in line, of which those that have begun share the engine's time, as `choose_job` says.
 
+    `shared` is an engine for which jobs of several servers wait elsewhere: long ones also give their place to those.
     A run's first rounds are a turn, and so is the rest of it; no turn is longer than some seconds. A job is paused
     between two rounds. Each round is timed by itself, so a pause is in no figure.
     """
@@ -107,9 +136,12 @@ class Bench:
         after_crowd: Callable[[], object] = lambda: None,
         budget: float | None = None,
         clock: Callable[[], float] = monotonic,
+        room: int = ROOM,
+        shared: bool = False,
     ) -> None:
         self._do_job, self._mail, self._write = do_job, mail, send
         self._after_crowd, self._budget, self._clock = after_crowd, budget, clock
+        self._room, self._shared = room, shared
         self._line: list[AtWork] = []
         self._most = 0  # jobs at once since the last rest
         self._said_at = 0.0  # when something was sent last ...
@@ -117,7 +149,8 @@ class Bench:
 
     def work(self) -> None:
         """Take in the next job, or bring one a step further; waits where there is nothing to do."""
-        if task := next((each for each in self._line if self._mail.stopped(each.job)), None):
+        stopped = next((task for task in self._line if self._mail.stopped(task.job)), None)
+        if task := stopped or self._begin_next():
             self._end(task, wire.JobStopped(task.job, task.seconds))
             return
         if not self._line and self._most >= CROWD:
@@ -125,10 +158,37 @@ class Bench:
         self._most = max(self._most, len(self._line)) if self._line else 0
         turn = choose_job(self._line, self._clock())
         if command := self._mail.next(0.0 if turn else LOOK if self._line else None):
-            self._line.append(AtWork(command, self._do_job(command), command.seconds))
+            self._line.append(AtWork(command))
             return
         for task in [each for each in self._line if each.waits or each is turn]:
             self._step(task)
+
+    def _begin_next(self) -> AtWork | None:
+        """Begin the first job in line that fits beside those at work; an engine that has nothing takes any job.
+
+        What waits for memory is not overtaken: a stream of small jobs would take every place from a large one. Nor is
+        what waits for its models, by others with such models. Returns the long job that gives its place to those: to a
+        watched one at once, to a long one after a while. It has found something by then, so it gets to its end.
+        """
+        now, begun = self._clock(), [task for task in self._line if task.steps]
+        room = self._room - sum(task.tokens for task in begun)
+        long = [task for task in begun if task.shown and not task.command.watched]
+        gives = next((task for task in long if self._shared and now - task.began >= STAY), None)
+        large_waits = False
+        for task in sorted(self._line, key=lambda task: not task.command.watched):
+            if task.steps or (task.others and large_waits):
+                continue
+            full = bool(begun) and task.tokens > room
+            against = [other for other in begun if full or task.clashes(other)]
+            if not against:
+                task.steps, task.began = self._do_job(task.command), now
+                return None
+            here = [other for other in long if other in against]
+            gives = gives or next((each for each in here if task.command.watched or now - each.began >= STAY), None)
+            large_waits = True
+            if full:
+                break
+        return gives
 
     def _step(self, task: AtWork) -> None:
         """One step. An error fails its job and leaves the engine as it is."""

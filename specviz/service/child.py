@@ -14,6 +14,7 @@ from typing import Protocol
 _log = logging.getLogger(__name__)
 
 ENGINE = (sys.executable, "-m", "specviz.service.engine")
+SHARED = "--shared"  # of an engine that several servers give jobs to, see `Bench`
 # Of every engine, wherever it is: no progress bars, no reports to anyone, and one thread.
 QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",

@@ -17,6 +17,7 @@ from typing import BinaryIO
 from specviz.core.free_memory import give_back
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Mailbox, Send
+from specviz.service.child import SHARED
 from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import EngineReady, Event, Run, dump_event
 
@@ -38,7 +39,7 @@ def main() -> None:
     inbox = Mailbox()
     Thread(target=listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     do_job = open_workshop(send)
-    bench = Bench(do_job, inbox, send, give_back, seconds_a_job())
+    bench = Bench(do_job, inbox, send, give_back, seconds_a_job(), shared=SHARED in sys.argv)
     while True:
         bench.work()
 

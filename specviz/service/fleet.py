@@ -1,7 +1,8 @@
-"""The engines behind the one queue, and the threads of each: a driver starts it and writes to it, a reader listens.
+"""The engines, and the threads of each: a driver starts it and writes to it, a reader listens.
 
-All share one lock with the callers. An error in one of them is logged and ends its engine: the job it had fails with
-one sentence, and the next engine goes on with the others.
+An engine gets each job at once, and decides itself which one works. All threads share one lock with the callers. An
+error in one of them is logged and ends its engine: the jobs it had fail with one sentence, and the next engine goes on
+with the others.
 """
 
 import logging
@@ -19,7 +20,6 @@ from specviz.service import protocol as wire
 from specviz.service.child import Child, RunningEngine, StartEngine
 from specviz.service.job import Job, advance
 from specviz.service.limits import ServiceLimits
-from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions
 
 RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
@@ -73,7 +73,8 @@ class Fleet:
     ) -> None:
         self.limits, self.changed, self.sessions, self.on_done = limits, changed, sessions, on_done
         self.start_engine: StartEngine = command if callable(command) else partial(Child, command)
-        self.schedule, self.restarts = Schedule(limits), Restarts(limits)
+        self.waiting: list[Job] = []  # until an engine is ready
+        self.restarts = Restarts(limits)
         self.drivers = [EngineDriver(self) for _ in range(engines)]
 
     def start(self) -> bool:
@@ -89,27 +90,26 @@ class Fleet:
     def ready(self) -> bool:
         return any(driver.ready for driver in self.drivers)
 
-    def enqueue(self, job: Job, instead_of: Job | None = None) -> None:
+    def enqueue(self, job: Job) -> None:
         """Let the job wait for an engine; it fails at once while the engines rest."""
         if self.restarts.allow_run(monotonic()):
-            self.schedule.add(job, instead_of)
+            self.waiting.append(job)
         else:
             job.fail(lambda: say("keeps_dying"))
 
     def place(self, job: Job) -> int | None:
         """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait."""
-        handed_over = chain(*(driver.running for driver in self.drivers))
-        waiting = [other for other in handed_over if other.view.state == "waiting"] + self.schedule.jobs()
+        jobs = [*chain(*(driver.running for driver in self.drivers)), *self.waiting]
+        waiting = [other for other in jobs if other.view.state == "waiting"]
+        waiting.sort(key=lambda other: not other.command.watched)
         return waiting.index(job) + 1 if job in waiting else None
 
     def abandon_unwanted(self, jobs: Iterable[Job]) -> None:
         """Give up those that nobody wants any more. If an engine has one, its driver sends a Stop."""
         for job in jobs:
-            if not self.sessions.wanted(job):
-                self.schedule.remove(job)
-                job.wanted = "stop"
-                if not job.view.finished:
-                    job.view = replace(job.view, state="cancelled")
+            if not self.sessions.wanted(job) and not job.view.finished:
+                job.view = replace(job.view, state="cancelled")
+        self.waiting = [job for job in self.waiting if not job.view.finished]
 
     # ---- for the drivers
 
@@ -117,27 +117,36 @@ class Fleet:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
         busy = [driver.running for driver in self.drivers if driver.running]
         for job in chain(*busy):
-            job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
+            if not job.view.finished:
+                job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
-    def requeue(self, job: Job, seconds: float) -> None:
-        """An engine had it for so many seconds and has it no more: it waits again, behind the others."""
-        job.wait_again(seconds)
-        self.schedule.add(job)
+    def send_again(self, job: Job, seconds: float, blamed: bool = False) -> None:
+        """An engine had it for so many seconds, perhaps ended with it, and has it no more: it waits behind the others.
+
+        If it is blamed for too many ends, it fails.
+        """
+        if blamed and job.deaths >= RETRIES:
+            job.fail(lambda: say("died"))
+        else:
+            job.deaths += blamed
+            job.wait_again(seconds)
+            self.waiting.append(job)
 
     def note_end(self, died: bool) -> None:
         """An engine is gone. After too many deaths it fails the jobs that wait: perhaps no other engine comes."""
         if died:
             self.restarts.died(monotonic())
-        for job in self.schedule.jobs() if self.restarts.resting else ():
-            self.schedule.remove(job)
-            job.fail(lambda: say("keeps_dying"))
+        if self.restarts.resting:
+            for job in self.waiting:
+                job.fail(lambda: say("keeps_dying"))
+            self.waiting = []
         self.changed.notify_all()
 
 
 class EngineDriver:
     """Starts one engine, gives it jobs, and hears what it says of them.
 
-    A job that is not over is in one place at any time: in the fleet's schedule, or in `running` of one driver. It
+    A job that is not over is in one place at any time: in the fleet's `waiting`, or in `running` of one driver. It
     leaves `running` with the engine's last word on it, or with the engine's end. So it ends, or waits again.
     """
 
@@ -148,7 +157,7 @@ class EngineDriver:
         self._child: RunningEngine | None = None
         self.ready = False  # the engine runs and has said so
         self.running: list[Job] = []  # those that the engine has
-        self._at_work: Job | None = None  # the one of these that it works on
+        self._at_work: Job | None = None  # the one of these of which it spoke last
         self._due: float | None = None  # when the engine must have said something, on the monotonic clock
 
     # ---- for the fleet; with the lock held, except close
@@ -222,24 +231,18 @@ class EngineDriver:
 
     def _next_line(self, now: float) -> bytes | None:
         """What to tell the engine: to stop a job it has, or the next job."""
-        others = [driver.running for driver in self._fleet.drivers if driver.ready and driver is not self]
-        if yielding := self._fleet.schedule.find_yielding(self.running, others, now):
-            yielding.wanted = "later"
         for job in self.running:
-            if job.wanted != "end" and not job.stop_sent:
+            if job.view.finished and not job.stop_sent:
                 job.stop_sent = True
                 self._due = min(now + self._limits.stop, self._due or now + self._limits.stop)
                 return wire.dump_command(wire.Stop(job.id))
-        return self._hand_over(others, now)
-
-    def _hand_over(self, others: Sequence[Sequence[Job]], now: float) -> bytes | None:
-        job = self._fleet.schedule.pick_for(self.running, others)
-        if job is None:
+        fewest = min(len(driver.running) for driver in self._fleet.drivers if driver.ready)
+        if not self._fleet.waiting or len(self.running) > fewest:
             return None
         if not self.running:
-            self._at_work, self._due = job, now + self._limits.silence
+            self._due = now + self._limits.silence
+        job = self._fleet.waiting.pop(0)
         self.running.append(job)
-        job.taken_at = now
         self._fleet.note_busy()
         self._changed.notify_all()
         return wire.dump_command(job.command)
@@ -289,9 +292,10 @@ class EngineDriver:
             _log.info("The engine is ready: %s", event.versions)
             return
         if job := next((job for job in self.running if job.id == event.job), None):
-            self._at_work = job
-            if isinstance(event, wire.JobStopped) and job.wanted == "later":
-                self._fleet.requeue(job, event.seconds)
+            self._at_work = None if isinstance(event, wire.Final) else job
+            job.deaths = 0 if isinstance(event, wire.JobItem) else job.deaths
+            if isinstance(event, wire.JobStopped) and not job.view.finished:
+                self._fleet.send_again(job, event.seconds, event.died)
             elif not job.view.finished:
                 set_language(job.command.language)
                 job.view = advance(job.view, event)
@@ -312,12 +316,9 @@ class EngineDriver:
         # killing one that would not stop says nothing about the next
         self._fleet.note_end(died=not any(job.stop_sent for job in self.running))
         for job in list(self.running):
-            blamed = job is self._at_work and job.wanted == "end"
             if self._fleet.restarts.resting:
                 job.fail(lambda: say("keeps_dying"))
-            elif blamed and job.deaths >= RETRIES and not job.gets_on:
-                job.fail(lambda: say("died"))
             elif not job.view.finished:
-                job.deaths += blamed
-                self._fleet.requeue(job, job.command.seconds)
+                self._fleet.send_again(job, job.command.seconds, blamed=job is self._at_work)
             self.running.remove(job)
+        self._at_work = None

@@ -10,16 +10,13 @@ say = Sentences("service")
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """All in seconds, except `sessions_at_once`, `tokens_at_once` and `deaths`."""
+    """All in seconds, except `sessions_at_once` and `deaths`."""
 
     reconnect: float = 20.0  # a session whose connection ended may come back within this
     sessions_at_once: int = 40  # from one public address that have a job; a class behind one router has one address
-    tokens_at_once: int = 18_000  # of all jobs that an engine has, see `Job.tokens`; 25 kB each; 0: one job at a time
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of an engine that has jobs ...
     stop: float = 60.0  # ... while a job is to stop: it does between two steps, such as the loading of a model
-    turn: float = 20.0  # a long job that has found something lets one in that does not fit beside it after this long
-    shared: bool = False  # ... also if none waits here, because other servers' jobs may: engines behind a URL
     deaths: int = 3  # after this many deaths of the engine ...
     deaths_window: float = 60.0  # ... within this time, no engine is started ...
     rest: float = 60.0  # ... for this long

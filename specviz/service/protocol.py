@@ -31,6 +31,7 @@ from specviz.measure.proof.rows import (
 from specviz.measure.race import MAX_REPEATS, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
+from specviz.models.catalogue import bundled_names, method_named
 
 MAX_DRAFTS = 8  # in one GuessAlong
 MOST_ATTEMPTS = 3  # to measure what a pair costs: a run that is doubtful itself must not have it measured for ever
@@ -81,6 +82,11 @@ class JobCommand(JobMessage):
     @property
     def models(self) -> set[str]:
         return {name for pair in self.pairs for name in pair}
+
+    @property
+    def others(self) -> set[str]:
+        """Its models that do not ship with the app. Those that do all fit into memory together."""
+        return {name for name in self.models if method_named(name).loads == "model"} - set(bundled_names())
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,7 @@ class Play(PairCommand):
 
 @dataclass(frozen=True, slots=True)
 class Stop(JobMessage):
-    """End this job. The engine answers with Stopped, unless the job ended before."""
+    """End this job. The engine answers with `JobStopped`, unless the job ended before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +207,11 @@ class JobKind:
     handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
     item: Any  # the type of what it finds; None for a run, which has events of its own
     watched: bool = False
-    resumes: bool = True  # whether it goes on after the items that it has sent; otherwise it begins again
 
 
 TASKS = (
-    JobKind("run", Run, "run.run_steps", None, watched=True, resumes=False),
-    JobKind("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
+    JobKind("run", Run, "run.run_steps", None, watched=True),
+    JobKind("calibrate", Calibrate, "run.calibrate_steps", CostsResult),
     JobKind("race", Race, "long.race_steps", Comparison),
     JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     JobKind("guess along", GuessAlong, "run.guess_along_steps", Prospect),
@@ -324,7 +329,10 @@ class JobFailed(JobMessage):
 
 @dataclass(frozen=True, slots=True)
 class JobStopped(JobMessage):
+    """As the server wanted, or the job gives its place to another one, or its engine ended: then it is sent again."""
+
     seconds: float = 0.0  # it was at work
+    died: bool = False  # its engine ended, and the job may have been the cause
     type: Literal["stopped"] = "stopped"
 
 

@@ -24,7 +24,7 @@ from specviz.core.errors import InputError
 from specviz.core.operator_settings import check_operator_settings, given_settings, operator_setting
 from specviz.core.ray_address import LOCAL, parse_ray_address
 from specviz.service import protocol as wire
-from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
+from specviz.service.child import ENGINE, QUIET, SHARED, Child, RunningEngine
 from specviz.service.limits import ServiceLimits
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
@@ -63,7 +63,7 @@ class Engine:
 
     async def _start(self) -> Child:
         self._events = asyncio.Queue()
-        self._child = child = Child(self._command, self._on_line, self._on_end)
+        self._child = child = Child((*self._command, SHARED), self._on_line, self._on_end)
         child.listen()
         async with asyncio.timeout(self._limits.start):
             if not isinstance(await self._events.get(), wire.EngineReady):

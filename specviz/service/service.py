@@ -31,11 +31,11 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.draft_menu import explain_refusal, is_allowed
-from specviz.models.gguf_folder import describe_content
+from specviz.models.gguf_folder import look_at
 from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
-from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
+from specviz.service.job import Job, JobView, Slot
 from specviz.service.limits import ServiceLimits
 from specviz.service.run_store import RunStore, answers, store_wanted
 from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
@@ -94,7 +94,7 @@ def sharing_key(command: wire.JobCommand) -> str | None:
 def _stated(name: str) -> str:
     """A GGUF file that is replaced under its name is another model."""
     file = find_gguf(name)
-    return f"{name} of {describe_content(file)}" if file else name
+    return f"{name} of {look_at(file)[0]}" if file else name
 
 
 class EngineService:
@@ -135,12 +135,8 @@ class EngineService:
         """
         command = replace(make(next(self._numbers)), language=current_language())
         key = sharing_key(command)
-        found = (
-            None if fresh or key is None else self._find_result(key, command)
-        )  # without the lock: it may read a file
-        job = Job(JobView(command.job), command, key)
-        if found:
-            job.view = replace(job.view, state="done", result=found, stored=True)
+        found = self._find(key, command) if key and not fresh else None  # without the lock: it may read a file
+        job = Job(found or JobView(command.job), command, key)
         try:
             admit(command)
         except InputError as error:
@@ -208,33 +204,32 @@ class EngineService:
         self.store.close()
         atexit.unregister(self.close)
 
-    def _find_result(self, key: str, command: wire.JobCommand) -> JobResult | None:
+    def _find(self, key: str, command: wire.JobCommand) -> JobView | None:
+        done = JobView(command.job, state="done", stored=True)
         if isinstance(command, wire.Calibrate):
             costs = self._costs.get(key)
-            return costs if costs and costs.attempt >= command.attempt else None
+            return replace(done, items=(costs,)) if costs and costs.attempt >= command.attempt else None
         run = self.store.latest(key)
-        return run.result if run and answers(run.result, datetime.now(UTC)) else None
+        return replace(done, run=run.result) if run and answers(run.result, datetime.now(UTC)) else None
 
     def _replace(self, ticket: Ticket) -> None:
-        """Save the ticket instead of its session's old one; a job that is new waits in the old one's place."""
+        """Save the ticket instead of its session's old one, and let a job that is new wait for an engine."""
         job = ticket.job
         old = [replaced.job for replaced in self._sessions.save(ticket)]
         unwanted = [other for other in old if not self._sessions.wanted(other)]
         if job.id == ticket.number and not job.view.finished:
-            self._fleet.enqueue(job, next(iter(unwanted), None))
+            self._fleet.enqueue(job)
         self._fleet.abandon_unwanted(unwanted)
 
     def _remember(self, job: Job) -> None:
         """Store what a job found, for others who ask for the same."""
-        result = job.view.result
         if job.key is None:
             return
-        if isinstance(result, RunResult) and isinstance(job.command, wire.Run):
-            named = self.store.save(job.key, job.command.request, result)
-            job.view = replace(job.view, result=named)
-        elif isinstance(result, wire.CostsResult):
-            self._costs[job.key] = replace(result, beside=job.view.beside)
-            job.view = replace(job.view, result=self._costs[job.key])
+        if job.view.run and isinstance(job.command, wire.Run):
+            job.view = replace(job.view, run=self.store.save(job.key, job.command.request, job.view.run))
+        else:
+            self._costs[job.key] = replace(job.view.items[-1], beside=job.view.beside)
+            job.view = replace(job.view, items=(self._costs[job.key],))
 
     def _snapshot(self, number: int) -> JobView:
         ticket = self._sessions.ticket(number)
@@ -264,9 +259,4 @@ def _connect(url: str) -> EngineService:
         _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
     streams = int(operator_setting("SPECVIZ_STREAMS"))
     address = EngineAddress(url, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
-    return EngineService(partial(StreamEngine, address), stream_limits(streams), store_wanted(), streams)
-
-
-def stream_limits(streams: int) -> ServiceLimits:
-    """A stream has one job. Where the engines' server is gone, all streams end at once: that counts as one death."""
-    return ServiceLimits(tokens_at_once=0, deaths=ServiceLimits().deaths * streams, shared=True)
+    return EngineService(partial(StreamEngine, address, streams), store=store_wanted())

@@ -9,9 +9,10 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Thread
 
-from httpx2 import AsyncClient, HTTPError, Response, Timeout
+from httpx2 import AsyncClient, ConnectError, ConnectTimeout, HTTPError, HTTPStatusError, Limits, Response, Timeout
 
 from specviz.service import protocol as wire
 from specviz.service.child import OnEnd, OnLine
@@ -32,21 +33,28 @@ class EngineAddress:
     pause: float = 1.0  # ... with so many seconds between
 
     def client(self) -> AsyncClient:
-        waits = Timeout(self.silence, connect=CONNECT)
-        return AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"}, timeout=waits)
+        headers, waits = {"Authorization": f"Bearer {self.token}"}, Timeout(self.silence, connect=CONNECT)
+        each_its_own = Limits(max_keepalive_connections=0)  # an old one that was closed would look like a lost job
+        return AsyncClient(base_url=self.url, headers=headers, timeout=waits, limits=each_its_own)
 
 
-class LostStream(Exception):
-    """A stream that ended before its job did, or was refused."""
+def why(error: HTTPError) -> str:
+    if isinstance(error, HTTPStatusError) and error.response.status_code == 401:
+        return "they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same here and there"
+    return str(error) or type(error).__name__
 
 
 class StreamEngine:
-    """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only."""
+    """All engines behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only.
 
-    def __init__(self, where: EngineAddress, on_line: OnLine, on_end: OnEnd) -> None:
-        self._where, self._on_line, self._on_end = where, on_line, on_end
+    So many jobs at a time are sent there, by the rule of `bench`; a stream that ends too early has lost only its job.
+    """
+
+    def __init__(self, where: EngineAddress, most: int, on_line: OnLine, on_end: OnEnd) -> None:
+        self._where, self._most, self._on_line, self._on_end = where, most, on_line, on_end
         self._loop = asyncio.new_event_loop()
         self._orders: asyncio.Queue[wire.JobCommand | wire.Stop | None] = asyncio.Queue()
+        self._line: list[wire.JobCommand] = []
         self._streams: dict[int, asyncio.Task[None]] = {}  # by job
         self._thread = Thread(target=self._run, name="engine-stream", daemon=True)
 
@@ -55,7 +63,7 @@ class StreamEngine:
         self._thread.start()
 
     def send(self, line: bytes) -> None:
-        """Send a job, or end one by closing its stream; does nothing after the end."""
+        """Let a job wait for its stream, or end one by closing that; does nothing after the end."""
         self._order(wire.parse_command(line))
 
     def kill(self) -> None:
@@ -73,9 +81,9 @@ class StreamEngine:
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._work())
-        except* (LostStream, HTTPError) as lost:
+        except* HTTPError as lost:
             for error in lost.exceptions:
-                _log.warning("The engines at %s: %s", self._where.url, str(error) or type(error).__name__)
+                _log.warning("The engines at %s: %s", self._where.url, why(error))
         except* Exception:
             _log.exception("The engines at %s can no longer be heard.", self._where.url)
         finally:
@@ -85,46 +93,60 @@ class StreamEngine:
     async def _work(self) -> None:
         async with self._where.client() as client, asyncio.TaskGroup() as group:
             self._on_line(self, await self._greeted(client))
+
+            def send_next() -> None:
+                while self._line and len(self._streams) < self._most:
+                    command = min(self._line, key=lambda each: not each.watched)
+                    self._line.remove(command)
+                    self._line.sort(key=lambda each: each.shares(command))
+                    self._streams[command.job] = stream = group.create_task(self._follow(client, command))
+                    stream.add_done_callback(partial(end, command.job))
+
+            def end(job: int, stream: asyncio.Task[None]) -> None:
+                if self._streams.get(job) is stream:
+                    del self._streams[job]
+                if not stream.cancelled() and not stream.exception():  # else all of them end
+                    send_next()
+
             while order := await self._orders.get():
-                if isinstance(order, wire.Stop):
-                    self._stop(order.job)
+                if isinstance(order, wire.JobCommand):
+                    self._line.append(order)
                 else:
-                    self._streams[order.job] = group.create_task(self._follow(client, order))
+                    self._stop(order.job)
+                send_next()
+            self._line = []
             for stream in self._streams.values():
                 stream.cancel()
 
     def _stop(self, job: int) -> None:
         stream = self._streams.pop(job, None)
-        if stream and stream.cancel():
+        waits = [command for command in self._line if command.job == job]
+        self._line = [command for command in self._line if command.job != job]
+        if waits or (stream and stream.cancel()):
             self._on_line(self, wire.dump_event(wire.JobStopped(job)))
 
     async def _greeted(self, client: AsyncClient) -> bytes:
         """The engines' own `Ready`. They may just be starting again."""
         for _ in range(self._where.greetings - 1):
-            try:
-                return _checked(await client.get("")).content
-            except (LostStream, HTTPError) as error:
-                _log.info("The engines at %s do not answer yet: %s", self._where.url, error)
-                await asyncio.sleep(self._where.pause)
-        return _checked(await client.get("")).content
+            with suppress(HTTPError):
+                return (await client.get("")).raise_for_status().content
+            await asyncio.sleep(self._where.pause)
+        return (await client.get("")).raise_for_status().content
 
     async def _follow(self, client: AsyncClient, command: wire.JobCommand) -> None:
-        async with client.stream("POST", "", content=wire.dump_command(command)) as response:
-            async for line in _lines(_checked(response)):
-                if isinstance(wire.parse_event(line), wire.Final):
-                    self._streams.pop(command.job, None)
+        lost = "it ended before the job did"
+        try:
+            async with client.stream("POST", "", content=wire.dump_command(command)) as response:
+                async for line in _lines(response.raise_for_status()):
                     self._on_line(self, line)
-                    return
-                self._on_line(self, line)
-        raise LostStream(f"the stream of job {command.job} ended before the job did")
-
-
-def _checked(response: Response) -> Response:
-    if response.status_code == 401:
-        raise LostStream("they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same here and there")
-    if response.status_code != 200:
-        raise LostStream(f"they answered with status {response.status_code}")
-    return response
+                    if isinstance(wire.parse_event(line), wire.Final):
+                        return
+        except (ConnectError, ConnectTimeout):
+            raise
+        except HTTPError as error:
+            lost = why(error)
+        _log.warning("The stream of job %s from %s: %s", command.job, self._where.url, lost)
+        self._on_line(self, wire.dump_event(wire.JobStopped(command.job, command.seconds, died=True)))
 
 
 async def _lines(response: Response) -> AsyncIterator[bytes]:

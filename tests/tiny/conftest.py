@@ -56,9 +56,7 @@ def start() -> Iterator[Start]:
     before = children()
 
     def make(engines: int = 1, store: RunStore | None = None, **limits: float) -> EngineService:
-        made = EngineService(
-            ENGINE, ServiceLimits(**{"reconnect": 3600, "tokens_at_once": 0, **limits}), store, engines
-        )  # type: ignore[arg-type]
+        made = EngineService(ENGINE, ServiceLimits(**{"reconnect": 3600, **limits}), store, engines)  # type: ignore[arg-type]
         services.append(made)
         made.start()
         return made
@@ -71,7 +69,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture(scope="session")
 def one_service() -> Iterator[EngineService]:
-    service = EngineService(ENGINE, ServiceLimits(reconnect=3600, tokens_at_once=0))
+    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
     service.start()
     yield service
     service.close()

@@ -74,7 +74,7 @@ def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
     until_bytes(job)
     assert len(pip.calls) == 1
     monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
-    under_way = workshop._downloads._at_work[SMOLLM2]
+    under_way = workshop._downloads[SMOLLM2]
     job.close()
     under_way.done.result(60)
     with pytest.raises(ProcessLookupError):
@@ -92,7 +92,7 @@ def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_
     until_bytes(job)
     with monkeypatch.context() as busy:
         busy.setattr(workshop_module, "PATIENCE_SECONDS", 0)
-        workshop._downloads._at_work[SMOLLM2].done.result(60)
+        workshop._downloads[SMOLLM2].done.result(60)
     pip.does("brings")
     assert isinstance(last(job), RunDone)
     assert len(pip.calls) == 2

@@ -26,7 +26,7 @@ from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
 from specviz.service.fleet import Restarts
-from specviz.service.job import Items, advance
+from specviz.service.job import advance
 from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
 from specviz.service.sessions import normal_address
@@ -104,10 +104,10 @@ def test_what_the_engine_need_not_see_is_refused_at_once(idle: EngineService, as
 
 def test_what_the_engine_says_adds_up() -> None:
     view = advance(JobView(1), wire.JobProgress(1, "measuring", 3, prompt="story-1"))
-    assert (view.state, view.items, view.result) == ("running", 0, None)
+    assert (view.state, view.items, view.run) == ("running", (), None)
     for item in ("a", "b"):
         view = advance(view, wire.JobItem(1, "sweep", item))
-    assert view.result == Items("sweep", ("a", "b"))
+    assert view.items == ("a", "b")
     assert view.progress == wire.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
     assert advance(view, wire.EngineAlive(1)) == view, "the target alone writes on the way"
     assert advance(view, wire.JobFinished(1)).state == "done"
@@ -129,18 +129,18 @@ def test_commands_and_events_survive_the_pipe() -> None:
 # ---- the queue
 
 
-def test_a_new_request_takes_the_place_of_the_old_one_of_its_session_and_kind(idle: EngineService) -> None:
+def test_a_new_request_ends_the_old_one_of_its_session_and_kind_only(idle: EngineService) -> None:
     """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
     ada, old, cleo = (run(idle, session, "hold") for session in ("ada", "bob", "cleo"))
     new = run(idle, "bob", "hold")
     sweep, costs = (measure_costs(idle, "ada", "quick", slot) for slot in ("sweep", "costs"))
     proof = measure_costs(idle, "ada", "quick", "proof")
-    assert places(idle, ada, new, cleo, sweep, costs, proof) == [1, 2, 3, 4, 5, 6]
+    assert places(idle, ada, cleo, new, sweep, costs, proof) == [1, 2, 3, 4, 5, 6]
     assert (idle.view(old).state, idle.view(old).message) == ("lost", "This run has expired.")
     idle.cancel("ada", "run")
     idle.cancel("ada", "costs")
     assert [idle.view(job).state for job in (ada, costs)] == ["cancelled"] * 2
-    assert places(idle, new, cleo, sweep, proof) == [1, 2, 3, 4]
+    assert places(idle, cleo, new, sweep, proof) == [1, 2, 3, 4]
 
 
 def test_a_running_job_ends_when_its_session_asks_for_another_which_waits_behind_the_others(
@@ -197,12 +197,11 @@ def test_what_was_found_is_there_at_once_and_run_again_measures_again(service: E
 
 
 def test_costs_are_measured_once_for_all(service: EngineService) -> None:
-    measured = until_state(service, measure_costs(service, "ada", "quick"), "done").result
-    assert isinstance(measured, wire.CostsResult)
+    (measured,) = until_state(service, measure_costs(service, "ada", "quick"), "done").items
     asked = RunRequest("another prompt", draft=json.loads(next(iter(service._costs)))[1]["draft"])
     assert service.known_costs(asked) == measured.costs
     view = service.view(service.submit("bob", "costs", lambda job: wire.Calibrate(job, asked)))
-    assert (view.state, view.result) == ("done", measured)
+    assert (view.state, view.items) == ("done", (measured,))
     later = service.submit("bob", "costs", lambda job: wire.Calibrate(job, asked, attempt=2))
     assert not service.view(later).stored, "they are doubted"
 
@@ -246,7 +245,8 @@ def test_several_engines_work_at_the_same_time_and_say_so_and_background_work_ha
     assert [service.view(job).beside for job in (one, two)] == [1, 1]
     third = run(service, "cleo", "rounds 1")
     assert places(service, third) == [1]
-    service.cancel("ada", "run")
+    for session in ("ada", "bob"):  # either engine may have it
+        service.cancel(session, "run")
     until_state(service, third, "done")
 
 
@@ -412,7 +412,7 @@ def raises_once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> No
 
 
 FAULTS = [  # whose function raises, while an engine has a job with this prompt
-    *((fleet.EngineDriver, name, "hold") for name in ("_find_step", "_next_line", "_hand_over")),  # the driver's
+    *((fleet.EngineDriver, name, "hold") for name in ("_find_step", "_next_line")),  # the driver's
     (wire, "parse_event", "rounds 1"),  # the reader's
     (fleet, "advance", "rounds 1"),
     (fleet.EngineDriver, "_handle_end", "die"),  # while the engine's end is noted

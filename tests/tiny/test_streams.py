@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 
 from specviz.service import EngineService, ServiceLimits
-from specviz.service.service import say, service_wanted, stream_limits
+from specviz.service.service import say, service_wanted
 from specviz.service.stream import CONNECT, EngineAddress, StreamEngine
 from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
 from tests.support.stream_server import TOKEN, StreamServer
 
-FAST = ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=6)
+FAST = ServiceLimits(reconnect=3600, deaths=6)
 
 Serve = Callable[..., EngineService]
 
@@ -35,7 +35,7 @@ def serve(server: StreamServer) -> Iterator[Serve]:
 
     def make(limits: ServiceLimits = FAST, token: str = TOKEN) -> EngineService:
         where = EngineAddress(server.url, token, PATIENCE, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where), limits))
+        made.append(EngineService(partial(StreamEngine, where, 1), limits))
         made[-1].start()
         return made[-1]
 
@@ -85,14 +85,14 @@ def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, serve
 
 
 def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
-    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, turn=0.0, shared=True))
+    service = serve()
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
-    assert view.result.items == ("cell 1", "cell 2", "cell 3")
+    assert view.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
 
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:
-    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=10**6))
+    service = serve(ServiceLimits(reconnect=3600, deaths=10**6))
     held = run(service, "ada", "hold")
     service.wait(held, has_begun, PATIENCE)
     server.close()
@@ -108,9 +108,11 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
-    assert len(service_wanted()._fleet.drivers) == 3
+    (driver,) = service_wanted()._fleet.drivers
+    stream = driver._fleet.start_engine(print, print)
+    assert isinstance(stream, StreamEngine)
+    assert stream._most == 3
     assert not caplog.text
-    assert stream_limits(8).deaths > 8, "engines that are gone with all streams are no reason to rest"
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2
     monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")

@@ -16,12 +16,15 @@ from specviz.core.ray_address import parse_ray_address
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
 from specviz.data.measured.first_run import first_trace
+from specviz.measure.race import RacePrompt
 from specviz.service import EngineService
 from specviz.service import protocol as wire
-from specviz.service.bench import CYCLE, LONG_SHARE, LOOK, SILENT, TURN, Bench, say
+from specviz.service.bench import CYCLE, LONG_SHARE, LOOK, SILENT, STAY, TURN, AtWork, Bench, say
 from specviz.service.engine import Mailbox
+from specviz.service.job import Job, JobView
 from specviz.service.limits import BudgetSpent
-from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
+from specviz.service.sessions import Sessions, address_block
+from specviz.ui.shared.engine import engine, start_engine
 from tests.support.known import known
 
 REQUEST = RunRequest("")
@@ -281,6 +284,153 @@ def test_jobs_find_yielding_have_no_more_time_than_others() -> None:
     assert "x1" in script.said()
 
 
+# ---- which jobs an engine begins
+
+HUB, OTHER_HUB = (f"EleutherAI/pythia-{size}m" for size in (70, 14))  # neither ships with the app
+NUMBERS = count(1)
+
+
+def from_address(session: str, address: str = "", prompt: str = "w") -> wire.JobCommand:
+    sessions = Sessions(reconnect=0)
+    sessions.arrive(session, address)
+    return wire.Run(next(NUMBERS), RunRequest(prompt), owners=sessions.owners(session))
+
+
+def a_run(target: str = "wren-base", prompt: str = "w", draft: str = "lookup") -> wire.Run:
+    return wire.Run(next(NUMBERS), RunRequest(prompt, target, draft))
+
+
+def a_race(target: str = "wren-base") -> wire.JobCommand:
+    return wire.Race(next(NUMBERS), RunRequest("", target), [RacePrompt("a", "w")])
+
+
+class Line:
+    """A bench whose jobs begin and do nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        self.now, self.sent = 0.0, list[wire.Event]()
+        mail = Mailbox()
+        self.bench = Bench(lambda _: (None for _ in count()), mail, self.sent.append, clock=lambda: self.now, **options)
+
+    def put(self, *commands: wire.JobCommand) -> list[wire.JobCommand]:
+        """The jobs that have begun, once these are in line too."""
+        self.bench._line += map(AtWork, commands)
+        for _ in range(1 + len(self.bench._line)):
+            if gives := self.bench._begin_next():
+                self.bench._end(gives, wire.JobStopped(gives.job))
+        return [task.command for task in self.bench._line if task.steps]
+
+    def of(self, command: wire.JobCommand) -> AtWork:
+        return next(task for task in self.bench._line if task.command is command)
+
+    def end(self, command: wire.JobCommand) -> list[wire.JobCommand]:
+        self.bench._end(self.of(command), wire.JobFinished(command.job))
+        return self.put()
+
+    def given_way(self, after: float = 0.0) -> list[int]:
+        self.now, self.sent[:] = self.now + after, []
+        self.put()
+        return [event.job for event in self.sent if isinstance(event, wire.JobStopped)]
+
+
+def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
+    greedy = [from_address(f"tab {number}", "203.0.113.7") for number in range(3)]
+    neighbour, stranger = from_address("bob", "203.0.113.9"), from_address("cleo", "198.51.100.1")
+    again, unknown = from_address("cleo", "198.51.100.1"), from_address("dan")
+    line = Line(room=0)
+    line.put(*greedy, neighbour, stranger, again, unknown)
+    order = []
+    while line.bench._line:
+        (first,) = line.put()
+        order.append(first)
+        line.end(first)
+    assert order == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2]]
+    assert address_block("203.0.113.7") == address_block("203.0.113.9") != address_block("198.51.100.1")
+    assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:3::") != address_block("2001:db8:2:2::")
+    assert address_block("") == ""
+
+
+@pytest.mark.parametrize("jobs", [[a_run(prompt="w" * 100) for _ in range(150)], [a_race() for _ in range(30)]])
+def test_a_class_with_runs_or_with_long_work_is_at_once_in_the_engine(jobs: list[wire.JobCommand]) -> None:
+    """So each of them sees something soon: the engine begins what it has."""
+    assert len(Line().put(*jobs, a_run())) == len(jobs) + 1
+
+
+def test_what_waits_for_memory_is_not_overtaken_and_watched_jobs_go_before_long_ones() -> None:
+    line, few, large, small, long = Line(room=4 * 64), [a_run(), a_run()], a_run(prompt="w" * 400), a_run(), a_race()
+    assert line.put(*few) == few
+    assert line.put(long, large, small) == few
+    line.end(few[0])
+    assert line.end(few[1]) == [large], "an engine that has nothing takes any job"
+    assert line.end(large) == [small]
+    assert line.end(small) == [long]
+    assert AtWork(a_run(prompt="w" * 100_000)).tokens == 2 * 512 + 64, "no bundled model reads more"
+
+
+def test_bundled_models_are_beside_everything_and_other_models_are_those_of_one_kind_of_job() -> None:
+    """As in a class that asks one chat model: nobody waits for another's run, or for what measures its costs."""
+    line, race, alike, bundled = Line(), a_race(HUB), [a_run(HUB), a_run(HUB)], [a_run(), a_race(), a_run(draft=HUB)]
+    assert line.put(bundled[0], *alike, bundled[1]) == [bundled[0], *alike, bundled[1]]
+    assert line.put(other := a_run(OTHER_HUB), late := a_run(HUB), *bundled[2:]) == [bundled[0], *alike, bundled[1]]
+    assert AtWork(alike[0]).tokens > 3 * AtWork(a_run()).tokens, "its keys and values are larger"
+    line.end(alike[0])
+    assert other in line.end(alike[1])
+    assert line.end(other)[-3:] == [bundled[1], late, bundled[2]]
+    assert race in Line().put(bundled[2], race), "the same models, as a draft or a target"
+
+
+def test_long_work_gives_its_place_once_it_got_on_to_what_does_not_fit_beside_it() -> None:
+    """To a watched job at once, to a long one after a while. It is sent again then, and waits behind the other."""
+    line, race, watched, other = Line(), a_race(HUB), a_run(OTHER_HUB), a_race(OTHER_HUB)
+    line.put(race, a_run())
+    line.of(race).shown = True
+    assert line.given_way(2 * STAY) == [], "nobody waits"
+    line.of(race).shown = False
+    line.put(watched)
+    assert line.given_way(2 * STAY) == [], "it would lose all"
+    line.of(race).shown = True
+    assert line.given_way() == [race.job]
+    assert watched in line.put(race)
+    line.end(watched)
+    line.put(other)
+    line.of(race).shown = True
+    assert line.given_way(STAY - 1) == []
+    assert line.given_way(1) == [race.job]
+    assert other in line.put(race)
+
+
+def test_two_long_jobs_with_the_same_models_do_not_let_each_other_in_before_who_waits() -> None:
+    line, races, watched = Line(), [a_race(HUB), a_race(HUB)], a_run(OTHER_HUB)
+    line.put(*races)
+    for race in races:
+        line.of(race).shown = True
+    line.bench._line.append(AtWork(watched))
+    gives = known(line.bench._begin_next())
+    line.bench._line.remove(gives)
+    line.bench._line.append(AtWork(gives.command))
+    assert known(line.bench._begin_next()).command is races[1]
+    assert line.put() == [watched]
+
+
+def test_an_engine_for_several_servers_lets_jobs_in_that_are_not_seen_here() -> None:
+    line, sweep = Line(shared=True), a_race()
+    line.put(sweep)
+    assert line.given_way(STAY) == []
+    line.of(sweep).shown = True
+    assert line.given_way() == [sweep.job]
+
+
+def test_a_job_that_goes_on_later_keeps_what_it_found_and_a_run_begins_again() -> None:
+    race, run = (Job(JobView(command.job), command) for command in (a_race(), a_run()))
+    progress = wire.JobProgress(race.id, "timing", 8, repeat=3)
+    race.view = replace(race.view, progress=progress)
+    for job in (race, run):
+        job.stop_sent = True
+        job.wait_again(7.5)
+        assert (job.view.state, job.stop_sent) == ("waiting", False)
+    assert (race.view.progress, race.command.seconds, run.command.seconds) == (progress, 7.5, 0.0)
+
+
 def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
     """Found: it kept the number of every cancelled job for ever."""
     mailbox, sent = Mailbox(), list[wire.Event]()
@@ -309,12 +459,14 @@ def test_there_is_one_engine_whatever_visitors_do() -> None:
     before = engine()
     st.cache_resource.clear()
     assert engine() is before
-    end_engine()
+    engine().close()
+    engine.cache_clear()
     together = Barrier(8)
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: (together.wait(), id(engine()))[1], range(8)))
     assert len(found) == 1
-    end_engine()
+    engine().close()
+    engine.cache_clear()
 
 
 def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,14 +474,15 @@ def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch
     asked = []
     monkeypatch.setattr(EngineService, "start", lambda _: None)
     monkeypatch.setattr(EngineService, "submit", lambda _, session, slot, make: asked.append(make(1).request))
-    _start.cache_clear()
+    start_engine.cache_clear()
     start_engine()
     start_engine()
     first = known(first_trace())
     assert first.drafter is not None
     assert [(each.target, each.draft) for each in asked] == [(first.target.name, first.drafter.name)]
-    _start.cache_clear()
-    end_engine()
+    start_engine.cache_clear()
+    engine().close()
+    engine.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,12 +17,12 @@ from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
 from specviz.service import protocol as wire
-from specviz.service.job import Items, JobView, RunResult, tokens_in
+from specviz.service.job import JobView, tokens_in
 from specviz.service.service import sharing_key
 from specviz.ui.race.race_page import RaceEntry, RaceState, size_sentence
 from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line
-from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
@@ -41,15 +40,15 @@ OTHER = RunRequest("Once", draft="lookup")
 A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
-def started() -> JobSlot[Items[str]]:
-    slot = JobSlot("sweep", Items)
+def started() -> JobSlot:
+    slot = JobSlot("sweep")
     slot.start(lambda job: wire.Sweep(job, PLAN))
     return slot
 
 
 def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> None:
-    slot = JobSlot("sweep", Items)
-    assert (slot.state, slot.busy, slot.job, slot.view, slot.result) == ("idle", False, None, None, None)
+    slot = JobSlot("sweep")
+    assert (slot.state, slot.busy, slot.job, slot.view, slot.items) == ("idle", False, None, None, ())
     assert not slot.refresh()
     job = slot.start(lambda job: wire.Sweep(job, PLAN))
     assert service.started
@@ -62,7 +61,7 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     service.tell(wire.JobFinished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
-    assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
+    assert (slot.state, slot.busy, slot.items) == ("done", False, ("a",))
 
 
 @pytest.mark.parametrize(
@@ -74,28 +73,21 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     ],
 )
 def test_a_job_that_ends_early_has_what_it_found_and_its_slot_can_be_used_again(
-    service: FakeService, state: str, message: str, end: Callable[[FakeService, JobSlot[Any]], object]
+    service: FakeService, state: str, message: str, end: Callable[[FakeService, JobSlot], object]
 ) -> None:
     slot = started()
     service.tell(wire.JobProgress(1, "measuring", 2), wire.JobItem(1, "sweep", "a"))
     slot.refresh()
     end(service, slot)
     assert [slot.refresh(), slot.refresh()] == [True, False], "it says once that it has ended"
-    assert (slot.state, slot.message, slot.result) == (state, message, Items("sweep", ("a",)))
+    assert (slot.state, slot.message, slot.items) == (state, message, ("a",))
     cancelled = [*service.cancelled]
     slot.cancel()
     assert service.cancelled == cancelled, "there is nothing to cancel"
     slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert (slot.state, slot.message, slot.result) == ("waiting", "", None)
+    assert (slot.state, slot.message, slot.items) == ("waiting", "", ())
     slot.reset()
     assert (slot.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
-
-
-def test_what_a_job_found_is_no_result_where_it_is_of_another_kind(service: FakeService) -> None:
-    slot = JobSlot("sweep", RunResult)
-    service.tell(wire.JobItem(slot.start(lambda job: wire.Sweep(job, PLAN)), "sweep", "a"))
-    slot.refresh()
-    assert slot.result is None
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -104,7 +96,7 @@ def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch:
 
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
     """
-    slot = JobSlot("run", Items)
+    slot = JobSlot("run")
     slot.start(lambda job: wire.Run(job, RunRequest("old")))
 
     def while_waiting(job: int, *_: object) -> JobView:
@@ -185,18 +177,18 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     page = watching()
     service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
     page.refresh()
-    assert page.notice is page.shown is None, "nothing to show before its first round"
+    assert (page.notice, page.shown.run_id) == (None, FIRST), "nothing to show before its first round"
     service.tell(wire.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
-    assert known(page.shown).run_id == "live-1"
-    assert known(page.shown).trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    assert page.shown.run_id == "live-1"
+    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
     service.tell(wire.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(wire.RunDone(1, "plain"))
     page.refresh()
-    assert (known(page.shown).plain_text, page.notice) == ("plain", None)
+    assert (page.shown.plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
 
 
@@ -206,11 +198,10 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     page.costs.measure(REQUEST)
     service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, result=wire.CostsResult(COSTS, beside=2))
+    ticket.job.view = replace(ticket.job.view, items=(wire.CostsResult(COSTS, beside=2),))
     page.costs.measure(OTHER)
-    assert page.costs.known == {pair_key(REQUEST): COSTS}
+    assert page.costs.found == {pair_key(REQUEST): wire.CostsResult(COSTS, beside=2)}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
-    assert page.costs.notes[pair_key(REQUEST)] == beside_line(2)
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None
 
@@ -238,7 +229,7 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it_or_a_f
     for _ in range(3):
         page.costs.measure(REQUEST, steady)
     assert [command.attempt for command in service.commands] == list(range(1, len(found) + 1))
-    assert page.costs.known == {pair_key(REQUEST): found[-1]}
+    assert page.costs.of(pair_key(REQUEST)) == found[-1]
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:

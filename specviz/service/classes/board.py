@@ -73,7 +73,7 @@ class ClassPlace:
 @dataclass(frozen=True, slots=True)
 class Board:
     scores: tuple[Score, ...]  # in the order of joining
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...]  # from 1 token per target call, which nobody is below, to the best
     mine: Counts  # the class, all rounds together
     model: Counts  # wren-nano, in the same rounds
     places: tuple[ClassPlace, ...]  # those with the most students first
@@ -89,39 +89,34 @@ class Board:
 
 
 def board_of(now: ClassNow) -> Board:
-    scores = tuple(map(_score, now.students))
     rounds = [one for student in now.students for one in student.rounds.values()]
-    at: dict[tuple[int, int, str], list[SharedRound]] = {}
-    for one in rounds:
-        at.setdefault(one.where, []).append(one)
     mine, model = total(one.mine for one in rounds), total(one.model for one in rounds)
+    scores = tuple(
+        Score(
+            student,
+            total(one.mine for one in student.rounds.values()),
+            total(one.model for one in student.rounds.values()),
+            sum(quiz()[number].right == given for number, given in student.answers.items()),
+        )
+        for student in now.students
+    )
     per_call = [score.mine.tokens_per_target_call for score in scores]
+    at = [int((each - 1) / BIN) for each in per_call if each is not None]
+    of_model = int((model.tokens_per_target_call - 1) / BIN) if model.tokens_per_target_call else None
+    last = max([*at, of_model or 0, 3]) if at else -1  # nothing before the first round
+    places: dict[tuple[int, int, str], list[SharedRound]] = {}
+    for one in rounds:
+        places.setdefault(one.where, []).append(one)
     return Board(
         scores,
-        _bins([each for each in per_call if each is not None], model.tokens_per_target_call),
+        tuple(Bin(1 + BIN * each, 1 + BIN * (each + 1), at.count(each), each == of_model) for each in range(last + 1)),
         mine,
         model,
-        tuple(sorted(map(_place, at.values()), key=lambda place: (-place.students, place.text, place.after))),
-        tuple(_question(number, now.students) for number in range(len(quiz()))),
-    )
-
-
-def _score(student: Student) -> Score:
-    rounds = student.rounds.values()
-    right = sum(quiz()[number].right == given for number, given in student.answers.items())
-    return Score(student, total(one.mine for one in rounds), total(one.model for one in rounds), right)
-
-
-def _bins(per_call: Sequence[float], model: float | None) -> tuple[Bin, ...]:
-    """From 1 token per target call, which nobody is below, to the best; nothing before the first round."""
-    if not per_call:
-        return ()
-    index = [int((each - 1) / BIN) for each in per_call]
-    of_model = None if model is None else int((model - 1) / BIN)
-    last = max([*index, of_model or 0, 3])
-    return tuple(
-        Bin(1 + BIN * number, 1 + BIN * (number + 1), index.count(number), number == of_model)
-        for number in range(last + 1)
+        tuple(sorted(map(_place, places.values()), key=lambda place: (-place.students, place.text, place.after))),
+        tuple(
+            tuple(sum(student.answers.get(number) == option for student in now.students) for option in range(len(each)))
+            for number, each in enumerate(asked.options for asked in quiz())
+        ),
     )
 
 
@@ -136,11 +131,6 @@ def _place(rounds: Sequence[SharedRound]) -> ClassPlace:
         target=max((one.written for one in rounds), key=len),
         model_word=next((one.model_word for one in rounds if one.model_word), ""),
     )
-
-
-def _question(number: int, students: Sequence[Student]) -> tuple[int, ...]:
-    given = [student.answers[number] for student in students if number in student.answers]
-    return tuple(given.count(option) for option in range(len(quiz()[number].options)))
 
 
 def rounds_csv(now: ClassNow) -> str:

@@ -84,7 +84,6 @@ class Classes:
         self._clock, self.limits = clock, limits or ClassLimits()
         self._lock = Lock()
         self._rooms: dict[str, Room] = {}  # by the teacher's secret
-        self._of_student: dict[str, Room] = {}  # by a student's secret
         self._cleaner: Thread | None = None
 
     # ---- the teacher
@@ -127,7 +126,7 @@ class Classes:
 
     def end(self, secret: str) -> None:
         with self._lock:
-            self._end(secret)
+            self._rooms.pop(secret, None)
 
     # ---- the student
 
@@ -143,14 +142,13 @@ class Classes:
                 raise InputError(say("full", students=self.limits.students))
             secret, room.joined = new_secret(), room.joined + 1
             room.students[secret] = Student(room.joined, tidy_name(name))
-            self._of_student[secret] = room
             self._changed(room)
             return secret
 
     def membership(self, secret: str) -> Membership | None:
         """The class that this student is in; None where it is over, or the student is not in it (any more)."""
         with self._lock:
-            room = self._of_student.get(secret)
+            room = self._room_of(secret)
             if room is None or self._is_over(room, self._clock()):
                 return None
             student = room.students[secret]
@@ -158,7 +156,7 @@ class Classes:
 
     def rename(self, secret: str, name: str) -> None:
         with self._lock:
-            room = self._used(self._of_student.get(secret))
+            room = self._used(self._room_of(secret))
             if room and room.students[secret].name != tidy_name(name):
                 room.students[secret].name = tidy_name(name)
                 self._changed(room)
@@ -166,7 +164,7 @@ class Classes:
     def send_rounds(self, secret: str, plan: GamePlan, rounds: Iterable[SharedRound]) -> None:
         """Put a student's rounds on the board: of the class's own game only, and each place in it once."""
         with self._lock:
-            room = self._used(self._of_student.get(secret))
+            room = self._used(self._room_of(secret))
             if room is None or plan != room.plan:
                 return
             if sum([room.students[secret].add_round(one) for one in rounds]):
@@ -175,7 +173,7 @@ class Classes:
     def send_answers(self, secret: str, answers: Mapping[int, int]) -> None:
         """Put a student's answers to the quiz on the board: question → option, the first answer to each counts."""
         with self._lock:
-            if room := self._used(self._of_student.get(secret)):
+            if room := self._used(self._room_of(secret)):
                 known = room.students[secret].answers
                 new = {number: answers[number] for number in answers.keys() - known if number in range(len(quiz()))}
                 new = {number: given for number, given in new.items() if given in range(len(quiz()[number].options))}
@@ -201,7 +199,10 @@ class Classes:
             first = min(full, key=lambda key: self._safe_until(self._rooms[key]))
             if self._safe_until(self._rooms[first]) > now:
                 raise InputError(say("no_place"))
-            self._end(first)
+            del self._rooms[first]
+
+    def _room_of(self, student: str) -> Room | None:
+        return next((room for room in self._rooms.values() if student in room.students), None)
 
     def _safe_until(self, room: Room) -> float:
         return room.changed + min(self.limits.safest, self.limits.safe * (1 + len(room.students)))
@@ -222,18 +223,12 @@ class Classes:
         room.changes += 1
 
     def _remove_student(self, secret: str) -> None:
-        if room := self._of_student.pop(secret, None):
+        if room := self._room_of(secret):
             del room.students[secret]
             self._changed(room)
 
-    def _end(self, secret: str) -> None:
-        if room := self._rooms.pop(secret, None):
-            for student in room.students:
-                del self._of_student[student]
-
     def _forget_old(self, now: float) -> None:
-        for secret in [secret for secret, room in self._rooms.items() if self._is_over(room, now)]:
-            self._end(secret)
+        self._rooms = {secret: room for secret, room in self._rooms.items() if not self._is_over(room, now)}
 
     # ---- in a thread of its own, while there is something to forget
 

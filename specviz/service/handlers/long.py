@@ -1,29 +1,25 @@
 """The engine's work for long jobs: races and sweeps, which are timed, and proofs.
 
 While the clock runs nothing is sent and nothing recorded. Between two rounds, or two plain steps, other jobs may have
-their turn; a run's times do not include that. A job that had to stop goes on after the last item that it sent, a race
-after the last repeat that it completed.
+their turn; a run's times do not include that. A job that had to stop goes on after the last item that it sent.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.request import RunRequest
-from specviz.core.settings import DecodeSettings
 from specviz.core.texts import Sentences
 from specviz.data.prompts.workloads import Preset, find_preset
-from specviz.decoding import Drafter, fit_drafter
+from specviz.decoding import fit_drafter
 from specviz.measure.compare import PairedRuns, comparison_of, costs_steps
 from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.measure.proof.other_rules import chain_only
 from specviz.measure.proof.rows import BATCHES
-from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepCell, groups
 from specviz.models.catalogue import bundled_names
-from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
@@ -39,39 +35,29 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     job, prompts, settings = command.job, command.prompts, command.request.settings
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
-    _check(target, drafter, prompts, settings)
-    yield wire.RunStarted(job)
-    costs = workshop.known_costs(target, draft) or (yield from costs_steps(target, drafter, settings))
-    for place, prompt in enumerate(prompts[command.done :], start=command.done):
-        measured = workshop.race_so_far(job, place)
-        runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
-        try:
-            yield from _time(command, prompt, runs)
-        except BudgetSpent:
-            if measured:
-                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
-            raise
-        workshop.forget_race(job)
-        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name, costs=costs))
-
-
-def _time(command: wire.Race, prompt: RacePrompt, runs: PairedRuns) -> wire.JobSteps:
-    step = wire.JobProgress(
-        command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats
-    )
-    yield step
-    yield from runs.warm_up_steps()
-    for repeat in range(len(runs.measured) + 1, command.repeats + 1):
-        yield replace(step, phase="timing", repeat=repeat)
-        yield from runs.repeat_steps()
-
-
-def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt], settings: DecodeSettings) -> None:
     for prompt in prompts:
         try:
             drafter.set_up(target, prompt.text, settings)
         except InputError as error:
             raise InputError(say("of_prompt", prompt=prompt.name, problem=error)) from None
+    yield wire.RunStarted(job)
+    costs = workshop.known_costs(target, draft) or (yield from costs_steps(target, drafter, settings))
+    for prompt in prompts[command.done :]:
+        runs = PairedRuns(target, drafter, prompt.text, settings)
+        step = wire.JobProgress(job, "warming up", len(prompts), prompt=prompt.name, repeats=command.repeats)
+        spent = None
+        try:
+            yield step
+            yield from runs.warm_up_steps()
+            for repeat in range(1, command.repeats + 1):
+                yield replace(step, phase="timing", repeat=repeat)
+                yield from runs.repeat_steps()
+        except BudgetSpent as error:
+            spent = error
+        if runs.measured:
+            yield wire.JobItem(job, "race", comparison_of(runs.measured, target, prompt.name, costs=costs))
+        if spent:
+            raise spent
 
 
 def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:

@@ -6,9 +6,8 @@ from time import monotonic
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.replay import Prospect, ends_of
-from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
-from specviz.core.trace import Autoregressive, Round
+from specviz.core.trace import Autoregressive, Round, Trace
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, alternate, fit_drafter
 from specviz.decoding.drafters.choose import own_model
@@ -71,12 +70,20 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
     job, drafts, settings = command.job, command.drafts, command.request.settings
     if not settings.greedy:
         raise InputError(say("greedy_only"))
+    plain_runs: dict[tuple[int, ...], Trace] = {}  # by prompt: drafts with another vocabulary may read another one
     for draft in drafts[command.done :]:
-        asked = RunRequest(command.request.prompt, command.request.target, draft, settings)
+        asked = replace(command.request, draft=draft)
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
         yield wire.JobProgress(job, "guessing", len(drafts), draft=draft)
-        plain = yield from workshop.plain_run(target, setup.prompt.token_ids, settings)
+        prompt = tuple(setup.prompt.token_ids)
+        if prompt not in plain_runs:
+            run = AutoregressiveRun(target, list(prompt), settings)
+            yield from run.read_prompt()
+            for _ in run.steps():
+                yield None
+            plain_runs[prompt] = run.trace()
+        plain = plain_runs[prompt]
         drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:

@@ -14,7 +14,6 @@ from specviz.data.texts import page_texts
 from specviz.game.game import PROMPTS, GamePlan, GameRequest, Offer, Turn, is_over
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
-from specviz.service.job import Items
 from specviz.service.protocol import Play
 from specviz.ui.session import Session
 from specviz.ui.shared.job_slot import JobSlot
@@ -29,7 +28,7 @@ class BeTheDraftState:
     here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
     chosen: list[int] = field(default_factory=list)  # of the candidates: one, or two as two guesses
     two: bool = False  # whether two candidates may be chosen
-    slot: JobSlot[Items[Turn]] = field(default_factory=lambda: JobSlot("play", Items))  # the turn being played
+    slot: JobSlot = field(default_factory=lambda: JobSlot("play"))  # the turn being played
     typed: str = ""  # survives a visit to another page
     second: str = ""  # the same of a second guess
     name: str = ""  # for the table only
@@ -165,8 +164,8 @@ def refresh(state: BeTheDraftState, patience: float = 0.0) -> bool:
     """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
-    if state.slot.state == "done" and state.slot.result:
-        turn = state.here = state.slot.result.items[-1]
+    if state.slot.state == "done" and state.slot.items:
+        turn = state.here = state.slot.items[-1]
         state.chosen = []
         if turn.trace:
             state.turns.append(turn)

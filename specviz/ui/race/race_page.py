@@ -21,7 +21,7 @@ from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
-from specviz.service.job import Items, JobView
+from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress, Race
 from specviz.ui.race.lanes import describe_pair, lanes_data, race_lanes
 from specviz.ui.race.results import formats, rows, show_results, show_verdict
@@ -94,7 +94,7 @@ RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
 @dataclass(slots=True)
 class RaceState:
     started: RaceEntry | None = None  # what was last raced, or is being raced
-    slot: JobSlot[Items[Comparison]] = field(default_factory=lambda: JobSlot("race", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("race"))
     laps: list[Comparison] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
     raced: RaceEntry | None = None  # what those laps are of
     own_id: str = "live"  # of those laps
@@ -124,7 +124,7 @@ class RaceState:
 
     @property
     def so_far(self) -> Sequence[Comparison]:
-        return self.slot.result.items if self.slot.result else ()
+        return self.slot.items
 
     def _update(self) -> None:
         slot, asked = self.slot, self.started

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS
@@ -12,7 +12,6 @@ from specviz.data.texts import page_texts
 from specviz.lab.draws import read_draws
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.rows import REAL, AcceptName, BonusName, Pieces, ReplaceName
-from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.shared.form import Form
 from specviz.ui.shared.job_slot import JobSlot
@@ -106,7 +105,7 @@ class SameQualityState:
     student: StudentFile = field(default_factory=StudentFile)
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
     task: ProofTask | None = None
-    slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("proof"))
 
     @property
     def drawing(self) -> records.RuleName | None:
@@ -139,22 +138,21 @@ class SameQualityState:
         self.slot.start(lambda job: EnumerateRules(job, request))
 
     def refresh(self) -> bool:
-        before = self.slot.result
+        before = self.slot.items
         self.slot.refresh()
-        result, task = self.slot.result, self.task
-        if result is before:
+        items, task = list(self.slot.items), self.task
+        if self.slot.items is before:
             return False
-        if result and task and task.rule and result.task == "prove":
-            items = list(result.items)
+        if task and task.rule and isinstance(items[-1], records.DrawBatch):
             self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
-        elif result and task and result.task == "enumerate rules":
-            self.enumerated = Enumerated(task.request, "live", result.items[-1])
-        elif result and task:
+        elif task and task.place == "yours":
+            self.enumerated = Enumerated(task.request, "live", items[-1])
+        elif task:
             self.compared.add(task.place)
             if task.place == "greedy":
-                self.greedy = list(result.items)
+                self.greedy = items
             elif task.place == "switch":
-                self.forgotten_row = result.items[-1]
+                self.forgotten_row = items[-1]
             else:
-                self.near_tie = result.items[-1]
+                self.near_tie = items[-1]
         return True

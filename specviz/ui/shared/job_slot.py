@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import to_download
-from specviz.service.job import JobView, Slot, State
+from specviz.service.job import JobView, RunResult, Slot, State
 from specviz.service.protocol import JobCommand, JobProgress, Loading
 from specviz.ui.shared.below_streamlit import run_part_next
 from specviz.ui.shared.engine import engine, let_script_end, visitor
@@ -20,24 +20,22 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 
 SAYS = page_texts("shared")
-R = TypeVar("R")
 PAUSE_SECONDS = 0.1
 
 
 def found_something(view: JobView) -> bool:
-    return view.rounds > 0 or view.items > 0
+    return view.rounds > 0 or bool(view.items)
 
 
-class JobSlot(Generic[R]):
+class JobSlot:
     """The latest job of this kind, as it was last seen. Lives in the visitor's session.
 
     Streamlit may begin a page's next run while the one before is still in `wait` or `refresh`. So what is seen of a
     job that was replaced meanwhile is dropped.
     """
 
-    def __init__(self, slot: Slot, *kinds: type[R]) -> None:
+    def __init__(self, slot: Slot) -> None:
         self.slot: Slot = slot
-        self._kinds = kinds
         self.view: JobView | None = None
         self.missing: dict[str, int] = {}  # what `download` brings; the job that is wanted waits for it
         self._wanted: tuple[Callable[[int], JobCommand], bool]
@@ -72,10 +70,13 @@ class JobSlot(Generic[R]):
         return self.view.beside if self.view else 0
 
     @property
-    def result(self) -> R | None:
-        """What the job has found so far. It stays when the job fails, is cancelled or is lost."""
-        found = self.view.result if self.view else None
-        return next((found for kind in self._kinds if isinstance(found, kind)), None)
+    def result(self) -> RunResult | None:
+        """The run, as far as it is. It stays when the job fails, is cancelled or is lost; so do the items."""
+        return self.view.run if self.view else None
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        return self.view.items if self.view else ()
 
     def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False, agreed: bool = False) -> int:
         """Ask the engine for what `make` makes of a job number; returns that number.
@@ -194,13 +195,13 @@ def done_share(progress: JobProgress | None, loading: Loading | None = None) -> 
 
 
 def show_progress(
-    slot: JobSlot[Any], line: Callable[[JobView], str], look: Callable[[], bool], part: str, every: float = POLL_SECONDS
+    slot: JobSlot, line: Callable[[JobView], str], look: Callable[[], bool], part: str, every: float = POLL_SECONDS
 ) -> None:
     """How far a job is, as a bar with a line below it; for the rest see `while_busy`."""
     while_busy(lambda: slot.busy, partial(draw_progress, slot, line), look, part=part, every=every)
 
 
-def draw_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
+def draw_progress(slot: JobSlot, line: Callable[[JobView], str]) -> None:
     if view := slot.view:
         st.progress(done_share(view.progress, view.loading), plain(line(view)))
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, BinaryIO, ClassVar, Self
 
 import streamlit as st
 from pydantic import AfterValidator, Field
@@ -24,10 +24,8 @@ from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, PromptFile, read_prompts
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import frame_of, joined, parse_rows, read_frame
+from specviz.measure.sweep.rows import SweepRow, frame_of, joined, parse_rows, read_frame
 from specviz.models.draft_menu import model_label, offered_drafts
-from specviz.service.job import Items
 from specviz.service.protocol import Sweep
 from specviz.ui.session import session
 from specviz.ui.shared.engine import limit_sentence, pace_here, quiet_pace, took
@@ -164,7 +162,7 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def _how_it_ended(slot: JobSlot[Any]) -> str:
+def _how_it_ended(slot: JobSlot) -> str:
     return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
 
 
@@ -172,7 +170,7 @@ def _how_it_ended(slot: JobSlot[Any]) -> str:
 class ByDraft:
     watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
     preset: str = ""  # chosen here; empty: that of Watch
-    slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
     shown: str = ""  # the prompt that the prospects are of
     began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
     prospects: list[Prospect] = field(default_factory=list)
@@ -181,8 +179,8 @@ class ByDraft:
     def refresh(self, patience: float = 0.0) -> bool:
         """Ask how far it is, and take in what was found since, whether that is something."""
         ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.result:
-            self.prospects = list(self.slot.result.items)
+        if self.slot.items:
+            self.prospects = list(self.slot.items)
         if self.prospects and not before:
             self.began = monotonic()
         if ended:
@@ -200,7 +198,7 @@ class WhenItHelpsState:
     studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see the function
     cleared: dict[str, "pd.DataFrame"] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
-    slot: JobSlot[Items[SweepRow | str]] = field(default_factory=lambda: JobSlot("sweep", Items))
+    slot: JobSlot = field(default_factory=lambda: JobSlot("sweep"))
     taken: int = 0  # of its items
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
@@ -220,7 +218,7 @@ class WhenItHelpsState:
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
         ended = self.slot.refresh()
-        items = self.slot.result.items if self.slot.result else ()
+        items = self.slot.items
         new, self.taken = items[self.taken :], len(items)
         found = [item for item in new if isinstance(item, SweepRow)]
         if found and not self.measured:
