@@ -7,7 +7,7 @@ import { sentOf } from "../../assets/browser/live/sent.js";
 import { COLUMNS, cellsOf, csvOf } from "../../assets/browser/live/tried.js";
 import { comparedInWords, costsOf, firstWords, judged, machineInWords, resultOf, studentT, timedOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
-import { draftName } from "../../assets/browser/trace/names.js";
+import { draftName } from "../../assets/browser/trace/words.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
 import { running } from "../../assets/browser/trace/rounds.js";

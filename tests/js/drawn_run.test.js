@@ -30,19 +30,6 @@ const made = (ids, statuses, own) => {
   return { ...roundOf("", kind), drafted: ids.map((id, i) => drafted(id, statuses[i], ` ${id}`)), emitted: emitted(kind, own) };
 };
 
-test("every length writes the same output, and only what no run has drafted is unknown", () => {
-  const [output, settings] = [[1, 2, 3, 4, 5, 6, 7, 8], { ...traceOf([]).settings, max_new_tokens: 8 }];
-  const run = traceOf([made([1, 2, 33, 44], "aard", 3), made([4, 5, 66, 77], "aard", 6), made([7], "a", 8)], { settings });
-  const lengths = everyLength(run, guessesOf(output, [1, 2, 33, 4, 5, 66, 7, 8]), 16);
-  assert.deepEqual([...lengths.keys()], Array.from({ length: 16 }, (_, i) => i + 1));
-  for (const [length, rounds] of lengths) {
-    const written = rounds.reduce((sum, { accepted, added }) => sum + accepted + Number(added !== "none"), 0);
-    assert.equal(written, output.length, `draft length ${length}`);
-    for (const { guesses, accepted, rejected } of rounds) assert.ok(guesses.slice(0, accepted + rejected).every((id) => id !== null));
-  }
-  assert.deepEqual(lengths.get(6)[0].guesses, [1, 2, 33, 44, null, null], "the run has drafted one token after its wrong guess");
-});
-
 test("what the run drafted after a wrong guess, or after the end of the text, is known wherever a round begins", () => {
   const settings = { ...traceOf([]).settings, max_new_tokens: 6 };
   const once = traceOf([made([1, 2, 9, 70], "aard", 3), made([4, 5], "aa", 6)], { settings });

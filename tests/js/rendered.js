@@ -118,6 +118,7 @@ of("chips", [
   ["judged, and discarded: what the target thought is not shown", { ...roundOf(""), drafted: [TOKEN, { ...TOKEN, ...drafted(4, "d"), draft_prob: 0.3 }] }],
   ["not reported", { ...roundOf("", "bonus"), drafted: [{ ...drafted(0, "a"), text: null }] }],
   ["nothing drafted", roundOf("", "bonus")],
+  ["drawn, though three others were likelier", { ...roundOf(""), emitted: { ...emitted("correction", 9), residual_top: [[1, "a", 0.5], [2, "b", 0.3], [3, "c", 0.15], [9, "x", 0.05]] } }],
 ], chipsOf);
 
 // ---- the equation and the result of a run

@@ -3,12 +3,12 @@
 
 import { Fragment, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import GAME from "../../texts/browser/be_the_draft.json" with { type: "json" };
 import { Chip, JudgedRound, STATUS_WORDS, Said, quoted, visible } from "../shared/chips.js";
-import { find, applyScheme } from "../shared/dom.js";
+import { applyScheme, find } from "../shared/dom.js";
+import { sayer } from "../shared/fill.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
-import GAME from "../../texts/browser/be_the_draft.json" with { type: "json" };
-import { sayer } from "../shared/fill.js";
 import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../dist/payloads.js";
 
 const say = sayer(GAME);

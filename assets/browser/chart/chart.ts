@@ -1,8 +1,8 @@
 // A chart: a Plotly figure from the server, drawn when it can be seen, in the theme's colours and at the page's width.
 
-import { localize } from "../shared/numbers.js";
-import { find, fileName, onPaper, applyScheme } from "../shared/dom.js";
+import { applyScheme, fileName, find, onPaper } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
+import { localize } from "../shared/numbers.js";
 import type { ChartPayload } from "../dist/payloads.js";
 
 export type Look = { ink: string, mute: string, line: string, veil: string, background: string, font: string, room: number };

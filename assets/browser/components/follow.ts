@@ -16,7 +16,12 @@ class Follower {
 
   constructor(root: ParentNode & Node) {
     this.node = root.querySelector(".lesson-follow") as HTMLElement;
-    this.channel.onmessage = ({ data }) => this.#hear(data);
+    this.channel.onmessage = ({ data: said }: MessageEvent<Partial<Said> | null>) => { // by any window of this site
+      const { place } = this;
+      if (!place || !said || said.role === place.role || said.lesson !== place.lesson) return;
+      if (said.asks) this.channel.postMessage({ ...place, asks: false });
+      else if (typeof said.moment === "number" && said.moment !== place.moment) this.go(said.moment);
+    };
     document.addEventListener("click", ({ target, detail }) => { // a button of the bar that was clicked, not reached by keyboard, gives the focus back: the next space plays the run
       const button = detail > 0 && target instanceof Element ? target.closest(BUTTONS) : null;
       if (button instanceof HTMLElement) button.blur();
@@ -29,14 +34,6 @@ class Follower {
     this.go = (moment) => setTriggerValue("moment", moment);
     if (before && data.moves === before.moves) return;
     this.channel.postMessage({ ...data, asks: !before && data.role === "notes" }); // a screen just opened leads
-  }
-
-  /** `said`: by any window of this site */
-  #hear(said: Partial<Said> | null) {
-    const { place } = this;
-    if (!place || !said || said.role === place.role || said.lesson !== place.lesson) return;
-    if (said.asks) this.channel.postMessage({ ...place, asks: false });
-    else if (typeof said.moment === "number" && said.moment !== place.moment) this.go(said.moment);
   }
 
   stop() {

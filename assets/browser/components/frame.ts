@@ -37,7 +37,9 @@ export default function frame(component: Component<{ lang: string, dir: string }
   // address. Back would then stop at every setting of before, which the page no longer has: as if the key did nothing.
   const push = history.pushState.bind(history);
   history.pushState = (state, unused, url) => {
-    if (samePlace(url)) history.replaceState(state, unused, url);
+    const [now, wanted] = [new URL(location.href), new URL(url ?? "", location.href)];
+    const stays = (name: string) => [null, wanted.searchParams.get(name)].includes(now.searchParams.get(name)); // null: just opened
+    if (STEPS.every(stays) && wanted.pathname === now.pathname) history.replaceState(state, unused, url);
     else push(state, unused, url);
   };
   document.addEventListener("pointerdown", keepPress, true);
@@ -46,13 +48,6 @@ export default function frame(component: Component<{ lang: string, dir: string }
 function click(selector: string) {
   const found = document.querySelector(selector);
   if (found instanceof HTMLElement) found.click();
-}
-
-function samePlace(url: string | URL | null | undefined) {
-  const wanted = new URL(url ?? "", location.href);
-  const now = new URL(location.href);
-  const stays = (name: string) => [null, wanted.searchParams.get(name)].includes(now.searchParams.get(name)); // null: just opened
-  return STEPS.every(stays) && wanted.pathname === now.pathname;
 }
 
 /** A browser makes no click of a press where the button is elsewhere, or another one, when the mouse lets go: here it is one. */

@@ -45,7 +45,7 @@ function note(records: MutationRecord[], observer: MutationObserver) {
     if (type === "characterData") standIns.get(target)?.replaceWith(target);
     for (const text of addedNodes) standIns.get(text)?.remove(); // React has put it elsewhere
     for (const text of removedNodes) {
-      const standIn = [...addedNodes, previousSibling, nextSibling].find((node) => node && isFree(node));
+      const standIn = [...addedNodes, previousSibling, nextSibling].find((node) => node?.nodeName === "FONT" && !taken.has(node));
       if (text.nodeType !== Node.TEXT_NODE || text.parentNode || !standIn) continue;
       taken.add(standIn);
       standIns.set(text, standIn as ChildNode);
@@ -54,6 +54,3 @@ function note(records: MutationRecord[], observer: MutationObserver) {
   }
 }
 
-function isFree(node: Node) {
-  return node.nodeName === "FONT" && !taken.has(node);
-}

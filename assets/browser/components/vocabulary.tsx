@@ -3,7 +3,7 @@
 
 import { render } from "preact";
 import { JudgedRound } from "../shared/chips.js";
-import { find, applyScheme } from "../shared/dom.js";
+import { applyScheme, find } from "../shared/dom.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { milliseconds } from "../shared/numbers.js";
 import { say } from "./words.js";

@@ -8,9 +8,9 @@
 // and is sent `loading` (model, bytes, of), `ready` (models), `trace` (id, the trace so far), `done` (id, trace, guesses)
 // and `failed` (id where it is a run's, sentence).
 
-import { machineOf, loadModel, type LoadedModel, type ModelFiles } from "./models.js";
-import { PlainError, say } from "./words.js";
+import { loadModel, machineOf, type LoadedModel, type ModelFiles } from "./models.js";
 import { Run, type RunRequest } from "./run.js";
+import { PlainError, say } from "./words.js";
 
 export type Message = { kind: "open", models: Record<string, ModelFiles> } | { kind: "run", id: number, request: RunRequest } | { kind: "stop", id: number } | { kind: "ping" };
 export type Port = { postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null };

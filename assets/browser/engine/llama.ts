@@ -76,7 +76,11 @@ export class Llama {
     this._free = Array.from({ length: CACHES }, (_, i) => end + i * this._cacheBytes);
     new Uint8Array(memory.buffer).set(file, places.weights);
     this._computeAngles();
-    const at = (name: string) => addressOf(tensors, name, places.weights);
+    const at = (name: string) => {
+      const tensor = tensors.get(name);
+      if (!tensor) throw new PlainError(say("other_model", { name }));
+      return places.weights + tensor.at;
+    };
     this._embedding = at("model.embed_tokens.weight");
     this._norm = at("model.norm.weight");
     this._output = config.tie_word_embeddings ? this._embedding : at("lm_head.weight");
@@ -85,15 +89,12 @@ export class Llama {
 
   /** An empty cache; give it back with `release`. Throws PlainError the browser has too little memory for one more */
   cache(): Cache {
-    return { at: this._free.pop() ?? this._oneMore(), length: 0 };
-  }
-
-  /** Where a new cache begins: at the end of the memory, which grows. */
-  _oneMore() {
+    const free = this._free.pop();
+    if (free !== undefined) return { at: free, length: 0 };
     if (this._caches === MOST_CACHES) throw new Error("all caches are in use");
-    const at = grown(this._memory, this._cacheBytes);
+    const at = grown(this._memory, this._cacheBytes); // at the end of the memory, which grows
     this._caches += 1;
-    return at;
+    return { at, length: 0 };
   }
 
   release(cache: Cache) {
@@ -203,10 +204,4 @@ function layerAt(at: (name: string) => number, layer: string): Layer {
     up: at(`${layer}.mlp.up_proj.weight`),
     down: at(`${layer}.mlp.down_proj.weight`),
   };
-}
-
-function addressOf(tensors: Map<string, Tensor>, name: string, start: number) {
-  const tensor = tensors.get(name);
-  if (!tensor) throw new PlainError(say("other_model", { name }));
-  return start + tensor.at;
 }

@@ -1,8 +1,8 @@
 /** The models of a page: safetensors files that came with it or are fetched, checked and put into memory. */
 
 import { Llama, type Cache, type Config, type Tensor } from "./llama.js";
-import { PlainError, say } from "./words.js";
 import { Tokenizer, type TokenizerFile } from "./tokenizer.js";
+import { PlainError, say } from "./words.js";
 import type { Machine, ModelInfo } from "../dist/payloads.js";
 
 const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped

@@ -28,8 +28,7 @@ export class Recorder {
       overhead_seconds: seconds.overhead,
       drafted: draft.tokenIds.map((id, i): DraftedToken => {
         const { p, q, candidates } = places[i];
-        const isRejected = i === accepted && !ended && i < acceptProbs.length;
-        const status: Status = i < accepted ? "accepted" : isRejected ? "rejected" : "discarded"; // fewer are in the text than the rule accepted if one ended it
+        const status: Status = i < accepted ? "accepted" : i === accepted && !ended ? "rejected" : "discarded"; // fewer are in the text than the rule accepted if one ended it
         const judged = status !== "discarded";
         const chance = { accept_prob: judged ? acceptProbs[i] : null, u: judged && drawn ? drawn[i] : null };
         return { id, text: this.tokenizer.shown(id), status, target_prob: p[id], draft_prob: q ? q[id] : null, ...chance, candidates };

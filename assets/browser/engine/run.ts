@@ -8,10 +8,10 @@
 import { autoregressiveSteps, now, speculativeRounds, type RunSetup } from "./decoding.js";
 import { ModelDrafter, PromptLookupDrafter, guessAlong, type Drafter } from "./drafters.js";
 import { CachedModel, type LoadedModel } from "./models.js";
-import { PlainError, say } from "./words.js";
-import { Random, makeSampler } from "./sampler.js";
 import { Recorder } from "./recording.js";
+import { Random, makeSampler } from "./sampler.js";
 import { makeRule } from "./verification.js";
+import { PlainError, say } from "./words.js";
 import type { DecodeSettings, Machine, Round, Trace } from "../dist/payloads.js";
 
 export type RunRequest = { prompt: string, target: string, draft: string, settings: DecodeSettings };
@@ -99,7 +99,8 @@ export class Run {
 
   /** The run so far. */
   trace(): Trace {
-    const { target, settings, prompt } = this._setup;
+    const { target, settings, prompt, ends } = this._setup;
+    const ended = ends.has(this.written.at(-1) ?? NaN);
     return {
       schema: SCHEMA,
       created: this._created,
@@ -111,13 +112,8 @@ export class Run {
       prefill_seconds: this._prefill,
       rounds: this.rounds,
       autoregressive: this._plain.token_ids.length ? { ...this._plain, alternating: true } : null,
-      output: { token_ids: this.written, text: target.tokenizer.decode(this.written), stopped_by: this._stoppedBy() },
+      output: { token_ids: this.written, text: target.tokenizer.decode(this.written), stopped_by: ended ? "eos" : this.written.length === settings.max_new_tokens ? "length" : null },
     };
-  }
-
-  _stoppedBy() {
-    if (this._setup.ends.has(this.written.at(-1) ?? NaN)) return "eos";
-    return this.written.length === this._setup.settings.max_new_tokens ? "length" : null;
   }
 
   /** Of a greedy run that is over: what the draft would have guessed at each place; null for a sampled one. */

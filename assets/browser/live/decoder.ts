@@ -1,7 +1,7 @@
 // The models in their thread, and the runs that it decodes: one at a time, and a new one takes the place of an older one.
 
-import { find } from "../shared/dom.js";
 import { bytesOf } from "../shared/bytes.js";
+import { find } from "../shared/dom.js";
 import { settingsOf, type Row } from "./form.js";
 import { say } from "./words.js";
 import type { DecodeSettings, DraftGuesses, Trace } from "../dist/payloads.js";
@@ -117,7 +117,6 @@ export function startThread(script: string, heard: (message: any) => void, died:
   };
   return { post: (message: unknown) => thread.postMessage(message), end };
 }
-
 
 // ---- how often a growing run is drawn: after a drawing, three times as long is left to decoding
 

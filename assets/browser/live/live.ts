@@ -1,8 +1,8 @@
 // Watch without a server: both models decode in a thread of this page, and every change runs at once.
 
-import { find, download } from "../shared/dom.js";
-import { Stage } from "../stage/stage.js";
+import { download, find } from "../shared/dom.js";
 import { fixed } from "../shared/numbers.js";
+import { Stage } from "../stage/stage.js";
 import { Decoder, Pace, type Made as Decodes } from "./decoder.js";
 import { Form, type Preset } from "./form.js";
 import { Lesson, type Moment, type Plan } from "./lesson.js";
@@ -72,7 +72,10 @@ class Live {
       ".again": () => this.load(),
       ".here": () => this.run(),
       ".run": () => this.run(),
-      ".undo": () => this.undo(),
+      ".undo": () => {
+        const last = this.past.pop();
+        if (last) this.show(last);
+      },
       ".begin-tour": () => this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.count += 1), at: 1, tour } }), // on the recorded run
       ".list": () => {
         this.look("full");
@@ -156,9 +159,7 @@ class Live {
   /** Say what new runs use where this page does not have what was asked for. */
   note() {
     const { instead } = this.form;
-    const said = find(document, ".instead");
-    said.textContent = instead && say("instead", { instead });
-    said.hidden = !instead;
+    tell(".instead", instead && say("instead", { instead }));
   }
 
   load() {
@@ -192,11 +193,6 @@ class Live {
   /** What is on screen can be brought back, once it is whole. */
   keep() {
     if (this.shown.trace.output.stopped_by) this.past = [...this.past.slice(-MOST_PAST), this.shown];
-  }
-
-  undo() {
-    const last = this.past.pop();
-    if (last) this.show(last);
   }
 
   bringBack(shown: Shown) {
@@ -275,7 +271,7 @@ class Live {
     const told = find(document, ".state .told");
     if (told.textContent !== words) told.textContent = words; // a screen reader says it once
     find(document, ".state .again").hidden = !this.decoder.failed;
-    find(document, ".state .here").hidden = !this.decoder.ready || this.tried.anyHere;
+    find(document, ".state .here").hidden = !this.decoder.ready || this.tried.tries.some(({ shown }) => shown.here); // until this page has decoded one
     const bar = find(document, ".state progress") as HTMLProgressElement;
     bar.hidden = share === undefined;
     bar.value = share ?? 0;
@@ -283,10 +279,15 @@ class Live {
 
   /** `sentence`: why this run cannot be; empty: it can */
   refuse(sentence: string) {
-    const problem = find(document, ".problem");
-    problem.textContent = sentence;
-    problem.hidden = !sentence;
+    tell(".problem", sentence);
   }
+}
+
+/** A line of the page; empty, it is not there. */
+function tell(line: string, words: string) {
+  const told = find(document, line);
+  told.textContent = words;
+  told.hidden = !words;
 }
 
 /** What a script element of the page holds, as JSON; empty where there is none. */

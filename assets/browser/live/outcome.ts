@@ -3,7 +3,7 @@
 
 import { fixed, percent } from "../shared/numbers.js";
 import { bisected, breakEven, tokensOfRound, verificationSteps } from "../shared/theory.js";
-import { depthOf, emits, secondsOf, median, running } from "../trace/rounds.js";
+import { depthOf, emits, median, running, secondsOf } from "../trace/rounds.js";
 import { say } from "./words.js";
 import type { Result, Trace } from "../dist/payloads.js";
 
@@ -121,7 +121,7 @@ export function clockIsCoarse({ autoregressive }: Trace) {
 }
 
 /** A function that writes such costs with the digits that the clock gives. */
-export function writing(trace: Trace) {
+function writing(trace: Trace) {
   const digits = clockIsCoarse(trace) ? 1 : 2;
   return (steps: number) => fixed(steps, digits);
 }
@@ -135,27 +135,21 @@ export function reasonOf(trace: Trace, timed: Timed) {
   const modelled = modelledSpeedup(trace, costs);
   const [alpha, share] = [accepted / checked, percent(accepted / checked)];
   if (!explains(modelled, timed)) return say("unexplained", { share });
-  if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
-  const lengths = trace.rounds.map((round) => round.drafted.length).filter(Boolean).sort((one, other) => one - other);
+  const written = writing(trace);
+  const about = (figure: string) => (clockIsCoarse(trace) ? say("about", { figure }) : figure);
+  const counts = trace.rounds.map(({ drafted }) => drafted.length);
+  if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") { // where rounds differ in length, the tokens per target call decide
+    const [guesses, check] = [mean(counts) * costs.draft, mean(counts.map((count) => verificationSteps(costs.check, count + 1)))];
+    return say("pays_tokens", { steps: about(written(guesses + check + costs.overhead)), here: fixed(emitted / counts.length, 2), guesses: written(guesses), times: written(check) });
+  }
+  const lengths = counts.filter(Boolean).sort((one, other) => one - other);
   const length = lengths[Math.floor(lengths.length / 2)];
-  const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
-  const [guess, written] = [costs.draft, check].map(writing(trace));
-  const figures = { here: share, guesses: guess, times: written };
+  const steps = roundSteps(costs, length);
+  const figures = { here: share, guesses: written(costs.draft), times: written(verificationSteps(costs.check, length + 1)) };
   const least = breakEven(steps, length);
   if (least === null) return say("pays_never", figures);
   if ((tokensOfRound(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return say("pays_unsaid", figures);
-  return say("pays_rate", { ...figures, least: about(percent(least), trace) });
-}
-
-/** Where rounds differ in length, the tokens per target call decide. */
-function perCall(trace: Trace, costs: Costs, emitted: number) {
-  const { rounds } = trace;
-  const written = writing(trace);
-  const counts = rounds.map(({ drafted }) => drafted.length);
-  const [guesses, check] = [mean(counts) * costs.draft, mean(counts.map((count) => verificationSteps(costs.check, count + 1)))];
-  const least = guesses + check + costs.overhead;
-  const here = fixed(emitted / rounds.length, 2);
-  return say("pays_tokens", { steps: about(written(least), trace), here, guesses: written(guesses), times: written(check) });
+  return say("pays_rate", { ...figures, least: about(percent(least)) });
 }
 
 /** Whether a modelled speedup is in the interval of the measured one, and on the side of 1 where that lies. */
@@ -165,11 +159,6 @@ function explains(modelled: number, { speedup, interval }: Timed) {
   if (word === "helps" || word === "hurts") return word === "helps" ? modelled > 1 : modelled <= 1;
   return interval !== null || judged(modelled, null) === "about even";
 }
-
-function about(figure: string, trace: Trace) {
-  return clockIsCoarse(trace) ? say("about", { figure }) : figure;
-}
-
 
 // ---- in words
 

@@ -1,9 +1,9 @@
 // A trace as the stage takes it; what a server says elsewhere is said here.
 
 import { figuresOf } from "../stage/result.js";
-import { draftName, shortName } from "../trace/names.js";
 import { replayOf } from "../trace/replay.js";
 import { running } from "../trace/rounds.js";
+import { draftName, shortName } from "../trace/words.js";
 import { comparedInWords, costsOf, countsOf, firstWords, modelledSpeedup, resultOf, roundSteps, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../dist/payloads.js";
@@ -59,7 +59,6 @@ function comparedWith({ trace, guesses }: Shown): ComparedPayload {
     per_call: after.length ? countsOf(trace).emitted / after.length : null, trusted: timedOf(trace)?.trusted ?? true,
   };
 }
-
 
 // ---- what a run is called, and what is different about it: as in specviz/core/names.py and specviz/player/data.py
 

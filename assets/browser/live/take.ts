@@ -3,7 +3,7 @@
  * it lies on its disk, and keeps nothing for a visitor.
  */
 
-import { find, download } from "../shared/dom.js";
+import { download, find } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
 import { Form } from "./form.js";
 import { say } from "./words.js";
@@ -56,16 +56,10 @@ async function made({ file, bytes, weights, link }: Taken, tell: (share: number)
   const [page, asked] = [whole.slice(0, weights), String(new URLSearchParams(link))];
   const given = { asked, from: new URL("./", document.baseURI).href };
   const scripts = Object.entries(given).map(([id, text]) => `<script type="application/json" id="${id}">${JSON.stringify(text).replaceAll("<", "\\u003c")}</script>\n`);
-  return { taken: new Blob([page, ...scripts, whole.slice(weights)], { type: "text/html" }), instead: insteadIn(await page.text(), asked) };
-}
-
-/** What the file uses where it does not have what is on screen: its own controls say it. */
-function insteadIn(html: string, asked: string) {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  const data = JSON.parse(find(page, "#live").textContent ?? "");
-  const form = new Form((find(page, "form.asked") as HTMLFormElement), data, () => {});
-  form.open(asked);
-  return form.instead;
+  const parsed = new DOMParser().parseFromString(await page.text(), "text/html");
+  const form = new Form(find(parsed, "form.asked"), JSON.parse(find(parsed, "#live").textContent ?? ""), () => {});
+  form.open(asked); // its own controls say what the file uses where it does not have what is on screen
+  return { taken: new Blob([page, ...scripts, whole.slice(weights)], { type: "text/html" }), instead: form.instead };
 }
 
 /** A static file. Asked for by its bytes: else the server compresses it again for each visitor. */

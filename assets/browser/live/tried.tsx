@@ -1,8 +1,8 @@
 // The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it.
 
 import { render } from "preact";
-import { fixed, localize, UNKNOWN, percent, times } from "../shared/numbers.js";
-import { draftName, shortName } from "../trace/names.js";
+import { UNKNOWN, fixed, localize, percent, times } from "../shared/numbers.js";
+import { draftName, shortName } from "../trace/words.js";
 import { countsOf, firstWords, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { Trace } from "../dist/payloads.js";
@@ -32,11 +32,6 @@ export class Tried {
     this.tries.unshift({ number: this.count++, shown });
     if (this.tries.length > MOST) this.tries.splice(this.tries.findLastIndex(({ shown: { id } }) => id !== this.pinned), 1); // the run that is compared with stays
     this._draw();
-  }
-
-  /** Whether this page has decoded one of them. */
-  get anyHere() {
-    return this.tries.some(({ shown }) => shown.here);
   }
 
   csv(linkOf: (trace: Trace) => string) {
@@ -95,7 +90,6 @@ function figuresOf({ number, shown: { trace, here } }: Told) {
   const { acceptance, rounds, emitted } = countsOf(trace);
   return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null, called: here ? String(number) : say("recorded_number", { number }) };
 }
-
 
 // ---- as CSV that a spreadsheet reads as text and numbers: no cell is a formula. As specviz/core/csv_cells.py
 

@@ -1,10 +1,10 @@
 // A lesson from a file: its list of moments, and the player for the moment that the address names (#moment-2).
 
+import OFFLINE from "../../texts/browser/offline.json" with { type: "json" };
 import { find } from "../shared/dom.js";
+import { sayer } from "../shared/fill.js";
 import { Stage } from "../stage/stage.js";
 import { Lms } from "./lms.js";
-import OFFLINE from "../../texts/browser/offline.json" with { type: "json" };
-import { sayer } from "../shared/fill.js";
 import type { OfflineLesson } from "../dist/payloads.js";
 
 const say = sayer(OFFLINE);
@@ -33,18 +33,16 @@ class Lesson {
     for (const part of document.querySelectorAll(".start, .moment")) part.toggleAttribute("hidden", part !== shown);
     if (shown.dataset.moment) this.course?.open(Number(shown.dataset.moment));
     const place = shown.querySelector(".place");
-    if (place) this.#play(place, this.data.moments[Number(shown.dataset.moment)]);
+    const moment = place && this.data.moments[Number(shown.dataset.moment)];
+    if (place && moment) {
+      place.replaceChildren(this.player.content.cloneNode(true));
+      this.stage = new Stage(place);
+      this.moment = moment;
+      this.#draw();
+    }
     if (!asked) return;
     scrollTo(0, 0);
     shown.querySelector("h2")?.focus();
-  }
-
-  #play(place: Element, moment: OfflineLesson["moments"][number]) {
-    if (!moment) return;
-    place.replaceChildren(this.player.content.cloneNode(true));
-    this.stage = new Stage(place);
-    this.moment = moment;
-    this.#draw();
   }
 
   #draw() {
@@ -97,13 +95,10 @@ class Course {
     question.querySelectorAll(".meaning").forEach((meaning, option) => meaning.toggleAttribute("hidden", option !== chosen));
   }
 
-  #right() {
-    return this.questions.filter((question, at) => Number((question as HTMLElement).dataset.right) === this.answers[at]).length;
-  }
-
   #tell() {
     const answered = this.answers.filter((answer) => answer !== null).length;
-    const [right, all] = [this.#right(), this.questions.length];
+    const all = this.questions.length;
+    const right = this.questions.filter((question, at) => Number((question as HTMLElement).dataset.right) === this.answers[at]).length;
     const completed = this.seen.size === this.moments && answered === all;
     find(document, ".score").textContent = say("score", { answered, all, right });
     this.lms.tell({ seen: [...this.seen].sort((a, b) => a - b), answers: this.answers, right, completed });

@@ -1,7 +1,7 @@
 // Plays the run that the page holds. Nothing is asked of any server.
 
-import { Stage } from "../stage/stage.js";
 import { find } from "../shared/dom.js";
+import { Stage } from "../stage/stage.js";
 import type { SentStage } from "../dist/payloads.js";
 
 function play() {

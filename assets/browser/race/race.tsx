@@ -2,14 +2,14 @@
 
 import { Fragment, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import RACE from "../../texts/browser/race.json" with { type: "json" };
 import { TokenText, memo } from "../shared/chips.js";
-import { find, applyScheme } from "../shared/dom.js";
+import { applyScheme, find } from "../shared/dom.js";
+import { sayer } from "../shared/fill.js";
 import { listenForKeys } from "../shared/keys.js";
-import { mount, type Loaded, Reporter } from "../shared/mounting.js";
+import { Reporter, mount, type Loaded } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
 import { RaceClock } from "./clock.js";
-import RACE from "../../texts/browser/race.json" with { type: "json" };
-import { sayer } from "../shared/fill.js";
 import type { LanePayload, LapPayload, RacePayload } from "../dist/payloads.js";
 
 const say = sayer(RACE);
@@ -139,6 +139,5 @@ const Lane = memo(({ lane: { name, tokens, end, flag, steps }, shown }: { lane: 
     </div>
   );
 });
-
 
 export default mount(".race", (root) => new Race(root));

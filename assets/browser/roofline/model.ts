@@ -8,7 +8,7 @@
 
 import { fixed, grouped, percent, times } from "../shared/numbers.js";
 import { breakEven, tokensOfRound } from "../shared/theory.js";
-import type { JudgedPayload, PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
+import type { JudgedPayload, ModelShape, PublishedMachine, RooflinePayload, RooflineView, SpeculationPayload } from "../dist/payloads.js";
 
 export type Chosen = RooflineView & SpeculationPayload; // what the controls say
 export type Work = { bytes: number, intensity: number, computing: number, fetching: number, seconds: number }; // intensity: operations a byte; seconds: the longer of both times

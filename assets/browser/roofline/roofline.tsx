@@ -1,7 +1,7 @@
 // The lesson about latency and throughput: sliders, the verdict, the roof, three questions.
 // Everything that is drawn follows from published figures and the sliders: model.ts.
 
-import { render, type ComponentChildren } from "preact";
+import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { UNTRANSLATED, applyScheme, find, prefersReducedMotion } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
@@ -21,6 +21,10 @@ function Lesson({ data, node }: { data: RooflinePayload; node: HTMLElement }) {
   const roof = useRef<HTMLElement>(null);
   const round = roundOf(chosen, data);
   const choose = (some: Partial<Chosen>) => set({ ...chosen, ...some });
+  const show = (shown: RooflineView) => {
+    choose({ ...shown, ...draft });
+    find(node, ".outcome").scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
+  };
   useLayoutEffect(() => {
     const sizes = new ResizeObserver(([{ target }]) => measure(target.clientWidth));
     sizes.observe(roof.current as HTMLElement);
@@ -37,16 +41,17 @@ function Lesson({ data, node }: { data: RooflinePayload; node: HTMLElement }) {
           </div>
         ))}
       </div>
-      <figure class="roof" ref={roof}><figcaption class="title">{labels.roof}</figcaption>{width > 0 && <Roof {...{ round, width }} said={labels} />}<Key labels={labels} /></figure>
-      <section class="asked"><h3 class="title">{labels.asked}</h3>{questions.map((question) => <Question {...{ question, data }} show={(shown) => show(node, () => choose({ ...shown, ...draft }))} />)}</section>
+      <figure class="roof" ref={roof}><figcaption class="title">{labels.roof}</figcaption>{width > 0 && <Roof {...{ round, width }} said={labels} />}
+        <p class="key-line">
+          {KINDS.map((kind) => <><strong class={kind}>{labels[kind]}</strong>{PASSES.map((which) => (
+            <><svg {...UNTRANSLATED} width={16} height={16} viewBox="0 0 16 16" aria-hidden="true"><Mark {...{ kind, which }} x={8} y={8} /></svg><span>{labels[which]}</span></>
+          ))}</>)}
+        </p>
+      </figure>
+      <section class="asked"><h3 class="title">{labels.asked}</h3>{questions.map((question) => <Question {...{ question, data }} show={show} />)}</section>
       <p class="limits">{limits}</p>
     </>
   );
-}
-
-function show(node: HTMLElement, change: () => void) {
-  change();
-  find(node, ".outcome").scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
 
 function Menu({ name, chosen, data: { labels, machines, models }, choose }: Control<"machine" | "model">) {
@@ -74,14 +79,6 @@ function Slider({ name, chosen, data: { labels }, choose }: Control<keyof typeof
       />
     </label>
   );
-}
-
-/** What the marks in the roof mean. */
-function Key({ labels }: { labels: Labels }) {
-  const marks = (kind: (typeof KINDS)[number]): ComponentChildren => PASSES.map((which) => (
-    <><svg {...UNTRANSLATED} width={16} height={16} viewBox="0 0 16 16" aria-hidden="true"><Mark {...{ kind, which }} x={8} y={8} /></svg><span>{labels[which]}</span></>
-  ));
-  return <p class="key-line">{KINDS.map((kind) => <><strong class={kind}>{labels[kind]}</strong>{marks(kind)}</>)}</p>;
 }
 
 /** A question, its answer with the figures of each setting that it shows, numbered, and a button for each. */
@@ -163,20 +160,11 @@ export function roofInWords(round: Round, said: Labels) {
   return `${said.roof}. ${said.across}; ${said.corner}: ${Math.round(round.corner)}. ${KINDS.map((kind) => `${said[kind]}: ${both(kind)}. `).join("")}`;
 }
 
-class RooflineComponent {
-  node = find(this.root, ".roofline");
-
-  constructor(public root: ParentNode) {}
-
-  /** Called by Streamlit for every change of data or theme. */
-  load({ data }: Loaded<RooflinePayload>) {
-    applyScheme(this.node);
-    render(<Lesson {...{ data }} node={this.node} />, this.node);
-  }
-
-  stop() {
-    render(null, this.node);
-  }
-}
-
-export default mount(".roofline", (root) => new RooflineComponent(root));
+export default mount<RooflinePayload>(".roofline", (root) => {
+  const node = find(root, ".roofline");
+  const load = ({ data }: Loaded<RooflinePayload>) => {
+    applyScheme(node);
+    render(<Lesson {...{ data, node }} />, node);
+  };
+  return { node, load, stop: () => render(null, node) };
+});

@@ -13,7 +13,8 @@ export function listenForKeys<Name extends string>(node: HTMLElement, names: Rec
   const onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const name = names[(event.shiftKey ? "shift+" : "") + event.key];
-    if (!name || !isMeantFor(node, event)) return;
+    const target = event.composedPath()[0];
+    if (!name || (target instanceof Element && !isMeantFor(node, target, event.key))) return;
     event.preventDefault();
     event.stopPropagation();
     act(name);
@@ -28,10 +29,8 @@ export function isEditable(target: EventTarget) {
 }
 
 /** Keys count inside the component, and on the page while nothing that uses keys has the focus. */
-function isMeantFor(node: HTMLElement, event: KeyboardEvent) {
-  const target = event.composedPath()[0];
-  if (!(target instanceof Element)) return true;
-  if (node.contains(target)) return !isEditable(target) && !(event.key === " " && target.closest("button"));
+function isMeantFor(node: HTMLElement, target: Element, key: string) {
+  if (node.contains(target)) return !isEditable(target) && !(key === " " && target.closest("button"));
   const box = node.getBoundingClientRect();
   const isInSight = box.bottom > EDGE && box.top < innerHeight - EDGE;
   return isInSight && (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS));

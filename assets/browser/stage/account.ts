@@ -1,9 +1,9 @@
 // A run in sentences: what was run, each round in the words of the stage, what came of it. To read, to hear, to copy.
 
-import { percent } from "../shared/numbers.js";
 import { isSpecial, quoted, visible } from "../shared/chips.js";
-import { draftName, shortName } from "../trace/names.js";
+import { percent } from "../shared/numbers.js";
 import { merged, writtenIn } from "../trace/readable.js";
+import { draftName, shortName } from "../trace/words.js";
 import { nameOf, progress, say } from "./words.js";
 import type { ChipStatus, SentRun, StagePayload } from "../dist/payloads.js";
 

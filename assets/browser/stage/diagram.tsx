@@ -199,6 +199,7 @@ function Dice({ data, at, phase, said }: Pictured) {
   const round = data.rounds[at];
   const chip = rolled(round);
   const under = { draft: said("dice_draft"), target: said("dice_target"), text: said("dice_text") };
+  const [passes, roll] = [100 * (chip?.accept_prob ?? 0), 100 * (chip?.u ?? 0)];
   const shares = sharesOf(round, say("others"));
   const most = Math.max(...(chip?.candidates ?? []).map(([, p, q]) => Math.max(p, q ?? 0)), 0.01);
   return (
@@ -209,7 +210,11 @@ function Dice({ data, at, phase, said }: Pictured) {
       {data.rule === "token" && chip && (
         <>
           <div class="candidates">{chip.candidates.map((row) => <Candidate {...{ row, most, chip, said }} />)}</div>
-          <Roll {...{ chip, said }} />
+          <div class="roll-line checked">{/* the dice roll as a place from 0 to 1 */}
+            <b class="judged" style={{ marginLeft: `clamp(0em, ${roll}% - 5em, 100% - 10em)` }}>{`${said("dice_roll")} = ${prob(chip.u)}: ${chip.status === "accepted" ? "✓" : "✗"}`}</b>
+            <div class="on-line"><i class="odds passes" style={{ width: `${passes}%` }} /><i class="odds lost" style={{ width: `${100 - passes}%` }} /><i class="roll judged" style={{ left: `${roll}%` }} /></div>
+            <p class="ends"><small>{said("stays_below", { chance: prob(chip.accept_prob) })}</small>{passes < 80 && <small>{said("goes_above")}</small>}</p>
+          </div>
           <div class="judged">{/* the leftover from 0 to 1: each token has the part of it with which it is drawn */}
             <small>{shares.length > 0 && said("leftover_whole")}</small>
             <div class="on-line shares">{shares.map(([text, share, own]) => <span class={own ? "odds left" : "odds target"} style={{ width: `${100 * share}%` }}>{`${own ? "↻ " : ""}${visible(text)} ${prob(share)}`}</span>)}</div>
@@ -230,18 +235,6 @@ function Candidate({ row: [text, p, q, own], most, chip, said }: { row: Candidat
       <Bar class="checked" name={name} parts={[["target", common / most], ["left", (p - common) / most]]} figure={prob(p)} />
       {chip.status === "accepted" ? <small class="judged">{own && said("it_stays")}</small> : left <= 0 ? <small class="judged">{said("nothing_left")}</small> : <Bar class="judged" name={name} parts={[["left", left / most]]} figure={prob(left)} />}
     </>
-  );
-}
-
-/** The dice roll as a place on a line from 0 to 1. */
-function Roll({ chip: { accept_prob: chance, u, status }, said }: { chip: JudgedChip; said: Voice }) {
-  const [passes, at] = [100 * (chance ?? 0), 100 * (u ?? 0)];
-  return (
-    <div class="roll-line checked">
-      <b class="judged" style={{ marginLeft: `clamp(0em, ${at}% - 5em, 100% - 10em)` }}>{`${said("dice_roll")} = ${prob(u)}: ${status === "accepted" ? "✓" : "✗"}`}</b>
-      <div class="on-line"><i class="odds passes" style={{ width: `${passes}%` }} /><i class="odds lost" style={{ width: `${100 - passes}%` }} /><i class="roll judged" style={{ left: `${at}%` }} /></div>
-      <p class="ends"><small>{said("stays_below", { chance: prob(chance) })}</small>{passes < 80 && <small>{said("goes_above")}</small>}</p>
-    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import { localize, percent, times } from "../shared/numbers.js";
 import { Axes, Drawing, Line, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
 import { estimated, figuresOf, markOf, trusted, type Asked, type Mark, type Point } from "./result.js";
 import { say } from "./words.js";
-import type { ComparedPayload, FiguresAfter, StagePayload } from "../dist/payloads.js";
+import type { FiguresAfter, StagePayload } from "../dist/payloads.js";
 
 type FigureName = "acceptance" | "speedup" | "lengths" | "positions";
 type Reach = { rounds: number, speedup: number, lengths: number }; // how far the axes go; `lengths`: the speedups there
@@ -197,6 +197,10 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const points: Mark[] = replay.why_not !== null ? [] : lengths.map((length) => (here && length === own ? here : { ...figuresOf(replays[length]), length, kind: "estimated" }));
   const between = Object.entries(replays).flatMap(([length, { interval }]) => (interval ? [{ x: speeds.x(Number(length)), interval }] : []));
   const edge = (end: 0 | 1) => between.map(({ x, interval }) => [x, speeds.y(interval[end])]);
+  const then = before && { // as a dot on its own curves: where its time is not trusted, that is its estimate
+    length: before.draft_length, acceptance: before.acceptance.at(-1) ?? null,
+    speedup: (before.trusted ? before.speedup.at(-1) : before.lengths[before.draft_length - 1]?.[1]) ?? null,
+  };
   const mark = markOf(data, asked);
   const looks = [asked.run || mark?.kind === "so_far" ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   return (
@@ -205,18 +209,13 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
       {speedupTicks(reach.lengths).map(([value, words]) => <text x={right + letters * 0.3} y={speeds.y(value) + letters * 0.35} class="right">{words}</text>)}
       <Level plane={speeds} value={1} look="break-even" />
       {before && <Both {...{ planes }} points={before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))} looks={["accepted pale", "corrected pale"]} />}
-      {before && <Dots {...{ planes, letters }} at={markOfBefore(before)} looks={["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"]} />}
+      {then && <Dots {...{ planes, letters }} at={then} looks={["accepted pale", before?.trusted ? "corrected pale" : "corrected pale hollow"]} />}
       {between.length > 0 && <polygon points={[...edge(0), ...edge(1).reverse()].join(" ")} class="between" /> /* where it is wide, a peak says nothing */}
       <Both {...{ planes, points }} looks={["accepted", "corrected estimated"]} />
       {mark && <Dots {...{ planes, looks, letters }} at={mark} />}
       {points.map((point) => <Tip plane={shares} x={point.length} words={say("point", { length: point.length, share: percent(point.acceptance), speed: speedOf(point) })} />)}
     </Drawing>
   );
-}
-
-/** The run before as a dot on its own curves. Where its time is not trusted, that is its estimate. */
-function markOfBefore({ draft_length: length, acceptance, speedup, lengths, trusted }: ComparedPayload) {
-  return { length, acceptance: acceptance.at(-1) ?? null, speedup: (trusted ? speedup.at(-1) : lengths[length - 1]?.[1]) ?? null };
 }
 
 /** The curves of the acceptance and of the speedup, each with its look. */

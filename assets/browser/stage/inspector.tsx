@@ -5,7 +5,7 @@ import { MARKS, Said, partOfCharacter, quoted, shorten, visible } from "../share
 import { prob } from "../shared/numbers.js";
 import { siblingsOf } from "./tree.js";
 import { nameOf, say } from "./words.js";
-import type { CandidateRow, Chip, ChipStatus, JudgedChip, RoundPayload, StagePayload } from "../dist/payloads.js";
+import type { CandidateRow, ChipStatus, JudgedChip, RoundPayload, StagePayload } from "../dist/payloads.js";
 import type { Place } from "./strip.js";
 
 type Of = { data: StagePayload; round: RoundPayload; index: number }; // index: of the chip in its round
@@ -35,10 +35,12 @@ export class Inspector {
     const of = place && { data, round: data.rounds[place.round], index: place.index };
     const chip = of?.round.chips[of.index];
     const cut = chip && partOfCharacter(chip.text);
+    const told = !chip || !judged ? "is_a_guess" : data.rule === "block" && chip.status === "discarded" ? "was_discarded" : (`title_${nameOf(chip.status)}` as const);
+    const title = place && chip ? say("title_in_round", { title: say(told, { token: quoted(chip.text) }), round: place.round + 1 }) : say("the_rule");
     render(
       <>
         <div class="head">
-          <div class="title"><Said text={place && chip ? say("title_in_round", { title: titleOf(chip, data, judged), round: place.round + 1 }) : say("the_rule")} /></div>
+          <div class="title"><Said text={title} /></div>
           {pinned && <button type="button" class="unpin" aria-label={say("follow_again")} title={say("follow_again")} onClick={this.closed}>×</button>}
         </div>
         {!of ? <Rule>{say(whole)}</Rule> : judged ? <Judgement {...of} /> : <><Siblings {...of} /><Rule>{whatDraftThought(of)}</Rule></>}
@@ -52,12 +54,6 @@ export class Inspector {
   get text() {
     return [...this.panel.querySelectorAll(".title, .rule")].map((node) => node.textContent).join(". ");
   }
-}
-
-function titleOf({ status, text }: Chip, { rule }: StagePayload, judged: boolean) {
-  const token = quoted(text);
-  if (!judged) return say("is_a_guess", { token });
-  return say(rule === "block" && status === "discarded" ? "was_discarded" : `title_${nameOf(status)}`, { token });
 }
 
 function Rule({ children }: { children: string }) {

@@ -1,12 +1,12 @@
 // The menu “Save…”: the step in sight as a slide, the run as a film, the run in sentences. The browser makes each file itself.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { copied, download, fileName } from "../shared/dom.js";
-import { Said } from "../shared/chips.js";
-import { fileOf, filmKind, lengthOf, recorded, type Film, runFilm, runSlide, type Shown } from "./slide.js";
-import { accountOf, asText, type Account } from "./account.js";
 import SLIDE from "../../texts/browser/slide.json" with { type: "json" };
+import { Said } from "../shared/chips.js";
+import { copied, download, fileName } from "../shared/dom.js";
 import { sayer } from "../shared/fill.js";
+import { accountOf, asText, type Account } from "./account.js";
+import { fileOf, filmKind, lengthOf, recorded, runFilm, runSlide, type Film, type Shown } from "./slide.js";
 import { say } from "./words.js";
 import type { Playhead } from "./playhead.js";
 

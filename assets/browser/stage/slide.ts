@@ -90,7 +90,12 @@ function treeBelow({ chips }: RoundPayload, tree: TreePayload, phase: Phase, col
   const room = INSIDE / (Math.max(...depths) + 1);
   const apart = Math.min(TREE.apart, 0.3 * room);
   const size = Math.min(height / 1.75, (room - apart) / TREE.least);
-  const guesses = tree.parents.map((_, node) => fitted(lookIn(chips[node], phase), size, room - apart));
+  const guesses = tree.parents.map((_, node) => {
+    const chip = lookIn(chips[node], phase);
+    let cut = chip;
+    for (let length = chip.text.length; length > 2 && chipWidth(cut, size) > room - apart; length--) cut = { ...chip, text: shorten(chip.text, length) };
+    return cut;
+  });
   const column = apart + Math.max(...guesses.map((chip) => chipWidth(chip, size)));
   const left = (node: number) => MARGIN + apart + depths[node] * column;
   const middle = (row: number) => TREE.top + row * height + 0.75 * size;
@@ -104,13 +109,6 @@ function treeBelow({ chips }: RoundPayload, tree: TreePayload, phase: Phase, col
   });
   const hidden = rows.includes(null) ? hiddenGuesses(tree) : 0;
   return hidden ? [...drawn, line(say("hidden_guesses", { hidden }), { x: MARGIN + apart, y: middle(below) + 6, size: 16, fill: colours.mute })] : drawn;
-}
-
-/** A chip whose text is cut to the room that it has. */
-function fitted(chip: SlideChip, size: number, room: number) {
-  let cut = chip;
-  for (let length = chip.text.length; length > 2 && chipWidth(cut, size) > room; length--) cut = { ...chip, text: shorten(chip.text, length) };
-  return cut;
 }
 
 /** The run as long as the stage plays it, from its start; of a very long one as many rounds as a film may have. `speed`: of the stage */

@@ -1,17 +1,17 @@
 // The stage of one run. It stays when the data changes, and hands the playhead's place to every part.
 
-import { held, latest, listen, grown, joined, newer } from "./channel.js";
 import { byTarget } from "../shared/chips.js";
-import { find, prefersReducedMotion, onPaper, dismissTips, applyScheme } from "../shared/dom.js";
+import { applyScheme, dismissTips, find, onPaper, prefersReducedMotion } from "../shared/dom.js";
 import { Reporter, mount, type Loaded } from "../shared/mounting.js";
-import { coloursOf, keyOf } from "./slide.js";
 import { drawnRun } from "../trace/drawn_run.js";
+import { grown, held, joined, latest, listen, newer } from "./channel.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
 import { Inspector } from "./inspector.js";
 import { readStyle } from "./plane.js";
 import { Playhead } from "./playhead.js";
 import { Replay } from "./replay.js";
+import { coloursOf, keyOf } from "./slide.js";
 import { Strip, type Place } from "./strip.js";
 import { Timeline, widthInWords } from "./timeline.js";
 import { Top } from "./top.js";
@@ -47,7 +47,11 @@ export class Stage {
   timeline = new Timeline(this.node, this.playhead);
   inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
   diagram = new Diagram(this.node, this.playhead);
-  tour = new Tour(this.node, this.playhead, this.replay, (keepsToken) => this.#tidy(keepsToken));
+  tour = new Tour(this.node, this.playhead, this.replay, (keepsToken) => { // for the next beat: the run itself, and the tokens in reach of Tab
+    this.replay.reset();
+    this.strip.offer();
+    if (!keepsToken) this.#choose(null);
+  });
   style = readStyle(this.node);
   sizes = new ResizeObserver(() => this.#restyle());
   stopPrinting;
@@ -144,13 +148,6 @@ export class Stage {
     if (place && explained && !this.playhead.playing) this.top.say(this.inspector.text);
     const chip = place && this.data.rounds[place.round].chips[place.index];
     if (chip && meant) this.tour.choose({ round: place.round, status: chip.status, text: chip.text });
-  }
-
-  /** For the next beat of the tour: the run itself, and the tokens in reach of Tab. `keepsToken`: whether the chosen token stays explained */
-  #tidy(keepsToken: boolean) {
-    this.replay.reset();
-    this.strip.offer();
-    if (!keepsToken) this.#choose(null);
   }
 
   /** Explain the visitor's token, else the last rejected one, else the last judged one. */

@@ -2,7 +2,7 @@
 // passes; the style sheet decides what a chip looks like in a phase.
 
 import { Fragment, render } from "preact";
-import { Chip, TokenText, byTarget, chipLabel, type ShownRound, memo, isSpecial, visible } from "../shared/chips.js";
+import { Chip, TokenText, byTarget, chipLabel, isSpecial, memo, visible, type ShownRound } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
 import { say as sayOfAll } from "../shared/words.js";
 import { TreeParts, foldedHeight, shownRows, stepFrom } from "./tree.js";

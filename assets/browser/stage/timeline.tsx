@@ -189,7 +189,13 @@ function draftBlocks(rounds: RoundPayload[], data: StagePayload, judged: number,
   const decided = new Set(data.rounds.slice(0, judged));
   for (const round of rounds) {
     const [start, end] = round.ms;
-    const steps = draftSteps(round, data.method.at_once);
+    const drafted = round.chips.filter((chip) => !byTarget(chip));
+    let steps: Chip[][] = drafted.map((chip) => [chip]); // what each drafts: a token; of a tree, all guesses for a place; heads without order, everything at once
+    if (data.method.at_once && drafted.length) steps = [drafted];
+    else if (round.tree) {
+      const depths = depthsOf(round.tree);
+      steps = Array.from({ length: Math.max(...depths) + 1 }, (_, depth) => drafted.filter((_, i) => depths[i] === depth));
+    }
     const length = (end - start) / steps.length;
     let before = null;
     for (const [i, guesses] of steps.entries()) {
@@ -202,16 +208,6 @@ function draftBlocks(rounds: RoundPayload[], data: StagePayload, judged: number,
     }
   }
   return blocks;
-}
-
-/** What each step drafts: a token; of a tree, all guesses for a place; heads without order, everything at once. */
-function draftSteps({ chips, tree }: RoundPayload, atOnce: boolean): Chip[][] {
-  const drafted = chips.filter((chip) => !byTarget(chip));
-  if (atOnce && drafted.length) return [drafted];
-  if (!tree) return drafted.map((chip) => [chip]);
-  const steps: Chip[][] = [];
-  for (const [i, depth] of depthsOf(tree).entries()) (steps[depth] ??= []).push(drafted[i]);
-  return steps;
 }
 
 type Words = { plane: Plane; spans: Span[]; words: (i: number) => string; y: number; room: number; letters: number }; // room: pixels that a word needs

@@ -2,8 +2,8 @@
 // an element of its own, made again where it changes: a browser may have translated what is there.
 
 import { render, type HTMLAttributes } from "preact";
-import { find } from "../shared/dom.js";
 import { Said } from "../shared/chips.js";
+import { find } from "../shared/dom.js";
 import { explained, outcomeOf, type Outcome } from "./result.js";
 import { progress, say } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";

@@ -2,7 +2,7 @@
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
 import { Fragment, render, type ComponentChildren } from "preact";
-import { byTarget, Said, quoted } from "../shared/chips.js";
+import { Said, byTarget, quoted } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
 import { fill } from "../shared/fill.js";
 import { listenForKeys } from "../shared/keys.js";
@@ -155,7 +155,6 @@ export class Tour {
     else if (!this.data?.diagram) delete this.stage.dataset.focus;
   }
 }
-
 
 // ---- what a visitor has to do at each beat, and what is then said of it
 

@@ -3,9 +3,9 @@
 import { aloneSentences, narrate, plainSentences } from "./narration.js";
 import { merged, readable } from "./readable.js";
 import { replayOf } from "./replay.js";
-import { addedIn, emits, secondsOf, shown, autoregressiveClock, running } from "./rounds.js";
+import { addedIn, autoregressiveClock, emits, running, secondsOf, shown } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
-import type { Candidate, DiagramPayload, ResidualCandidate, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
+import type { Candidate, DiagramPayload, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
 import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
@@ -50,7 +50,6 @@ function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
   };
 }
 
-
 function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
   const trace = readable(run.trace);
   const states = running(trace);
@@ -91,7 +90,9 @@ export function chipsOf(round: Round): Chip[] {
   const status = addedIn(round);
   if (status === "none") return chips;
   const { id = null, text = "", target_prob: p = null, candidates = [], residual_top: top = [] } = round.emitted;
-  return [...chips, { text, status, p, candidates: candidateRows(candidates, id), residual: residualRows(top, id) }];
+  const wanted = top.toSorted((a, b) => Number(a[0] !== id) - Number(b[0] !== id) || b[2] - a[2]).slice(0, SHOWN); // this token among them where it was recorded
+  const residual = wanted.toSorted((a, b) => b[2] - a[2]).map(([each, said, share]): ShareRow => [said, share, each === id]);
+  return [...chips, { text, status, p, candidates: candidateRows(candidates, id), residual }];
 }
 
 /** The token itself, each model's most probable one and the next most probable ones, ordered by p. */
@@ -106,8 +107,3 @@ function candidateRows(candidates: Candidate[], own: number | null): CandidateRo
   return ordered.map(([id, text, p, q]) => [text, p, q, id === own]);
 }
 
-/** The residual's most probable tokens, this token among them where it was recorded. */
-function residualRows(top: ResidualCandidate[], own: number | null): ShareRow[] {
-  const wanted = top.toSorted((a, b) => Number(a[0] !== own) - Number(b[0] !== own) || b[2] - a[2]).slice(0, SHOWN);
-  return wanted.toSorted((a, b) => b[2] - a[2]).map(([id, text, share]) => [text, share, id === own]);
-}

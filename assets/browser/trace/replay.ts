@@ -22,7 +22,9 @@ export interface Replayed {
 /** The replays, or why there are none. */
 export function replayOf({ trace, guesses, times }: Pick<SentRun, "trace" | "guesses" | "times">, { running, longest_draft: longest, why_not: why }: { running: boolean, longest_draft: number, why_not?: string }): NoReplay | Replays {
   if (!guesses || !times) return { why_not: why ?? whyNot(trace, running) };
-  const texts = textsOf(trace, guesses);
+  const pieces = new Map(Object.entries(guesses.pieces));
+  for (const token of trace.rounds.flatMap(({ drafted }) => drafted)) if (token.id !== null) pieces.set(String(token.id), shown(token));
+  const texts = (id: number) => pieces.get(String(id)) ?? say("token_id", { id });
   const lengths: Replays["lengths"] = {};
   for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times);
   return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: times.said, exact: guesses.exact };
@@ -35,13 +37,6 @@ function whyNot({ settings, rounds }: Trace, running: boolean) {
   if (settings.draft_schedule !== "fixed") return say("schedule", { schedule: settings.draft_schedule });
   if (rounds.some((round) => round.draft_tokens?.length)) return say("other_tokenizer");
   return say(running ? "lengths_later" : "lengths_live");
-}
-
-/** The text of a token of the run, by its id. */
-function textsOf({ rounds }: Trace, { pieces }: DraftGuesses) {
-  const texts = new Map(Object.entries(pieces));
-  for (const token of rounds.flatMap(({ drafted }) => drafted)) if (token.id !== null) texts.set(String(token.id), shown(token));
-  return (id: number) => texts.get(String(id)) ?? say("token_id", { id });
 }
 
 /** The rounds at each draft length. */
