@@ -47,7 +47,7 @@ from specviz.measure.race import (
     race_csv,
 )
 from specviz.service.job import JobView
-from specviz.service.protocol import JobFailed, JobItem, JobProgress, JobStopped, Race
+from specviz.service.protocol import JobFailed, JobItem, JobProgress, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, race_left, race_step, recorded_race
 from specviz.ui.race.results import quality_sentence, rows, show_verdict, speedups_figure
@@ -317,16 +317,18 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
 @pytest.mark.parametrize(
     ("end", "message", "finished"),
     [
-        (JobStopped(1), "", "Cancelled. The 1 of 4 finished prompts are shown."),
+        (None, "", "Cancelled. The 1 of 4 finished prompts are shown."),
         (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 finished prompts are shown."),
     ],
     ids=["cancelled", "failed"],
 )
 def test_a_race_that_ended_early_shows_what_was_finished(
-    service: FakeService, end: JobStopped | JobFailed, message: str, finished: str
+    service: FakeService, end: JobFailed | None, message: str, finished: str
 ) -> None:
     page = racing()
-    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), end)
+    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), *filter(None, [end]))
+    if end is None:
+        page.slot.cancel()
     page.look()
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 
