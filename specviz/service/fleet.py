@@ -1,7 +1,7 @@
 """The engines, and the threads of each: a driver starts it and writes to it, a reader listens.
 
 An engine gets each job at once, and decides itself which one works. All threads share one lock with the callers. An
-error in one of them is logged and ends its engine: the jobs it had fail with one sentence, and the next engine goes on
+error in one of them is logged and ends its engine: the job at work fails with one sentence, and the next engine goes on
 with the others.
 """
 
@@ -179,9 +179,12 @@ class EngineDriver:
             self._child.close()
 
     def _give_up_engine(self) -> None:
-        """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
+        """After an error of ours: fail the job at work, send the others again, and end the engine."""
         for job in self.running:
-            job.fail(lambda: say("broken"))
+            if job is (self._at_work or self.running[0]):
+                job.fail(lambda: say("broken"))
+            elif not job.view.finished:
+                self._fleet.send_again(job, job.command.seconds)
         self.running, self.ready, self._due = [], False, None  # it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
