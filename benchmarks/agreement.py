@@ -24,7 +24,7 @@ from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, make_drafter
-from specviz.decoding.alternating import alternate
+from specviz.decoding.speculative import alternate
 from specviz.measure.compare import PairedRuns
 from specviz.models.loaded_model import LoadedModel
 

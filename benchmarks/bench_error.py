@@ -23,12 +23,12 @@ from unittest.mock import patch
 
 from benchmarks.timing import asked
 from specviz.core.judge import HELPS, HURTS
-from specviz.measure.endpoints.address import Address
-from specviz.measure.endpoints.client import Asked, Endpoint, open_client
+from specviz.measure.endpoints.client import Endpoint, open_client
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.reading import Lines
 from specviz.measure.endpoints.result import SIDES, BenchPrompt, BenchResult, BenchSettings, Server
 from specviz.measure.endpoints.turns import BenchInTurns, plan
+from specviz.measure.sweep.plan import SweepPrompt
 
 STEP = 0.043  # seconds of a plain step
 ROUNDS = (3, 1, 2, 4, 1, 1)  # tokens of each round of an answer with speculation
@@ -74,8 +74,8 @@ class KnownServer(Endpoint):
     async def metrics(self) -> None:
         return None
 
-    async def listen(self, question: Asked) -> Lines:
-        lines = Lines(question.max_new_tokens)
+    async def listen(self, prompt: SweepPrompt) -> Lines:
+        lines = Lines(self.settings.max_new_tokens)
         now, plain = lines.began, self.truth == 1
         for tokens in (1,) * TOKENS if plain else ROUNDS:
             now += slowness(self.machine, int(now / self.moment)) * (STEP if plain else ROUND / self.truth)
@@ -92,17 +92,17 @@ def line(piece: dict[str, Any]) -> bytes:
 
 async def measure(truth: float, load: int, machines: int, moment: float, seed: int) -> BenchResult:
     settings = BenchSettings(TOKENS, 0.0, seed, 1, [load], "completions")
-    prompts = [BenchPrompt(f"prompt {number}", "story", "") for number in range(PROMPTS)]
+    asked = [SweepPrompt("story", f"prompt {number}", "") for number in range(PROMPTS)]
+    prompts = [BenchPrompt(each.name, each.workload, "") for each in asked]
     result = BenchResult(1, "", "", settings, Server("http://with", ""), Server("http://without", ""), prompts)
-    questions = [Asked(prompt.name, (), TOKENS, 0.0, seed) for prompt in prompts]
     servers = {
         side: KnownServer(
-            Address(f"http://{side}"), NOBODY, "completions", has_metrics=False, moment=moment,
+            f"http://{side}", NOBODY, settings, has_metrics=False, moment=moment,
             machine=f"{side if machines > 1 else ''} {load} {moment} {seed}", truth=truth if side == "with" else 1.0,
         )
         for side in SIDES
     }  # fmt: skip
-    await BenchInTurns(result, servers, questions, plan(PROMPTS, settings, SIDES)).measure(lambda *_: None)
+    await BenchInTurns(result, servers, asked, plan(PROMPTS, settings, SIDES)).measure(lambda *_: None)
     return result
 
 

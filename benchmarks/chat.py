@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.timing import asked, mean_ratio, report
-from specviz.measure.sweep.table import read_frame
+from specviz.measure.sweep.rows import read_frame
 
 VARIED = ("draft", "draft_length")
 SAME = ("target", "target_dtype", "draft", "machine", "max_new_tokens", "draft_length", "temperature")

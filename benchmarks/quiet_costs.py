@@ -25,9 +25,10 @@ from benchmarks.timing import asked
 from specviz import load_model
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import DisturbedError
+from specviz.core.files import read_stored
 from specviz.core.metrics import Costs
 from specviz.data.measured.measured_methods import Quiet
-from specviz.data.measured.quiet_costs import FILE, MachineCosts, read_quiet_costs
+from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts
 from specviz.decoding import Drafter, make_drafter
 from specviz.models.catalogue import bundled_models, stepping_heads
 from specviz.models.devices import describe_machine, processor
@@ -94,7 +95,7 @@ def _rounded(costs: Costs) -> Costs:
 
 def store(here: MachineCosts, path: Path) -> None:
     """Write the file with this measurement in it."""
-    others = read_quiet_costs(path).machines if path.exists() else []
+    others = read_stored(path, QuietCosts, "the quiet costs").machines if path.exists() else []
     machines = [*(each for each in others if each.key != here.key), here]
     lines = [json.dumps(_shown(asdict(each))) for each in machines]  # a line for each machine
     path.write_text('{"schema": 1, "machines": [\n' + ",\n".join(lines) + "\n]}\n")

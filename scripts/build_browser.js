@@ -9,7 +9,7 @@ const BROWSER = fileURLToPath(new URL("../assets/browser/", import.meta.url));
 const MODULES = [
   "be_the_draft/be_the_draft", "chart/chart", "components/follow", "components/frame", "components/keep", "components/memory",
   "components/secret", "components/vocabulary", "live/live", "live/take", "offline/lesson", "offline/player", "race/race",
-  "roofline/roofline", "stage/component", "stage/feed", "stage/run",
+  "roofline/roofline", "stage/feed", "stage/stage",
 ];
 const CLASSIC = ["engine/worker", "live/service_worker"]; // browsers start these from no module
 const TABLE = /texts\/browser\/(\w+)\.json$/;

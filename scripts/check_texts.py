@@ -151,8 +151,7 @@ def _family(file: TextFile[Family]) -> Iterator[str]:
 
 
 def _tour(file: TextFile[Tour]) -> Iterator[str]:
-    trace = first_trace()
-    facts = tour_facts(trace) if trace else None
+    facts = tour_facts(first_trace())
     if facts is None:
         return
     before = {name: figure for name, figure in facts.items() if name not in DONE}

@@ -30,7 +30,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "verification": (["decoding/verification"], ["tiny/test_verification"]),
     "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict", "unit/test_verdict_told"]),
     "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict", "unit/test_verdict_told"]),
-    "summary": (["measure/sweep/study"], ["unit/test_study", "unit/test_pooled"]),
+    "summary": (["measure/sweep/study"], ["unit/test_study"]),
     "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),
     "reports": (
@@ -38,7 +38,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
         ["unit/test_bench_tables", "unit/test_bench_findings", "unit/test_bench_loads"],
     ),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
-    "tables": (["measure/sweep/table", "core/csv_cells"], ["unit/test_sweep_table", "unit/test_tables_read"]),
+    "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_sweep_table", "unit/test_tables_read"]),
     "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_vllm"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],

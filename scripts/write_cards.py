@@ -19,11 +19,10 @@ from specviz.core.files import RESULTS
 from specviz.core.settings import DecodeSettings
 from specviz.data.measured.measured_methods import (
     ALL,
-    FILE,
     POSITIONS_AT,
     MeasuredMethods,
     TemperatureFigures,
-    read_methods,
+    stored_methods,
 )
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
@@ -67,7 +66,9 @@ def measured_sections(name: str) -> dict[str, str]:
     held_out: Mapping[str, Mapping[str, float]] = stored("held_out")["losses"]
     if name == TARGET:
         return {"Losses": losses([name], held_out)}
-    draft = partial(as_a_draft, measured=read_methods(FILE))
+    measured = stored_methods()
+    assert measured
+    draft = partial(as_a_draft, measured=measured)
     if name in bundled_names():
         return {"Losses": losses([name, TARGET], held_out), "As a draft": draft([name])}
     log = json.loads((MODELS_FOLDER / name / "training.json").read_text(encoding="utf-8"))

@@ -15,12 +15,11 @@ from scripts.writing import write
 from specviz.core.files import APP_FOLDER, MEASURED
 from specviz.data.measured.measured_methods import (
     ALL,
-    FILE,
     MeasuredMethod,
     MeasuredMethods,
     PeerSystem,
-    read_methods,
     recorded_peers,
+    stored_methods,
 )
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
@@ -64,7 +63,8 @@ def machine_of(file: str) -> str:
 
 
 def computed() -> dict[str, str]:
-    peers, found = recorded_peers(), stored("agreement")
+    peers, methods, found = recorded_peers(), stored_methods(), stored("agreement")
+    assert methods
     both = []
     for each in ([kind[system] for kind in peers.kinds.values()] for system in PEERS):
         both.append(f"{median(one.plain_ms for one in each):.1f}, {median(one.speculative_ms for one in each):.1f}")
@@ -86,7 +86,7 @@ def computed() -> dict[str, str]:
         "agreement_load": f"{min(beside):.1f} to {max(beside):.1f}",
         "agreement_high": f"{high} of {len(found['rows'])}",
         "load": f"{phone[0]:.1f} to {phone[1]:.1f}",
-        "methods": methods_section(read_methods(FILE)),
+        "methods": methods_section(methods),
         "chats": chats_section(stored("chat_times")),
         **llama_words(),
     }

@@ -5,23 +5,26 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from typer import Option
 
 from specviz import __version__
 from specviz.cli.options import ResultOptions, add_command, new_group
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
-from specviz.cli.plots import check_plots
+from specviz.cli.plots import check_plots, write_bench_plots
 from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import content_of, write_whole
-from specviz.measure.endpoints.address import Address, parse_address
+from specviz.measure.endpoints.findings import BenchFindings
+from specviz.measure.endpoints.importers import import_files
+from specviz.measure.endpoints.pairs import Within
+from specviz.measure.endpoints.report import Cell, compare_servers, dump_csv, dump_report, lowest, table
 from specviz.measure.endpoints.result import (
     MAX_PROMPTS,
     MAX_RATE,
@@ -34,16 +37,13 @@ from specviz.measure.endpoints.result import (
     dump_result,
     read_result,
 )
+from specviz.measure.endpoints.sentences import broken_setup, conclusion
 from specviz.measure.paired import show_rest
-from specviz.measure.sweep.plan import SweepPrompt
-
-if TYPE_CHECKING:
-    from specviz.measure.endpoints.client import Asked, Endpoint
-    from specviz.measure.endpoints.pairs import Within
 
 SAVE_SECONDS = 2.0  # a file of many answers is not written after each
 TEMPERATURES = 100
 LONGEST_DRAFTS = 300  # characters
+SAME = ("settings", "with_", "without", "prompts", "against_itself")  # of a bench that is taken up again
 
 
 group = new_group()
@@ -122,8 +122,6 @@ def bench(options: BenchOptions) -> None:
     if options.show:
         results = [read_result(content_of(options.show, MOST_MEGABYTES * 10**6))]
     elif options.files:
-        from specviz.measure.endpoints.importers import import_files
-
         results = [import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))]
     elif options.with_:
         asked = _benches(options, options.with_)
@@ -133,10 +131,10 @@ def bench(options: BenchOptions) -> None:
     for result, each in zip(results, asked, strict=True):
         show(result, each, within)
     if len(results) > 1:
-        _show_several(results)
-    from specviz.measure.endpoints.report import lowest
-    from specviz.measure.endpoints.sentences import broken_setup
-
+        print_line()
+        rows, said = compare_servers(results)
+        _print_rows(rows)
+        print_line("\n".join(said))
     if broken := next(filter(None, map(broken_setup, results)), ""):
         raise InputError(broken)
     least = options.fail_below
@@ -172,23 +170,10 @@ def _benches(options: BenchOptions, servers: Sequence[str]) -> list[BenchOptions
     ]
 
 
-def _show_several(results: Sequence[BenchResult]) -> None:
-    """A row for each server and load, and which is best at each load, if the intervals tell it."""
-    from specviz.measure.endpoints.several import best_in_words, compare_servers
-
-    rows = compare_servers(results)
-    print_line()
-    print_table(list(rows[0]), (list(row.values()) for row in rows))
-    for sentence in best_in_words(results):
-        print_line(sentence)
-
-
-def _within(text: str | None) -> "Within | None":
+def _within(text: str | None) -> Within | None:
     """Of `--goodput`: InputError where it is not one limit for a time, or one for each of the two."""
     if text is None:
         return None
-    from specviz.measure.endpoints.pairs import Within
-
     found = re.findall(r"(?:^|,)(ttft|tpot):(\d{1,6}(?:\.\d{1,3})?)(ms|s)(?=,|$)", text)
     limits = {name: float(number) / (1000 if unit == "ms" else 1) for name, number, unit in found}
     if not limits or len(limits) != text.count(",") + 1:
@@ -198,75 +183,79 @@ def _within(text: str | None) -> "Within | None":
 
 def measure(options: BenchOptions) -> BenchResult:
     """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
-    (server,) = options.with_ or [""]
-    addresses: dict[Side, Address] = {"with": parse_address(server, "--with")}
+    from specviz.measure.endpoints.client import Endpoint, open_client, parse_address  # imports httpx2
+    from specviz.measure.endpoints.turns import BenchInTurns, ServerGone, plan
+
+    addresses: dict[Side, str] = {"with": parse_address("".join(options.with_ or []), "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
-    settings, prompts = _settings(options), _prompts(options)
+    settings, prompts = _settings(options), chosen_prompts(options)
+    if not prompts:
+        raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
+    if len(prompts) > MAX_PROMPTS:
+        raise InputError(f"There are {len(prompts)} prompts; at most {MAX_PROMPTS} are measured.")
+    if settings.api == "completions" and (talk := next((each.name for each in prompts if each.messages), None)):
+        raise InputError(f"{talk!r} is a conversation: ask it with --api chat.")
     keys = {side: _key(options, side) for side in addresses}
-    from specviz.measure.endpoints.turns import ServerGone  # imports httpx2
+    blocks = plan(len(prompts), settings, list(addresses))
+    file = Path(options.json) if options.json not in (None, "-") else None
+
+    async def ask(status: StatusLine) -> BenchResult:
+        async with open_client(max(block.concurrency or len(block.jobs) for block in blocks)) as http:
+            endpoints = {side: Endpoint(base, http, settings, keys[side]) for side, base in addresses.items()}
+            for side, endpoint in endpoints.items():
+                status.show(f"asking {endpoint.address}")
+                model = getattr(options, f"model_{side}") or options.model
+                await endpoint.meet(model, min(prompts, key=lambda each: len(each.text)))
+            result = BenchResult(
+                1,
+                datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
+                settings,
+                replace(endpoints["with"].server, drafts="".join(options.drafts or [])[:LONGEST_DRAFTS]),
+                endpoints["without"].server if options.without else None,
+                [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
+                against_itself=bool(options.aa),
+            )
+            if file and file.exists():
+                result = _taken_up(file, result)
+            if broken := broken_setup(result):
+                raise InputError(broken)
+            _save(file, result)  # a file that cannot be written is found now
+            began = saved = monotonic()
+
+            def after_block(done: int, total: int) -> None:
+                nonlocal saved
+                rest = show_rest(began, done, total) if done < total else ""
+                status.show(f"{done} of {total} blocks measured{rest}")
+                if monotonic() - saved > SAVE_SECONDS:
+                    _save(file, result)
+                    saved = monotonic()
+
+            try:
+                await BenchInTurns(result, endpoints, prompts, blocks).measure(after_block)
+            finally:  # also after Ctrl-C, or where a server is gone
+                _save(file, result)
+            return result
 
     try:
         with status_line(lines=True) as status:
-            return asyncio.run(_measure(addresses, settings, prompts, keys, options, status))
+            return asyncio.run(ask(status))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_explain_resume(options.json)) from None
+        raise KeyboardInterrupt(_explain_resume(file)) from None
     except ServerGone as error:
-        raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(options.json)}") from None
-
-
-async def _measure(
-    addresses: dict[Side, Address],
-    settings: BenchSettings,
-    prompts: list[SweepPrompt],
-    keys: Mapping[Side, str],
-    options: BenchOptions,
-    status: StatusLine,
-) -> BenchResult:
-    from specviz.measure.endpoints.client import Endpoint, open_client
-    from specviz.measure.endpoints.sentences import broken_setup
-    from specviz.measure.endpoints.turns import BenchInTurns, plan
-
-    blocks = plan(len(prompts), settings, list(addresses))
-    questions = [_question(prompt, settings) for prompt in prompts]
-    async with open_client(max(block.concurrency or len(block.jobs) for block in blocks)) as http:
-        endpoints = {
-            side: Endpoint(
-                address, http, settings.api, keys[side],
-                cache=settings.prefix_cache, extra=json.loads(settings.extra_body or "{}"),
-            )
-            for side, address in addresses.items()
-        }  # fmt: skip
-        for side, endpoint in endpoints.items():
-            status.show(f"asking {endpoint.address.base}")
-            model = getattr(options, f"model_{side}") or options.model
-            await endpoint.meet(model, min(questions, key=lambda each: len(each.text)))
-        result = _begun(options.json, _new_result(settings, prompts, endpoints, options))
-        if broken := broken_setup(result):
-            raise InputError(broken)
-        save = _saver(options.json, result)
-        save(True)  # a file that cannot be written is found now
-        began = monotonic()
-
-        def after_block(done: int, total: int) -> None:
-            rest = show_rest(began, done, total) if done < total else ""
-            status.show(f"{done} of {total} blocks measured{rest}")
-            save(done == total)
-
-        try:
-            await BenchInTurns(result, endpoints, questions, blocks).measure(after_block)
-        finally:  # also after Ctrl-C, or where a server is gone
-            save(True)
-    return result
+        raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(file)}") from None
 
 
 def _settings(options: BenchOptions) -> BenchSettings:
-    bounded = (("repeats", options.repeats, 1_000), ("max-new-tokens", options.max_new_tokens, MAX_TOKENS))
-    for option, value, most in bounded:
-        if not 1 <= value <= most:
-            raise InputError(f"--{option} must be from 1 to {most:,}, not {value}.")
-    if not 0 <= options.temperature <= TEMPERATURES:
-        raise InputError(f"--temperature must be from 0 to {TEMPERATURES}, not {options.temperature:g}.")
+    bounded = (
+        ("repeats", options.repeats, 1, 1_000),
+        ("max-new-tokens", options.max_new_tokens, 1, MAX_TOKENS),
+        ("temperature", options.temperature, 0, TEMPERATURES),
+    )
+    for option, value, least, most in bounded:
+        if not least <= value <= most:  # written so that nan fails
+            raise InputError(f"--{option} must be from {least} to {most:,}, not {value:g}.")
     if options.rate and options.concurrency:
         raise InputError("--concurrency and --rate are two kinds of load: give one of them.")
     rates = listed("--rate", "numbers", options.rate, float) if options.rate else ()
@@ -275,6 +264,12 @@ def _settings(options: BenchOptions) -> BenchSettings:
     concurrency = () if rates else listed("--concurrency", "whole numbers", options.concurrency or "1", int)
     if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
         raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
+    try:
+        known = isinstance(json.loads(options.extra_body or "{}"), dict)
+    except ValueError:
+        known = False
+    if not known or len(options.extra_body) > 2_000:
+        raise InputError('--extra-body takes one JSON object, such as \'{"draft_model": "small"}\'.')
     return BenchSettings(
         options.max_new_tokens,
         options.temperature,
@@ -282,29 +277,10 @@ def _settings(options: BenchOptions) -> BenchSettings:
         options.repeats,
         sorted(concurrency),
         options.api,
-        _extra_body(options.extra_body),
+        options.extra_body,
         options.prefix_cache,
         sorted(rates),
     )
-
-
-def _extra_body(text: str) -> str:
-    try:
-        known = not text or isinstance(json.loads(text), dict)
-    except ValueError:
-        known = False
-    if not known or len(text) > 2_000:
-        raise InputError('--extra-body takes one JSON object, such as \'{"draft_model": "small"}\'.')
-    return text
-
-
-def _prompts(options: BenchOptions) -> list[SweepPrompt]:
-    found = chosen_prompts(options)
-    if not found:
-        raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
-    if len(found) > MAX_PROMPTS:
-        raise InputError(f"There are {len(found)} prompts; at most {MAX_PROMPTS} are measured.")
-    return found
 
 
 def _key(options: BenchOptions, side: Side) -> str:
@@ -318,87 +294,43 @@ def _key(options: BenchOptions, side: Side) -> str:
     return key
 
 
-def _question(prompt: SweepPrompt, settings: BenchSettings) -> "Asked":
-    from specviz.measure.endpoints.client import Asked
-
-    if prompt.messages and settings.api == "completions":
-        raise InputError(f"{prompt.name!r} is a conversation: ask it with --api chat.")
-    return Asked(prompt.text, prompt.messages, settings.max_new_tokens, settings.temperature, settings.seed)
-
-
-def _new_result(
-    settings: BenchSettings,
-    prompts: list[SweepPrompt],
-    endpoints: "dict[Side, Endpoint]",
-    options: BenchOptions,
-) -> BenchResult:
-    without = endpoints.get("without")
-    return BenchResult(
-        1,
-        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
-        settings,
-        replace(endpoints["with"].server, drafts="".join(options.drafts or [])[:LONGEST_DRAFTS]),
-        without.server if without else None,
-        [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
-        against_itself=bool(options.aa),
-    )
-
-
-SAME = ("settings", "with_", "without", "prompts", "against_itself")  # of a bench that is taken up again
-
-
-def _begun(path: str | None, new: BenchResult) -> BenchResult:
-    """The result that the file holds already, to be taken up again; the new one where there is no such file."""
-    if path in (None, "-") or not Path(str(path)).exists():
-        return new
-    held = read_result(content_of(Path(str(path)), MOST_MEGABYTES * 10**6))
+def _taken_up(file: Path, new: BenchResult) -> BenchResult:
+    """The result that the file holds, which must be of the same bench."""
+    held = read_result(content_of(file, MOST_MEGABYTES * 10**6))
     for name in SAME:
         if getattr(held, name) != getattr(new, name):
-            raise InputError(f"{path} holds another bench (its {name.rstrip('_')} differ): name another file.")
+            raise InputError(f"{file} holds another bench (its {name.rstrip('_')} differ): name another file.")
     return held
 
 
-def _saver(path: str | None, result: BenchResult) -> Callable[[bool], None]:
-    """Saves the result where a file is named: now and then, and whenever it must."""
-    saved = [monotonic()]
-
-    def save(must: bool) -> None:
-        if path in (None, "-") or not (must or monotonic() - saved[0] > SAVE_SECONDS):
-            return
-        try:
-            write_whole(Path(str(path)), f"{dump_result(result)}\n".encode(), 0o644)
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-        saved[0] = monotonic()
-
-    return save
+def _save(file: Path | None, result: BenchResult) -> None:
+    try:
+        if file:
+            write_whole(file, f"{dump_result(result)}\n".encode(), 0o644)
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
 
 
-def _explain_resume(path: str | None) -> str:
+def _explain_resume(file: Path | None) -> str:
     """What to do after Ctrl-C, or when a server is gone."""
-    if path in (None, "-") or not Path(str(path)).exists():
-        return "nothing is saved: with --json PATH what is measured is saved, and the same command goes on."
-    return f"what was measured is in {path}; the same command measures the rest."
+    if file and file.exists():
+        return f"what was measured is in {file}; the same command measures the rest."
+    return "nothing is saved: with --json PATH what is measured is saved, and the same command goes on."
 
 
-def show(result: BenchResult, options: BenchOptions, within: "Within | None") -> None:
+def show(result: BenchResult, options: BenchOptions, within: Within | None) -> None:
     """Print what the result says; write the rows and the figures that were asked for."""
-    from specviz.measure.endpoints.findings import BenchFindings
-    from specviz.measure.endpoints.report import dump_csv, dump_report, table
-    from specviz.measure.endpoints.sentences import conclusion
-
     found = BenchFindings(result)
     if options.csv:
         write_file(options.csv, dump_csv(found))
     if write_json(options.json, dump_report(result, within)):
-        if rows := table(found):
-            print_table(list(rows[0]), (list(row.values()) for row in rows))
+        _print_rows(table(found))
         print_line()
-        for sentence in conclusion(result, within):
-            print_line(sentence)
-    if options.plots:
-        from specviz.cli.plots import write_bench_plots
+        print_line("\n".join(conclusion(result, within)))
+    for path in write_bench_plots(options.plots, result) if options.plots else ():
+        note(f"wrote {path}")
 
-        for path in write_bench_plots(options.plots, result):
-            note(f"wrote {path}")
+
+def _print_rows(rows: Sequence[dict[str, Cell]]) -> None:
+    if rows:
+        print_table(list(rows[0]), (list(row.values()) for row in rows))

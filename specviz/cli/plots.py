@@ -56,7 +56,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
         drawn[f"speedup-by-{kind}"] = figures.load_figure(found)
         drawn["speedup-by-prompt"] = figures.prompts_figure(found.measured[0], result.prompts)
     if found.loads:
-        drawn["times"] = figures.times_figure(found, found.loads[0])
+        drawn["times"] = figures.times_figure(found.loads[0])
         drawn[f"throughput-by-{kind}"] = figures.throughput_figure(found)
     if found.acceptance and (accepted := figures.acceptance_figure(found.acceptance)):
         drawn["acceptance-by-position"] = accepted

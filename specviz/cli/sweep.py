@@ -37,12 +37,10 @@ from specviz.measure.paired import Comparison, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import COUNTED, counted, dump_row, names_apart
+from specviz.measure.sweep.rows import COLUMNS, COUNTED, SweepFile, SweepRow, counted, frame_of, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
-    from specviz.measure.sweep.rows import SweepRow
-    from specviz.measure.sweep.table import SweepFile
     from specviz.models.loaded_model import LoadedModel
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
@@ -102,7 +100,6 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
-    from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
 
     cells, file = plan.cells(), SweepFile(options.csv)
     before = len(file.rows)
@@ -120,14 +117,15 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
         raise KeyboardInterrupt(how_to_go_on()) from None
     except NoNodeLeft as error:
         raise InputError(f"{error}; {how_to_go_on()}") from None
-    from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
+    from specviz.measure.sweep.study import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
     said = list(conclusions(frame))
     if options.prompts_file:  # what the conclusion does not cover
         prompts = read_prompt_file(options.prompts_file)
         said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
-    if write_json(options.json, json.dumps({"rows": list(map(dump_row, file.rows)), "conclusion": said}, indent=2)):
+    rows = [{column: getattr(row, column) for column in COLUMNS} for row in file.rows]
+    if write_json(options.json, json.dumps({"rows": rows, "conclusion": said}, indent=2)):
         if before == len(file.rows):
             print_line(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
@@ -140,8 +138,8 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
 
 
 def _rows(
-    options: ManyOptions, plan: SweepPlan, cells: list[SweepCell], file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
+    options: ManyOptions, plan: SweepPlan, cells: list[SweepCell], file: SweepFile, status: StatusLine
+) -> Iterator[SweepRow]:
     """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
 
     Nodes that were lost on the way are named at the end.
@@ -312,9 +310,8 @@ def print_comparison(comparison: Comparison) -> None:
     said = f"speedup {verdict.shown} measured"
     if predicted := comparison.predicted:
         said += f", {predicted.shown} modelled"
-    both = replace(comparison.speculative, autoregressive=comparison.plain.autoregressive)
     print_line(said)
-    print_line(compare_texts(both, found.lead if found.kind == "greedy" else None))
+    print_line(compare_texts(comparison.both, found.lead if found.kind == "greedy" else None))
     print_line(f"{verdict.headline}: {verdict.reason}")
 
 

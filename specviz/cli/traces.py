@@ -202,7 +202,7 @@ def import_record(
         from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
         from specviz.models.record_tokenizer import RecordTokenizer
 
-        tokens = RecordTokenizer(inspect_model(tokenizer).tokens)
+        tokens = RecordTokenizer(inspect_model(tokenizer)[1])
     text = text_of(prompt_file, MOST_BYTES) if prompt_file else prompt or ""
     given = RecordOptions(text, target, draft, temperature, tokens)
     trace = import_run(content_of(record, MOST_BYTES), system, given)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean, linear_regression, stdev
 
 from specviz.core import metrics
 from specviz.core.rounds import known_seconds
@@ -59,8 +59,9 @@ def speedup_interval(trace: Trace) -> tuple[float, float] | None:
     if not plain or not rounds:
         return None
     step = plain / sum(block.tokens for block in blocks)
-    slope, parameters = _seconds_per_draft(blocks)
-    middle, mean = fmean(block.drafted for block in blocks), rounds / len(blocks)
+    drafted, seconds = [block.drafted for block in blocks], [block.round_seconds for block in blocks]
+    slope, parameters = (linear_regression(drafted, seconds).slope, 2) if len(set(drafted)) > 1 else (0.0, 1)
+    middle, mean = fmean(drafted), fmean(seconds)
     moves = (
         (block.plain_seconds - block.tokens * step) / plain
         - (block.round_seconds - mean - slope * (block.drafted - middle)) / rounds
@@ -69,15 +70,6 @@ def speedup_interval(trace: Trace) -> tuple[float, float] | None:
     freedom = len(blocks) - parameters
     half = student_t(freedom) * math.sqrt(len(blocks) / freedom * sum(move**2 for move in moves))
     return speedup * math.exp(-half), speedup * math.exp(half)
-
-
-def _seconds_per_draft(blocks: Sequence[Block]) -> tuple[float, int]:
-    """The slope of a round's seconds over its drafted tokens, by least squares, and the number of parameters fitted."""
-    middle, mean = fmean(block.drafted for block in blocks), fmean(block.round_seconds for block in blocks)
-    spread = sum((block.drafted - middle) ** 2 for block in blocks)
-    if not spread:
-        return 0.0, 1
-    return sum((block.drafted - middle) * (block.round_seconds - mean) for block in blocks) / spread, 2
 
 
 def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:

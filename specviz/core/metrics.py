@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, zip_longest
-from math import comb
+from math import comb, nan
 from statistics import median
 from typing import Self
 
@@ -179,39 +179,28 @@ def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
     return list(accumulate(steps, initial=0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class RunningFigures:
-    counts: Counts
-    speculative_seconds: float | None  # decoding so far, without prefill; None from a round without times on
-    autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them
+def running(trace: Trace) -> list[tuple[Counts, float | None]]:
+    """After each round what was counted so far, and the speedup: autoregressive / speculative seconds without prefill.
 
-    @property
-    def speedup(self) -> float | None:
-        """Autoregressive / speculative seconds for the tokens so far: measured, one pair of runs."""
-        if self.autoregressive_seconds is None or not self.speculative_seconds:
-            return None
-        return self.autoregressive_seconds / self.speculative_seconds
-
-
-def running(trace: Trace) -> list[RunningFigures]:
-    states: list[RunningFigures] = []
-    counts = Counts()
-    seconds: float | None = 0.0
-    plain, total = trace.autoregressive, count(trace.rounds).emitted
+    The speedup is measured, of one pair of runs; None from a round without times on, and before the target alone has
+    written as many tokens.
+    """
+    counts = list(accumulate(trace.rounds, Counts.plus, initial=Counts()))[1:]
+    plain, total = trace.autoregressive, counts[-1].emitted if counts else 0
     if plain and not trace.output.stopped_by:  # the run goes on: only what the target alone has written
         total = min(total, len(plain.token_ids))
     clock = autoregressive_clock(plain, total) if plain else []
-    for round in trace.rounds:
-        counts = counts.plus(round)
-        seconds = None if seconds is None or round.seconds is None else seconds + round.seconds
-        states.append(RunningFigures(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
-    return states
+    spent = accumulate(nan if round.seconds is None else round.seconds for round in trace.rounds)
+    return [
+        (found, clock[found.emitted] / seconds if found.emitted < len(clock) and seconds > 0 else None)
+        for found, seconds in zip(counts, spent, strict=True)
+    ]
 
 
 def speedup(trace: Trace) -> float | None:
     """Autoregressive / speculative seconds over the whole run; None without rounds or a plain run."""
     states = running(trace)
-    return states[-1].speedup if states else None
+    return states[-1][1] if states else None
 
 
 def costs(trace: Trace) -> Costs | None:

@@ -71,25 +71,20 @@ ORDINALS += [
 
 
 def forward_in_words(trace: Trace) -> str:
-    """The end of a sentence that says what was measured; empty where the trace does not report it."""
-    return ", ".join(filter(None, (_program(trace), _device(trace))))
+    """The end of a sentence that says what was measured; empty where the trace does not report it.
 
-
-def _program(trace: Trace) -> str:
-    passes = {"light": say("own_pass"), "transformers": say("library_pass")}
-    target = passes.get(trace.target.forward or "")
-    draft = passes.get(trace.drafter.forward or "") if trace.drafter else None
-    if target is None:
-        return ""
-    if draft is None or draft == target:
-        return say("with_one", target=target)
-    return say("with_two", target=target, drafter=draft)
-
-
-def _device(trace: Trace) -> str:
-    """The GPU, and who used it; empty without one. A draft without weights is computed by the processor: not said."""
-    target, drafter = trace.target.device, trace.drafter
-    draft = drafter.device if drafter and drafter.parameters else target
-    if target == draft:
-        return say("on_one", target=target) if target else ""
-    return say("on_two", target=target or say("processor"), drafter=draft or say("processor"))
+    The program of both models, and the GPU. A draft without weights is computed by the processor: that is not said.
+    """
+    passes, drafter = {"light": say("own_pass"), "transformers": say("library_pass")}, trace.drafter
+    program, processor = passes.get(trace.target.forward or ""), say("processor")
+    draft = passes.get(drafter.forward or "") if drafter else None
+    said = [say("with_one", target=program)] if program else []
+    if program and draft and draft != program:
+        said = [say("with_two", target=program, drafter=draft)]
+    target = trace.target.device
+    device = drafter.device if drafter and drafter.parameters else target
+    if target != device:
+        said.append(say("on_two", target=target or processor, drafter=device or processor))
+    elif target:
+        said.append(say("on_one", target=target))
+    return ", ".join(said)

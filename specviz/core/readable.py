@@ -3,18 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from specviz.core.trace import Candidate, ResidualCandidate, Round, Trace
 
 BYTE = re.compile(r"⟨([0-9A-F]{2})⟩")
-LONGEST = 4  # bytes of a character in UTF-8
-
-
-class _Item(NamedTuple):
-    token: int
-    text: str
-    byte: int | None
 
 
 def spelled(texts: Sequence[str]) -> list[str]:
@@ -25,61 +18,34 @@ def spelled(texts: Sequence[str]) -> list[str]:
     if not any("⟨" in text for text in texts):
         return list(texts)
     shown = [""] * len(texts)
-    for items, character in _characters(texts):
-        tokens = list(dict.fromkeys(item.token for item in items))
+    for tokens, character in _characters(texts):
         for part, token in enumerate(tokens, start=1):
             shown[token] += character if len(tokens) == 1 else f"{character}({part}/{len(tokens)})"
     return shown
 
 
-def merged(texts: Sequence[str]) -> list[str]:
-    """The text of consecutive tokens, cut only where a character ends: tokens that share one come as one text."""
-    pieces: list[str] = []
-    last = -1
-    for items, character in _characters(texts):
-        if pieces and items[0].token <= last:
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-        last = items[-1].token
-    return pieces
+def whole_text(texts: Sequence[str]) -> str:
+    """The text of consecutive tokens; bytes that are no whole character together stay bytes."""
+    return "".join(character for _, character in _characters(texts))
 
 
-def _characters(texts: Sequence[str]) -> Iterator[tuple[list[_Item], str]]:
-    """What stands in the texts, in order: the items of a character or a run of them, and how it is written."""
-    items = [item for token, text in enumerate(texts) for item in _items(token, text)]
+def _characters(texts: Sequence[str]) -> Iterator[tuple[list[int], str]]:
+    """The characters in the texts, in order, each with the places of the texts that it is in."""
+    raw, owners = bytearray(), list[int]()
+    for place, text in enumerate(texts):
+        for number, part in enumerate(BYTE.split(text)):  # every second one is the two digits of a byte
+            raw += bytes.fromhex(part) if number % 2 else part.encode(errors="surrogatepass")
+            owners += [place] * (len(raw) - len(owners))
     at = 0
-    while at < len(items):
-        length, written = _character_at(items, at)
-        yield items[at : at + length], written
-        at += length
-
-
-def _items(token: int, text: str) -> Iterator[_Item]:
-    parts = BYTE.split(text)  # every second one is the two digits of a byte
-    for number, part in enumerate(parts):
-        if number % 2:
-            yield _Item(token, f"⟨{part}⟩", int(part, 16))
-        elif part or len(parts) == 1:
-            yield _Item(token, part, None)
-
-
-def _character_at(items: list[_Item], at: int) -> tuple[int, str]:
-    """How many items the character here has, and the character; one item, as it is, where its bytes are none."""
-    values: list[int] = []
-    for item in items[at : at + LONGEST]:
-        if item.byte is None:
-            break
-        values.append(item.byte)
-        try:
-            return len(values), bytes(values).decode()
-        except UnicodeDecodeError:
-            continue
-    return 1, items[at].text
+    for character in raw.decode(errors="surrogateescape"):
+        end = at + len(character.encode(errors="surrogateescape"))
+        shown = f"⟨{raw[at]:02X}⟩" if "\udc80" <= character <= "\udcff" else character
+        yield list(dict.fromkeys(owners[at:end])), shown
+        at = end
 
 
 Alternative = TypeVar("Alternative", Candidate, ResidualCandidate)
-AROUND = LONGEST - 1  # tokens that can hold the rest of a character
+AROUND = 3  # tokens that can hold the rest of a character: it has at most four bytes in UTF-8
 
 
 def readable(trace: Trace) -> Trace:

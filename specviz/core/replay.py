@@ -17,7 +17,6 @@ from pydantic import Field, TypeAdapter
 
 from specviz.core.metrics import Costs
 from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Piece, Round, Seconds, Status, TokenId
-from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import MAX_TOKENS, DrafterInfo, Trace
 
 TokenIds = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
@@ -85,13 +84,6 @@ def _round(index: int, output: Sequence[int], proposal: list[int | None], ends: 
     guesses = [DraftedToken(token_id, None, status) for token_id, status in zip(proposal, statuses, strict=True)]
     kind: EmittedKind = "none" if ended else "correction" if judged > accepted else "bonus"
     return Round(index, None, None, None, guesses, EmittedToken(kind, None if ended else output[accepted]))
-
-
-def replay_lengths(
-    draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset()
-) -> dict[int, list[Round]]:
-    lengths = range(1, MAX_DRAFT_LENGTH + 1)
-    return {length: replay(draft_guesses, length, max_new_tokens, ends) for length in lengths}
 
 
 def ends_of(trace: Trace) -> frozenset[int]:

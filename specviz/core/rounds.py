@@ -178,7 +178,10 @@ def _chain_problems(round: Round) -> Iterator[str]:
 
 
 def _tree_problems(round: Round) -> Iterator[str]:
-    """The accepted nodes are one path; only its nodes' children were judged; siblings are different tokens."""
+    """The accepted nodes are one path; only its nodes' children were judged; siblings are different tokens.
+
+    A correction comes where every child was rejected, a bonus where there is no child.
+    """
     if problem := _wrong_parent(round.drafted):
         yield problem
         return
@@ -192,7 +195,11 @@ def _tree_problems(round: Round) -> Iterator[str]:
             yield f"discards drafted.{place}: a node of a tree that was not judged has status 'not taken'"
         if token.status == "rejected" and token.parent not in judged:
             yield f"rejects drafted.{place}, which does not follow an accepted token"
-    yield from _end_problems(round, path[-1])
+    statuses, kind = {token.status for token in round.drafted if token.parent == path[-1]}, round.emitted.kind
+    if kind == "correction" and statuses != {"rejected"}:
+        yield "emits kind 'correction', but not every token at its place is rejected"
+    if kind == "bonus" and statuses:
+        yield "emits kind 'bonus' at a place where tokens were drafted"
 
 
 def _wrong_parent(drafted: list[DraftedToken]) -> str | None:
@@ -207,13 +214,3 @@ def _wrong_parent(drafted: list[DraftedToken]) -> str | None:
         if token.id is not None:
             seen.add((token.parent, token.id))
     return None
-
-
-def _end_problems(round: Round, last: int) -> Iterator[str]:
-    """A correction comes where every child was rejected, a bonus where there is no child."""
-    statuses = {token.status for token in round.drafted if token.parent == last}
-    kind = round.emitted.kind
-    if kind == "correction" and statuses != {"rejected"}:
-        yield "emits kind 'correction', but not every token at its place is rejected"
-    if kind == "bonus" and statuses:
-        yield "emits kind 'bonus' at a place where tokens were drafted"

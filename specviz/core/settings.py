@@ -106,44 +106,27 @@ class Setting:
         """The least and the most that controls and links offer."""
         return (self.offered[0], self.offered[1]) if self.offered else (self.least, self.most)
 
-    def describe(self, value: Any) -> str:
-        """The value for a list of what is not usual; empty where the list leaves it out."""
-        if value == self.default or not self.words:
-            return ""
-        return self.words.get(value, "") if isinstance(self.words, Mapping) else fill(self.words, {}, value)
-
-    def describe_fact(self, value: Any) -> str:
-        """The value in a list of facts; a choice by its label."""
-        label = self.labels.get(value) if self.labels else None
-        return label[0].lower() + label[1:] if label else localize(value, "g") if self.kind is float else str(value)
-
 
 def table_of(owner: type) -> dict[str, Setting]:
     """The rows that a dataclass declares its fields with, by their names."""
-    defaults = {each.name: each.default for each in fields(owner)}
-    return {
-        name: _filled_in(name, row, hint, defaults[name])
-        for name, hint in get_type_hints(owner, include_extras=True).items()
-        if get_origin(hint) is Annotated
-        for row in hint.__metadata__
-        if isinstance(row, Setting)
-    }
-
-
-def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
-    row = replace(row, **WORDS.get(name, {}))
-    declared = get_args(hint)[0]
-    choices = get_args(declared) if get_origin(declared) is Literal else ()
-    kinds = [str] if choices else [kind for kind in get_args(declared) or [declared] if kind is not NoneType]
-    return replace(
-        row,
-        name=name,
-        kind=kinds[0],
-        default=default,
-        choices=choices,
-        link=name if row.link == OWN_NAME else row.link,
-        flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
-    )
+    defaults, table = {each.name: each.default for each in fields(owner)}, dict[str, Setting]()
+    for name, hint in get_type_hints(owner, include_extras=True).items():
+        row = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Setting)), None)
+        if row is None:
+            continue
+        declared = get_args(hint)[0]
+        choices = get_args(declared) if get_origin(declared) is Literal else ()
+        kinds = [str] if choices else [kind for kind in get_args(declared) or [declared] if kind is not NoneType]
+        table[name] = replace(
+            replace(row, **WORDS.get(name, {})),
+            name=name,
+            kind=kinds[0],
+            default=defaults[name],
+            choices=choices,
+            link=name if row.link == OWN_NAME else row.link,
+            flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
+        )
+    return table
 
 
 def check(table: Mapping[str, Setting], values: Any) -> None:
@@ -275,8 +258,13 @@ class DecodeSettings:
     @property
     def manner(self) -> str:
         """What is not usual in how tokens are drafted and verified, for a list: ", tree 4,2,1"; or empty."""
-        unusual = (row for row in SETTINGS.values() if getattr(self, row.name) != row.default)
-        return "".join(f", {words}" for row in unusual if (words := row.here.describe(getattr(self, row.name))))
+        said = list[str]()
+        for row in SETTINGS.values():
+            value = getattr(self, row.name)
+            if row.words and value != row.default:
+                words = row.here.words
+                said.append(words.get(value, "") if isinstance(words, Mapping) else fill(words, {}, value))
+        return "".join(f", {words}" for words in said if words)
 
 
 SETTINGS = table_of(DecodeSettings)
@@ -287,7 +275,9 @@ def facts(settings: DecodeSettings) -> Iterator[tuple[str, str]]:
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
         if row.words and value != row.default and not (row.if_sampled and settings.greedy):
-            yield row.here.label, row.here.describe_fact(value)
+            label = row.here.labels.get(value, "")
+            said = localize(value, "g") if row.kind is float else str(value)
+            yield row.here.label, label[0].lower() + label[1:] if label else said
 
 
 def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:

@@ -1,6 +1,5 @@
 """The terms of a predicted speedup: what limits it, and where it breaks even. Modelled, never measured."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median_high
 from typing import Literal
@@ -14,7 +13,7 @@ from specviz.core.theory import (
     realistic_speedup,
     verification_steps,
 )
-from specviz.core.trace import Round, Trace
+from specviz.core.trace import Trace
 
 Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
@@ -130,23 +129,14 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
         return None
     draft_length = median_high(round.depth for round in trace.rounds if round.drafted)
     verification = verification_steps(costs.verification, draft_length + 1)
-    counted = counted_of(trace.rounds, costs) if lengths_differ(trace) else None
+    counted, counts = None, metrics.count(trace.rounds)
+    fewer = trace.drafter is not None and not method_of(trace.drafter.kind).fills
+    if fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None:
+        counted = RoundTerms(  # E(γ) does not describe these drafts
+            tokens=counts.emitted / counts.rounds,
+            drafted=fmean(round.depth for round in trace.rounds),
+            verification=fmean(verification_steps(costs.verification, len(each.drafted) + 1) for each in trace.rounds),
+            nodes=counts.drafted / counts.rounds if any(round.is_tree for round in trace.rounds) else None,
+        )
     of_rounds = metrics.speedup_at(trace.rounds, costs)
     return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted, of_rounds)
-
-
-def lengths_differ(trace: Trace) -> bool:
-    """Whether E(γ) does not describe the drafts: prompt lookup, trees, or a schedule that chooses the length."""
-    fewer = trace.drafter is not None and not method_of(trace.drafter.kind).fills
-    return fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None
-
-
-def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> RoundTerms:
-    """What these rounds drafted and wrote; at least one round. v is taken for the real length of each."""
-    counts = metrics.count(rounds)
-    return RoundTerms(
-        tokens=counts.emitted / counts.rounds,
-        drafted=fmean(round.depth for round in rounds),
-        verification=fmean(verification_steps(costs.verification, len(round.drafted) + 1) for round in rounds),
-        nodes=counts.drafted / counts.rounds if any(round.is_tree for round in rounds) else None,
-    )

@@ -9,7 +9,6 @@ Every function raises InputError, a ValueError, if an argument is outside its ra
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from operator import index, mul
@@ -108,25 +107,17 @@ def verification_steps(verification: VerificationCost, tokens: int) -> float:
 
     After its end the mean slope of the table continues (never downwards): a guess, to be shown as one.
     """
-    if isinstance(verification, Mapping):
-        steps = _interpolated({1: 1.0, **verification}, tokens)
-    else:
+    if not isinstance(verification, Mapping):
         steps = verification(tokens) if callable(verification) else verification
+    elif tokens in (table := {1: 1.0, **verification}) or len(table) == 1:
+        steps = table.get(tokens, 1.0)
+    elif tokens > (last := max(table)):
+        steps = table[last] + max((table[last] - table[1]) / (last - 1), 0.0) * (tokens - last)
+    else:
+        low, high = max(size for size in table if size < tokens), min(size for size in table if size > tokens)
+        steps = table[low] + (table[high] - table[low]) * (tokens - low) / (high - low)
     _check(0 < steps < math.inf, "verification must be above 0, not", steps)
     return steps
-
-
-def _interpolated(table: Mapping[int, float], tokens: int) -> float:
-    sizes = sorted(table)
-    first, last = sizes[0], sizes[-1]
-    if tokens in table or first == last:
-        return table.get(tokens, table[first])
-    if tokens > last:
-        slope = (table[last] - table[first]) / (last - first)
-        return table[last] + max(slope, 0.0) * (tokens - last)
-    right = bisect_left(sizes, tokens)
-    low, high = sizes[right - 1], sizes[right]
-    return table[low] + (table[high] - table[low]) * (tokens - low) / (high - low)
 
 
 def _alpha_for_tokens(tokens: float, draft_length: int) -> float:

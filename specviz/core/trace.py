@@ -6,7 +6,7 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 
 import operator
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -18,16 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import (
-    MOST_PROBLEMS,
-    JsonShape,
-    MostItems,
-    check_density,
-    join_problems,
-    outside,
-    problems_of,
-    read_outside,
-)
+from specviz.core.outside import MOST_PROBLEMS, MostItems, not_valid, read_outside
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -42,14 +33,6 @@ say = Sentences("files")
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
-# and 39 an object.
-# A prompt of short tokens has 3 or 4 bytes a value; the longest that is taken, of 20,000 characters, 40,000 values.
-SHAPE = JsonShape("trace", value=7, field=14, bracket=14, braces=32, free=300_000)
-# A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
-FILE_SHAPE = replace(SHAPE, free=10**6)
-
 
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
 MAX_TOKENS = 65_536  # in a prompt or an output
@@ -170,12 +153,68 @@ class Trace:
         return all(round.seconds is not None for round in self.rounds)
 
     def to_frame(self) -> "pd.DataFrame":
-        """The tokens of the rounds as a table, one row a token; see `token_frame`."""
-        return token_frame(self.rounds)
+        """One row for each guess and for each token that the target added, in the order of the rounds.
+
+        Columns:
+            round: the round's index, from 0.
+            position: the token's place in the draft, from 1; in a tree its depth, which siblings share. A correction
+                has the position of the token it replaces; a bonus comes after the last accepted token, and an own token
+                has position 1.
+            status: accepted, rejected, discarded, not taken (a node of a tree that was never judged), correction, bonus
+                or own (nothing was drafted).
+            id, text: the token; the text may be part of a character. The id is missing (NA) where another system wrote
+                the run and does not report it.
+            p, q: the probability that the target and the draft gave the token, from 0 to 1.
+            u: the random number that decided; a token is accepted where u < accept_prob.
+            accept_prob: the probability of accepting the token.
+            parent: in a tree, the drafted token that it follows, counted from the round's first as 0; -1 is the text.
+                NA in a chain, and for a token that the target added.
+
+        p, q, u and accept_prob are NaN where the run has none: recording was off, the run was greedy (u), the token was
+        discarded (u, accept_prob) or added by the target (q, u, accept_prob). A run of the target alone has no rows.
+        """
+        rows = list[tuple[Any, ...]]()
+        for round in self.rounds:
+            for depth, token in zip(round.depths, round.drafted, strict=True):
+                probabilities = token.target_prob, token.draft_prob, token.u, token.accept_prob
+                rows.append((round.index, depth + 1, token.status, token.id, token.shown, *probabilities, token.parent))
+            if (added := round.emitted).kind != "none":
+                known = round.added, added.id, added.text, added.target_prob
+                rows.append((round.index, round.accepted + 1, *known, None, None, None, None))
+        return _frame(rows, TOKEN_COLUMNS)
 
     def rounds_frame(self) -> "pd.DataFrame":
-        """The rounds as a table, one row a round; see `round_frame`."""
-        return round_frame(self.rounds)
+        """One row for each round.
+
+        Columns:
+            round: its index, from 0.
+            drafted, accepted, rejected, discarded: how many of its drafted tokens.
+            emitted: correction, bonus, own or none: the token that the target added.
+            draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify. NaN where
+                it is not reported.
+            tokens: how many tokens it added to the text.
+        """
+        rows = [
+            (
+                *(round.index, len(round.drafted), round.accepted, round.rejected, round.discarded, round.added),
+                *(round.draft_seconds, round.verify_seconds, round.overhead_seconds, round.emits),
+            )
+            for round in self.rounds
+        ]
+        return _frame(rows, ROUND_COLUMNS)
+
+
+TOKEN_COLUMNS = {"round": "int64", "position": "int64", "status": "str", "id": "Int64", "text": "str"}
+TOKEN_COLUMNS |= dict.fromkeys(("p", "q", "u", "accept_prob"), "float64") | {"parent": "Int64"}
+ROUND_COLUMNS = dict.fromkeys(("round", "drafted", "accepted", "rejected", "discarded"), "int64") | {"emitted": "str"}
+ROUND_COLUMNS |= dict.fromkeys(("draft_seconds", "verify_seconds", "overhead_seconds"), "float64") | {"tokens": "int64"}
+
+
+def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> "pd.DataFrame":
+    """The types are set even where there are no rows, so that a frame of any run can be computed with."""
+    import pandas as pd  # half a second, and most programs need no frame
+
+    return pd.DataFrame.from_records(rows, columns=list(columns)).astype(columns)
 
 
 def drop_candidates(trace: Trace) -> Trace:
@@ -196,19 +235,13 @@ class TraceLimits:
     megabytes: int
     rounds: int
     drafted: int  # tokens of all rounds, where another system's record counts them
-    shape: JsonShape
-
-    @property
-    def bytes(self) -> int:
-        return self.megabytes * 10**6
 
 
-FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
-UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
+FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000)  # on the command line
+UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000)  # on a server that others use too
 
-
-_TRACE: TypeAdapter[Trace] = outside(Trace)
-_MADE = outside(Trace | None, ConfigDict(revalidate_instances="always"))  # a union, as only that takes a configuration
+_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+_MADE: TypeAdapter[Any] = TypeAdapter(Trace | None, config=ConfigDict(revalidate_instances="always"))  # needs a union
 
 
 def dump_trace(trace: Trace) -> str:
@@ -217,7 +250,7 @@ def dump_trace(trace: Trace) -> str:
 
 def read_trace(path: str | PathLike[str]) -> Trace:
     """Read and check a trace file; the InputError of a file that is none says what is wrong and where."""
-    return parse_trace(content_of(Path(path), FILE.bytes))
+    return parse_trace(content_of(Path(path), FILE.megabytes * 10**6))
 
 
 def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
@@ -228,7 +261,7 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     _check_size(raw, limits)
-    return _check_consistency(read_outside(_TRACE, raw, limits.shape), limits)
+    return _check_consistency(read_outside(_TRACE, raw, "trace"), limits)
 
 
 def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
@@ -236,15 +269,13 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
     try:
         checked: Trace = _MADE.validate_python(trace, strict=True)
     except ValidationError as error:
-        raise InputError(join_problems("trace", problems_of(error))) from None
-    raw = _TRACE.dump_json(checked)  # what is written must be readable
-    _check_size(raw, limits)
-    check_density(raw, limits.shape)
+        raise not_valid("trace", error) from None
+    _check_size(_TRACE.dump_json(checked), limits)  # what is written must be readable
     return _check_consistency(checked, limits)
 
 
 def _check_size(raw: bytes, limits: TraceLimits) -> None:
-    if len(raw) > limits.bytes:
+    if len(raw) > limits.megabytes * 10**6:
         raise InputError(say("too_large", most=limits.megabytes))
 
 
@@ -274,10 +305,6 @@ def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
             yield f"rounds.{position} drafts {round.depth} tokens, more than {limit}"
         if round.is_tree and (shape is None or len(round.drafted) > shape.nodes):
             yield f"rounds.{position} drafts a tree that the setting tree, {trace.settings.tree}, does not allow"
-    yield from _output_problems(trace)
-
-
-def _output_problems(trace: Trace) -> Iterator[str]:
     ids, plain = trace.output.token_ids, trace.autoregressive
     if plain and len(plain.seconds_per_token) != len(plain.token_ids):
         yield "autoregressive.seconds_per_token and autoregressive.token_ids differ in length"
@@ -296,70 +323,3 @@ def _output_problems(trace: Trace) -> Iterator[str]:
         yield "output.stopped_by is missing"
     if trace.output.stopped_by == "length" and tokens != trace.settings.max_new_tokens:
         yield "output.stopped_by is 'length' before max_new_tokens"
-
-
-TOKEN_COLUMNS = {"round": "int64", "position": "int64", "status": "str", "id": "Int64", "text": "str"}
-TOKEN_COLUMNS |= dict.fromkeys(("p", "q", "u", "accept_prob"), "float64") | {"parent": "Int64"}
-ROUND_COLUMNS = dict.fromkeys(("round", "drafted", "accepted", "rejected", "discarded"), "int64") | {"emitted": "str"}
-ROUND_COLUMNS |= dict.fromkeys(("draft_seconds", "verify_seconds", "overhead_seconds"), "float64") | {"tokens": "int64"}
-
-
-def token_frame(rounds: Iterable[Round]) -> "pd.DataFrame":
-    """One row for each guess and for each token that the target added, in the order of the rounds.
-
-    Columns:
-        round: the round's index, from 0.
-        position: the token's place in the draft, from 1; in a tree its depth, which siblings share. A correction has
-            the position of the token it replaces; a bonus comes after the last accepted token, and an own token has
-            position 1.
-        status: accepted, rejected, discarded, not taken (a node of a tree that was never judged), correction, bonus or
-            own (nothing was drafted).
-        id, text: the token; the text may be part of a character. The id is missing (NA) where another system wrote the
-            run and does not report it.
-        p, q: the probability that the target and the draft gave the token, from 0 to 1.
-        u: the random number that decided; a token is accepted where u < accept_prob.
-        accept_prob: the probability of accepting the token.
-        parent: in a tree, the drafted token that it follows, counted from the round's first as 0; -1 is the text. NA in
-            a chain, and for a token that the target added.
-
-    p, q, u and accept_prob are NaN where the run has none: recording was off, the run was greedy (u), the token was
-    discarded (u, accept_prob) or added by the target (q, u, accept_prob). A run of the target alone has no rows.
-    """
-    return _frame([row for round in rounds for row in _token_rows(round)], TOKEN_COLUMNS)
-
-
-def round_frame(rounds: Iterable[Round]) -> "pd.DataFrame":
-    """One row for each round.
-
-    Columns:
-        round: its index, from 0.
-        drafted, accepted, rejected, discarded: how many of its drafted tokens.
-        emitted: correction, bonus, own or none: the token that the target added.
-        draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify. NaN where it is
-            not reported.
-        tokens: how many tokens it added to the text.
-    """
-    return _frame([_round_row(round) for round in rounds], ROUND_COLUMNS)
-
-
-def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> "pd.DataFrame":
-    """The types are set even where there are no rows, so that a frame of any run can be computed with."""
-    import pandas as pd  # half a second, and most programs need no frame
-
-    return pd.DataFrame.from_records(rows, columns=list(columns)).astype(columns)
-
-
-def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
-    for depth, token in zip(round.depths, round.drafted, strict=True):
-        probabilities = token.target_prob, token.draft_prob, token.u, token.accept_prob
-        yield round.index, depth + 1, token.status, token.id, token.shown, *probabilities, token.parent
-    added = round.emitted
-    if added.kind != "none":
-        known = round.added, added.id, added.text, added.target_prob
-        yield round.index, round.accepted + 1, *known, None, None, None, None
-
-
-def _round_row(round: Round) -> tuple[Any, ...]:
-    counts = len(round.drafted), round.accepted, round.rejected, round.discarded
-    seconds = round.draft_seconds, round.verify_seconds, round.overhead_seconds
-    return round.index, *counts, round.added, *seconds, round.emits

@@ -271,29 +271,41 @@ class KnownCosts:
     source: str  # that as a sentence
 
 
+SPEEDS = {UNTOLD: "untold", HURTS: "slower"}  # the text for a word; else "faster"
+
+
 def result_of(trace: Trace, costs: metrics.Costs | None, where: str, known: KnownCosts | None = None) -> Result:
     """The result of a finished run.
 
     `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"; `known` speaks where the time of the
     run is not trusted.
     """
-    verdict, passes = verdict_of_run(trace, costs), _passes(metrics.count(trace.rounds))
-    same, plain = "", trace.autoregressive
+    verdict, counts, plain, same = verdict_of_run(trace, costs), metrics.count(trace.rounds), trace.autoregressive, ""
+    passes = say_result("passes", tokens=counts.emitted, rounds=counts.rounds)
     if plain is not None and trace.output.stopped_by is not None:  # with the question where that is short
         identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
         same = say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
     if verdict is None:
         return Result(say_result("untimed", passes=passes), explain_no_result(trace), same)
-    if not verdict.trusted:
-        return replace(_judge_busy(trace, passes, known), same=same)
-    why = _reason(trace, verdict, quiet(trace, costs))
-    reason = say_result("timed", reason=why, where=where)
-    if verdict.interval:
-        low, high = (localize(end, ".2f") for end in verdict.interval)
-        reason = say_result("timed_between", reason=why, where=where, low=low, high=high)
-    word = UNTOLD if verdict.word == UNTOLD else HURTS if verdict.label == "hurts" else HELPS
-    says = _speed(word, localize(verdict.speedup, ".2f"), passes)
-    return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
+    if verdict.trusted:
+        low, high = (localize(end, ".2f") for end in verdict.interval or (0.0, 0.0))
+        why, timed = _reason(trace, verdict, quiet(trace, costs)), "timed_between" if verdict.interval else "timed"
+        reason = say_result(timed, reason=why, where=where, low=low, high=high)
+        speed, speedup = SPEEDS.get(verdict.word, "faster"), localize(verdict.speedup, ".2f")
+        says = say_result(speed, speedup=speedup, where="", passes=passes)
+        return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
+    busy, estimate = say_result("busy", passes=passes), known and metrics.estimated_at(trace.rounds, known.costs)
+    if not known or not estimate:
+        return Result(busy, say_result("busy_counts"), same, trusted=False)
+    said, source = metrics.say_estimate(estimate), known.source
+    if estimate.interval is None:
+        return Result(busy, say_result("busy_unsure", speedup=said, source=source), same, trusted=False)
+    low_end, high_end = (round(end, 2) for end in estimate.interval)  # as it is said
+    speed = "slower" if high_end < 1 else "faster" if low_end > 1 else "untold"
+    passes = say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds)
+    says = say_result(speed, speedup=said, where=say_result("quiet"), passes=passes)
+    reason = say_result("busy_known", source=source)
+    return Result(says, reason, same, trusted=False, interval=estimate.interval)
 
 
 def explain_no_result(trace: Trace) -> str:
@@ -302,31 +314,6 @@ def explain_no_result(trace: Trace) -> str:
 
 def waiting() -> Result:
     return Result(say_result("waiting"), "")
-
-
-def _judge_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
-    estimate = known and metrics.estimated_at(trace.rounds, known.costs)
-    busy = say_result("busy", passes=passes)
-    if not known or not estimate:
-        return Result(busy, say_result("busy_counts"), trusted=False)
-    said, source, counts = metrics.say_estimate(estimate), known.source, metrics.count(trace.rounds)
-    if estimate.interval is None:
-        return Result(busy, say_result("busy_unsure", speedup=said, source=source), trusted=False)
-    low, high = (round(end, 2) for end in estimate.interval)  # as it is said
-    word = HURTS if high < 1 else HELPS if low > 1 else UNTOLD
-    quiet_passes = say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds)
-    says = _speed(word, said, quiet_passes, say_result("quiet"))
-    return Result(says, say_result("busy_known", source=source), trusted=False, interval=estimate.interval)
-
-
-def _passes(counts: metrics.Counts) -> str:
-    return say_result("passes", tokens=counts.emitted, rounds=counts.rounds)
-
-
-def _speed(word: str, speedup: str, passes: str, where: str = "") -> str:
-    if word == UNTOLD:
-        return say_result("untold", speedup=speedup, where=where, passes=passes)
-    return say_result("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: metrics.Costs | None) -> str:

@@ -7,20 +7,8 @@ from html import escape
 from typing import Any
 
 from specviz.core.files import BROWSER
-from specviz.core.texts import AppTexts, NonEmptyText, Parts, Sentences, fill, join_choices
-
-__all__ = [
-    "AppTexts",
-    "Parts",
-    "Sentences",
-    "asset",
-    "browser_texts",
-    "fill",
-    "join_choices",
-    "page_texts",
-    "pages",
-    "quoted",
-]
+from specviz.core.texts import AppTexts, NonEmptyText, Parts, fill
+from specviz.core.texts import join_choices as join_choices
 
 SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 

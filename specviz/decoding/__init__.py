@@ -4,7 +4,6 @@ It knows no screen and no file.
 Begin with speculative.py, then verification.py.
 """
 
-from specviz.decoding.alternating import alternate as alternate
 from specviz.decoding.autoregressive import AutoregressiveRun as AutoregressiveRun
 from specviz.decoding.autoregressive import autoregressive_decode as autoregressive_decode
 from specviz.decoding.drafters.choose import fit_drafter as fit_drafter
@@ -20,6 +19,7 @@ from specviz.decoding.drafters.protocol import Proposer as Proposer
 from specviz.decoding.drafters.translated import TranslatedDrafter as TranslatedDrafter
 from specviz.decoding.grammar import make_constraint as make_constraint
 from specviz.decoding.speculative import SpeculativeRun as SpeculativeRun
+from specviz.decoding.speculative import alternate as alternate
 from specviz.decoding.speculative import iter_speculative_decode as iter_speculative_decode
 from specviz.decoding.speculative import speculative_decode as speculative_decode
 from specviz.decoding.verification import AcceptanceRule as AcceptanceRule

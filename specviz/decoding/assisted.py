@@ -43,7 +43,7 @@ from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import Verification, residual
 from specviz.models.catalogue import bundled_names, weights_hash
 from specviz.models.devices import describe_machine, device_name
-from specviz.models.forward import TRANSFORMERS
+from specviz.models.loaded_model import TRANSFORMERS
 from specviz.models.tokens import TokenTexts
 
 FACTORY = "_get_candidate_generator"  # the model's method that makes the generator of a run
@@ -192,6 +192,10 @@ class _Run:
         written = [token_id for round in self.rounds for token_id in round.emitted_ids]
         text = self._recording.tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         system = f"transformers {version('transformers')}"
+        ends = self._config.eos_token_id
+        stopped_by: Literal["eos", "length", "other"] = "length" if len(written) == self._limit else "other"
+        if written[-1] in ([ends] if isinstance(ends, int) else ends or []):
+            stopped_by = "eos"
         notes, unknown = ([FIRST_ROUND], []) if self._greedy else ([FIRST_ROUND, DRAWS], ["seed"])
         pieces = [self._texts[token_id] for token_id in self._prompt]
         return Trace(
@@ -205,7 +209,7 @@ class _Run:
             prefill_seconds=PrefillSeconds(None, None),  # the first round's two passes read the prompt too
             rounds=list(self.rounds),
             autoregressive=None,
-            output=Output(written, str(text), self._stopped_by(written)),
+            output=Output(written, str(text), stopped_by),
             imported=SourceSystem(system, notes, unknown),
         )
 
@@ -235,12 +239,6 @@ class _Run:
             top_k=config.top_k or None,
             top_p=config.top_p if config.top_p is not None and config.top_p < 1 else None,
         )
-
-    def _stopped_by(self, written: list[int]) -> Literal["eos", "length", "other"]:
-        ends = self._config.eos_token_id
-        if written[-1] in ([ends] if isinstance(ends, int) else ends or []):
-            return "eos"
-        return "length" if len(written) == self._limit else "other"
 
     @property
     def _limit(self) -> int:

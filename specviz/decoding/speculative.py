@@ -5,14 +5,14 @@ else. The rest of the file chooses how long drafts are, and starts a run around 
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, islice
 from time import perf_counter
 
 import torch
 
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import PrefillSeconds, Round, Trace
-from specviz.decoding.autoregressive import TimedReading
+from specviz.decoding.autoregressive import AutoregressiveRun, TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.recording import Recorder, RoundSeconds
 from specviz.decoding.run_setup import RunSetup, cut_at_end
@@ -145,6 +145,22 @@ class SpeculativeRun:
         written = [token_id for round in self._rounds for token_id in round.emitted_ids]
         prefill = PrefillSeconds(self._target_reading.seconds, self._draft_reading.seconds)
         return self.setup.trace(self._drafter, prefill, self._rounds, None, written)
+
+
+def alternate(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float] | None]:
+    """Both decoders in turns: after each speculative round the target alone writes as many tokens.
+
+    Whatever slows the machine for a moment then slows both, so their ratio hardly changes. Each has its own cache.
+    Yields each round and each plain step (token id, seconds) as it ends. The target alone reads the prompt after the
+    first round, so that this is seen sooner; None between two such passes. Two sampled texts may differ in length: at
+    the end the longer one goes on alone.
+    """
+    steps = plain.steps()
+    for round in speculative.rounds():
+        yield round
+        yield from plain.read_prompt()
+        yield from islice(steps, len(round.emitted_ids))
+    yield from steps
 
 
 def iter_speculative_decode(

@@ -1,6 +1,5 @@
 """The figures of "Your server". Pure functions: what a bench found in, a figure out; never colour alone."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -56,53 +55,45 @@ def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> lis
     }
     for place, gain in zip(places, gains, strict=True):
         words[gain.judged.word, gain.judged.said].append((place, gain))
-    return [_points(word, said, its, across) for (word, said), its in words.items()]
-
-
-def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], across: bool) -> plot.FigurePart:
-    look, places, gains = LOOKS[word], [place for place, _ in its], [gain for _, gain in its]
-    values = [gain.value for gain in gains]
-    above, below = (
-        [abs(gain.interval[end] - gain.value) if gain.interval else None for gain in gains] for end in (1, 0)
-    )
-    ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
-    x, y, bar, where = (values, places, "error_x", "y") if across else (places, values, "error_y", "x")
-    return plot.scatter(
-        name,
-        x,
-        y,
-        f"%{{{where}}}: %{{customdata}}<extra></extra>",
-        mode="markers",
-        marker=plot.marker(_shape(gains[0]), 12, look.fill),
-        customdata=[gain.said for gain in gains],
-        **{bar: ends},
-    )
-
-
-def _shape(gain: Gain) -> str:
-    """Of the mark; hollow for what only looks so, without an interval."""
-    shape, judged = gain.judged.look.shape, gain.judged
-    return shape if judged.basis == "interval" or shape.endswith("-open") else f"{shape}-open"
+    drawn = list[plot.FigurePart]()
+    for (word, said), its in words.items():
+        look, where, judged = LOOKS[word], [place for place, _ in its], its[0][1].judged
+        values = [gain.value for _, gain in its]
+        above, below = (
+            [abs(gain.interval[end] - gain.value) if gain.interval else None for _, gain in its] for end in (1, 0)
+        )
+        ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
+        hollow = judged.basis != "interval" and not look.shape.endswith("-open")  # what only looks so
+        x, y, bar, axis = (values, where, "error_x", "y") if across else (where, values, "error_y", "x")
+        drawn.append(
+            plot.scatter(
+                said,
+                x,
+                y,
+                f"%{{{axis}}}: %{{customdata}}<extra></extra>",
+                mode="markers",
+                marker=plot.marker(f"{look.shape}-open" if hollow else look.shape, 12, look.fill),
+                customdata=[gain.said for _, gain in its],
+                **{bar: ends},
+            )
+        )
+    return drawn
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
     """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
     ordered = sorted(load.prompts, key=lambda each: each.ratio)
-    named = _labels(load, prompts)
-    labels = [named[each.number] for each in ordered]
+    short = [first_words(prompts[each.number].name, MOST_NAME) for each in ordered]
+    labels = [  # with its number where two would have the same
+        figure_text(name if short.count(name) == 1 else f"{each.number + 1}. {name}")
+        for each, name in zip(ordered, short, strict=True)
+    ]
     gains = [replace(each.gain, trusted=not load.doubts) for each in ordered]
     marks = _marks(labels, gains, across=True)
     fits = len(ordered) <= MOST_NAMES
     y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
     height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
     return plot.figure(marks, height, x=_speedups(gains), y=y, showlegend=True, shapes=[plot.UPRIGHT])
-
-
-def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
-    """Each prompt's name, short; with its number where two would have the same."""
-    short = {each.number: first_words(prompts[each.number].name, MOST_NAME) for each in load.prompts}
-    times = Counter(short.values())
-    return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -118,12 +109,11 @@ def throughput_figure(found: BenchFindings) -> plot.Figure:
     return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
 
 
-def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
+def times_figure(load: LoadFindings) -> plot.Figure:
     """Of each kind of time and each server: what half, 90 % and 99 % of the times are not above."""
     lines, kinds = [], list[str]()
     for number, side in enumerate(load.sides):
-        answers = [answer for answer in found.result.done() if answer.load == load.load]
-        its = percentiles([answer for answer in answers if answer.side == side])
+        its = percentiles([answer for answer in load.answers[side] if not answer.problem])
         kinds = list(its)
         seconds = [each for shares in its.values() for each in (*shares.values(), None)]  # no line to the next kind
         shown = [None if each is None else max(each * 1000, LEAST) for each in seconds]
@@ -138,23 +128,13 @@ def times_figure(found: BenchFindings, load: LoadFindings) -> plot.Figure:
 
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
-    survival = found.whole.survival
-    kinds = {name: tally.rate for name, tally in found.by_workload.items() if tally.rate is not None}
-    if survival:
-        places, rates, title = (
-            [str(place) for place in range(1, len(survival) + 1)],
-            list(survival),
-            SAYS["axis_place"],
-        )
-        y = plot.axis(SAYS["axis_rounds"], range=[0, 1.03], tickformat=".0%")
-    elif kinds:
-        places, rates, title = (
-            [figure_text(name[:MOST_NAME]) for name in kinds],
-            list(kinds.values()),
-            SAYS["axis_kind"],
-        )
-        y = plot.axis(SAYS["axis_of_guesses"], range=[0, 1.03], tickformat=".0%")
-    else:
+    known = [(name, its.rate) for name, its in found.by_workload.items() if its.rate is not None]
+    kinds = [(figure_text(name[:MOST_NAME]), rate) for name, rate in known]
+    shown = [(str(place), rate) for place, rate in enumerate(found.whole.survival, start=1)] or kinds
+    if not shown:
         return None
-    bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE})
-    return plot.figure([bars], HEIGHT, x=plot.axis(title, type="category"), y=y, showlegend=False)
+    title, share = ("axis_place", "axis_rounds") if found.whole.survival else ("axis_kind", "axis_of_guesses")
+    y = plot.axis(SAYS[share], range=[0, 1.03], tickformat=".0%")
+    x, rates, hover = [place for place, _ in shown], [rate for _, rate in shown], "%{x}: %{y:.0%}<extra></extra>"
+    bars = plot.bars("", x, rates, hover, marker={"color": plot.BLUE})
+    return plot.figure([bars], HEIGHT, x=plot.axis(SAYS[title], type="category"), y=y, showlegend=False)

@@ -9,7 +9,7 @@ _TURNS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # they would turn the sent
 JOINER = "\u2060"  # has no width
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
-# Of the theme: the browser puts its own colour there (assets/browser/chart/layout.ts).
+# Of the theme: the browser puts its own colour there (assets/browser/chart/chart.ts).
 INK, PALE, GROUND = "var(--ink)", "var(--line)", "var(--background)"
 # Several lines: each colour has a symbol and a dash, so that colour never stands alone.
 COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY, "#b58900")

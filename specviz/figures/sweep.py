@@ -13,9 +13,8 @@ from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
 from specviz.figures.parts import figure_text
 from specviz.figures.speedups import SpeedupRow, speedup_figure
-from specviz.measure.sweep.sentences import workload_title
-from specviz.measure.sweep.study import best_points, break_even_line, round_steps
-from specviz.measure.sweep.table import iterate_rows
+from specviz.measure.sweep.rows import iterate_rows
+from specviz.measure.sweep.study import best_points, break_even_line, round_steps, workload_title
 
 SAYS = page_texts("when_it_helps")
 HEIGHT, TALLER = 330, 380

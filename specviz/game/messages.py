@@ -8,7 +8,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
-from specviz.game.words import GuessedWord, branches, words_of
+from specviz.game.words import branches, words_of
 
 say = Sentences("game")
 
@@ -32,23 +32,21 @@ def explain(turn: Turn) -> list[str]:
         return []
     words = [word for branch in branches(round) for word in words_of(branch)]
     round = readable(turn.trace).rounds[0]
-    cut = dict.fromkeys(word.cut for word in words if word.fate == "part")
-    lines = [_pieces_line(words, round), *(say("part", word=word) for word in cut), *_rejections(round)]
+    drafted, split = len(round.drafted), list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
+    lines = [say("pieces", count=drafted)]
+    if split:
+        lines = [say("split", count=drafted, words=f" {say('and')} ".join(split[:3]))]
+    lines += [say("part", word=word) for word in dict.fromkeys(each.cut for each in words if each.fate == "part")]
+    lines += _rejections(round)
     if round.discarded:
         lines.append(say("discarded", count=round.discarded))
-    lines.append(_emitted(round))
+    added = "text_ends" if round.added == "none" else round.added
+    lines.append(say(added, token=_visible(round.emitted.text)))
     if turn.ended:
         lines.append(ending())
     if turn.cut:
         lines.append(say("cut", most=MAX_DRAFT_LENGTH, count=turn.cut))
     return lines
-
-
-def _pieces_line(words: Sequence[GuessedWord], round: Round) -> str:
-    drafted, split = len(round.drafted), list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
-    if not split:
-        return say("pieces", count=drafted)
-    return say("split", count=drafted, words=f" {say('and')} ".join(split[:3]))
 
 
 def _rejections(round: Round) -> list[str]:
@@ -62,15 +60,6 @@ def _rejections(round: Round) -> list[str]:
             share = say("gave", share=share)
         lines.append(say("rejected", token=_visible(failed.shown), wanted=_visible(own), share=share))
     return lines
-
-
-def _emitted(round: Round) -> str:
-    token = _visible(round.emitted.text)
-    if round.emitted.kind == "correction":
-        return say("correction", token=token)
-    if round.added == "own":
-        return say("own", token=token)
-    return say("bonus", token=token) if round.added == "bonus" else say("text_ends")
 
 
 def wanted(round: Round) -> list[tuple[str, float, bool]]:

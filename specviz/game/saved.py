@@ -9,8 +9,8 @@ from pydantic import Field, TypeAdapter
 from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
-from specviz.core.outside import MostItems, check_density, outside
-from specviz.core.trace import SHAPE, UPLOAD, check_trace
+from specviz.core.outside import MostItems, check_density
+from specviz.core.trace import UPLOAD, check_trace
 from specviz.data.links.page_link import one_of
 from specviz.data.texts import page_texts
 from specviz.game import game as rules
@@ -64,7 +64,7 @@ class SavedGame:
         return rules.plan_from_link(self.link)[0]
 
 
-_GAME: TypeAdapter[SavedGame] = outside(SavedGame)
+_GAME: TypeAdapter[SavedGame] = TypeAdapter(SavedGame)
 
 
 def dump_game(game: SavedGame) -> str:
@@ -74,7 +74,7 @@ def dump_game(game: SavedGame) -> str:
 def load_game(text: str) -> SavedGame:
     try:
         raw = text.encode()
-        check_density(raw, SHAPE)
+        check_density(raw, "trace")
         game = _GAME.validate_json(raw, strict=True)
     except ValueError:  # half a character, too many values, or another type
         raise InputError(SAYS["not_read"]) from None
@@ -88,21 +88,18 @@ def load_game(text: str) -> SavedGame:
 
 def _possible(turns: list[rules.Turn], prompt: str, rival: str) -> bool:
     """Whether these turns can be of one text: each is one round after it, and together they are a valid run."""
-    ended_before = any(rules.is_over(turns[:played]) for played in range(len(turns)))
-    if ended_before or not all(_is_turn(turn, prompt, rival) for turn in turns):
+    if any(rules.is_over(turns[:played]) for played in range(len(turns))):
         return False
+    for turn in turns:
+        trace, rivals = turn.trace, {rival, rules.LOOKUP} if turn.scored else set[str]()
+        if trace is None or len(trace.rounds) != 1 or trace.drafter is None or not rivals <= set(turn.rivals):
+            return False
+        if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
+            return False
+        if not trace.prompt.text.startswith(prompt) or not turn.text.startswith(prompt):
+            return False
     runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:
         return all(check_trace(run, UPLOAD) for run in runs if run)
     except InputError:
         return False
-
-
-def _is_turn(turn: rules.Turn, prompt: str, rival: str) -> bool:
-    trace = turn.trace
-    if trace is None or len(trace.rounds) != 1 or trace.drafter is None:
-        return False
-    if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
-        return False
-    rivals = {rival, rules.LOOKUP} if turn.scored else set()
-    return trace.prompt.text.startswith(prompt) and turn.text.startswith(prompt) and rivals <= set(turn.rivals)

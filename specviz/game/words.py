@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from specviz.core.readable import merged, spelled
+from specviz.core.readable import spelled, whole_text
 from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 
@@ -79,7 +79,7 @@ class GuessedWord:
     @property
     def text(self) -> str:
         """The word for a sentence; bytes that are no whole character are shown as bytes."""
-        word = "".join(merged([piece.shown for piece in self.pieces]))
+        word = whole_text([piece.shown for piece in self.pieces])
         return word.strip() or word
 
     @property
@@ -179,7 +179,7 @@ def best_branch(round: Round) -> Round:
 
 
 def draft_text(round: Round) -> str:
-    texts = ["".join(merged([token.shown for token in branch.drafted])) for branch in branches(round)]
+    texts = [whole_text([token.shown for token in branch.drafted]) for branch in branches(round)]
     return texts[0] if len(texts) == 1 else " / ".join(text.strip() for text in texts)
 
 

@@ -14,12 +14,13 @@ from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.texts import join_choices
 from specviz.data.lessons.lab_words import lab_words
-from specviz.lab.exercise import LabExercise, LabFinding, StudentFunction
+from specviz.lab.exercise import FormulaExercise
 from specviz.lab.formulas import FORMULAS
 from specviz.lab.loop import LoopExercise
 from specviz.lab.sampling import SamplingExercise
 
-EXERCISES: Sequence[LabExercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
+Exercise = FormulaExercise | SamplingExercise | LoopExercise
+EXERCISES: Sequence[Exercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
 SECONDS = 20  # of one exercise
 SECONDS_OF_A_RUN = 300  # with real models, which must be loaded first, and 2,000 draws of three tokens
 MOST_BYTES = 1_000_000
@@ -80,28 +81,20 @@ def functions_in(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be run: {type(error).__name__}: {str(error)[:200]}.") from None
 
 
-def mark(exercise: LabExercise, student: object) -> Mark:
-    if not callable(student) or _is_stub(student):
+def mark(exercise: Exercise, student: object) -> Mark:
+    code, stub = getattr(student, "__code__", None), _stub.__code__  # of the file that the exercises come in
+    is_stub = code is not None and (code.co_names, code.co_code) == (stub.co_names, stub.co_code)
+    if not callable(student) or is_stub:
         return Mark(exercise.name, "not written", "", f"{exercise.name} is not written yet.")
     try:
         with limited(SECONDS):
             found = exercise.check(student)
     except TooLong:
         return Mark(exercise.name, "wrong", "too_slow", f"{exercise.name} takes longer than {SECONDS} s. Does it end?")
-    return Mark(exercise.name, "right" if found.right else "wrong", found.kind, explain(found))
-
-
-def explain(found: LabFinding) -> str:
     if found.right:
-        return "Right."
-    kinds = lab_words()[found.exercise].kinds
-    return kinds[found.kind] if found.kind else f"Not right: {found.example}."
-
-
-def _is_stub(student: StudentFunction) -> bool:
-    """Whether it is the function of the file that the exercises come in: nothing but `raise NotImplementedError`."""
-    code, stub = getattr(student, "__code__", None), _stub.__code__
-    return code is not None and (code.co_names, code.co_code) == (stub.co_names, stub.co_code)
+        return Mark(exercise.name, "right", "", "Right.")
+    says = lab_words()[exercise.name].kinds[found.kind] if found.kind else f"Not right: {found.example}."
+    return Mark(exercise.name, "wrong", found.kind, says)
 
 
 def _stub() -> None:

@@ -4,15 +4,13 @@ One run cannot show with which probability a token comes, so `specviz lab run` d
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.outside import MostItems, join_problems, outside, problems_of
+from specviz.core.outside import MostItems, not_valid
 from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace
@@ -42,7 +40,7 @@ class _File:
     same_quality: LabDraws | None = None
 
 
-_FILE: TypeAdapter[_File] = outside(_File)
+_FILE: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def dump_run(trace: Trace, draws: LabDraws) -> str:
@@ -56,30 +54,29 @@ def read_draws(content: bytes) -> tuple[RunRequest, LabDraws]:
     try:
         found = _FILE.validate_json(content.removeprefix(b"\xef\xbb\xbf")).same_quality
     except ValidationError as error:
-        raise InputError(join_problems("file", problems_of(error))) from None
+        raise not_valid("file", error) from None
     if found is None or not found.positions or trace.drafter is None:
         raise InputError(say("no_draws"))
-    if any(_problems(found)):
+    if _contradicts_itself(found):
         raise InputError(say("contradicts", problems="draws"))
     settings = replace(trace.settings, draft_length=DRAFT_LENGTH)
     return RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, settings=settings), found
 
 
-def _problems(draws: LabDraws) -> Iterator[bool]:
+def _contradicts_itself(draws: LabDraws) -> bool:
     names = [each.position for each in draws.positions]
-    yield len(set(names)) < len(names)
-    for each in draws.positions:
-        yield not each.batches
-        yield any(one.tokens != other.tokens for one, other in pairwise(each.batches))
-        yield from map(_contradicts_itself, each.batches)
-
-
-def _contradicts_itself(batch: DrawBatch) -> bool:
-    columns: list[list[Any]] = [batch.speculative, batch.plain, batch.expected]
-    places = [each for each in (batch.speculative_places, batch.plain_places) if each]
-    return (
-        not batch.draws
-        or any(len(column) != len(batch.tokens) for column in columns)
-        or any(abs(sum(column) - batch.draws) > 0.01 * batch.draws for column in columns)
-        or any(len(column) != PLACES or sum(column) != batch.draws for column in places)
-    )
+    if len(set(names)) < len(names) or not all(each.batches for each in draws.positions):
+        return True
+    for position in draws.positions:
+        for batch in position.batches:
+            columns: list[list[Any]] = [batch.speculative, batch.plain, batch.expected]
+            places = [each for each in (batch.speculative_places, batch.plain_places) if each]
+            if (
+                not batch.draws
+                or batch.tokens != position.batches[0].tokens
+                or any(len(column) != len(batch.tokens) for column in columns)
+                or any(abs(sum(column) - batch.draws) > 0.01 * batch.draws for column in columns)
+                or any(len(column) != PLACES or sum(column) != batch.draws for column in places)
+            ):
+                return True
+    return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 StudentFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
@@ -12,21 +12,11 @@ SHOWN = 160  # characters of a value
 
 @dataclass(frozen=True, slots=True)
 class LabFinding:
-    """What a check found. `kind` names a usual mistake; it is empty for a right solution and for any other mistake."""
+    """What a check found. A wrong solution has a usual mistake's kind, or an example."""
 
-    exercise: str
-    right: bool
+    right: bool = False
     kind: str = ""
     example: str = ""  # what the function was given and what it did, where no usual mistake explains it
-
-
-class LabExercise(Protocol):
-    @property
-    def name(self) -> str:
-        """Of the function, too."""
-
-    def check(self, student: StudentFunction) -> LabFinding:
-        """What the function does, called with arguments of the exercise's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +40,12 @@ class FormulaExercise:
         expected = [outcome(self.right, case) for case in self.cases]
         differs = [not same(one, other) for one, other in zip(given, expected, strict=True)]
         if not any(differs):
-            return LabFinding(self.name, right=True)
+            return LabFinding(right=True)
         for kind, mistake in self.wrong.items():
             if all(same(outcome(mistake, case), one) for case, one in zip(self.cases, given, strict=True)):
-                return LabFinding(self.name, right=False, kind=kind)
+                return LabFinding(kind=kind)
         at = differs.index(True)
-        return LabFinding(self.name, right=False, example=describe(self.name, self.cases[at], given[at], expected[at]))
+        return LabFinding(example=describe(self.name, self.cases[at], given[at], expected[at]))
 
 
 def outcome(function: StudentFunction, case: Arguments) -> Any:

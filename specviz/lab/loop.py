@@ -87,14 +87,6 @@ class SmallModel:
         return (target + 1) % WORDS if differs else target
 
 
-def plain_decode(prompt: Sequence[int], new_tokens: int) -> list[int]:
-    target = SmallModel()
-    text = [*prompt, target.read(prompt)[-1]]
-    while len(text) < len(prompt) + new_tokens:
-        text.append(target.read(text[-1:])[-1])
-    return text[len(prompt) :]
-
-
 def speculative_decode(
     target: SmallModel, draft: SmallModel, prompt: Sequence[int], draft_length: int, new_tokens: int
 ) -> list[int]:
@@ -206,24 +198,16 @@ class LoopExercise:
             made = run(student, prompt)
             for kind_of in (_problem, _shape, _wrong_token, _waste):
                 if kind := kind_of(made):
-                    if kind == "?":
-                        return LabFinding(self.name, right=False, example=_describe(made))
-                    return LabFinding(self.name, right=False, kind=kind)
-        return LabFinding(self.name, right=True)
+                    return LabFinding(example=_describe(made)) if kind == "?" else LabFinding(kind=kind)
+        return LabFinding(right=True)
 
 
 def run(student: StudentFunction, prompt: Sequence[int]) -> LoopRun:
-    target, draft = pair()
+    target, right = SmallModel(), SmallModel()
+    draft, other = SmallModel(target.log, is_draft=True), SmallModel(right.log, is_draft=True)
     given = outcome(student, (target, draft, prompt, DRAFT_LENGTH, NEW_TOKENS))
-    right, other = pair()
-    speculative_decode(right, other, prompt, DRAFT_LENGTH, NEW_TOKENS)
-    own = plain_decode(prompt, NEW_TOKENS)
+    own = speculative_decode(right, other, prompt, DRAFT_LENGTH, NEW_TOKENS)
     return LoopRun(list(prompt), given, target, draft, own, len(right.reads), right.rows)
-
-
-def pair() -> tuple[SmallModel, SmallModel]:
-    log = list[Read]()
-    return SmallModel(log), SmallModel(log, is_draft=True)
 
 
 def _describe(made: LoopRun) -> str:

@@ -114,15 +114,15 @@ class SamplingExercise:
         for drafted, given in _draws(student, self.seed):
             if not (isinstance(given, tuple) and _is_outcome(given, len(drafted))):
                 example = describe(self.name, (list(drafted), "q", "p", "uniform"), given, "(accepted, token)")
-                return LabFinding(self.name, right=False, example=example)
+                return LabFinding(example=example)
             counts[*drafted, *given] += 1
         if _p_value(counts, RIGHT) > FALSE_ALARM:
-            return LabFinding(self.name, right=True)
+            return LabFinding(right=True)
         likely = {kind: _p_value(counts, rule) for kind, rule in WRONG.items()}
         best = max(likely, key=likely.__getitem__)
         if likely[best] > FALSE_ALARM:
-            return LabFinding(self.name, right=False, kind=best)
-        return LabFinding(self.name, right=False, example=_furthest(counts))
+            return LabFinding(kind=best)
+        return LabFinding(example=_furthest(counts))
 
 
 def _draws(student: StudentFunction, seed: int) -> Iterator[tuple[tuple[int, ...], object]]:

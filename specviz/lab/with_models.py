@@ -18,7 +18,7 @@ from specviz.lab.draws import DRAFT_LENGTH, TESTED, DrawnPosition, LabDraws
 from specviz.lab.exercise import StudentFunction
 from specviz.lab.sampling import SamplingExercise
 from specviz.measure.proof.draws import Draws, draw_batches
-from specviz.measure.proof.rows import BATCHES, DrawBatch, Position
+from specviz.measure.proof.rows import BATCHES
 from specviz.models.loading import load_model
 
 TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", DEFAULT_PRESET.text
@@ -64,14 +64,10 @@ def decode_with(judge: StudentFunction, settings: DecodeSettings, prompt: str = 
 
 def draw_with(judge: StudentFunction, settings: DecodeSettings, draws: int, prompt: str = PROMPT) -> LabDraws:
     """The first tokens, each drawn so many times with drafts that this function judges. InputError as above."""
-    positions = [DrawnPosition(each, _batches(judge, settings, draws, prompt, each)) for each in TESTED]
+    positions = list[DrawnPosition]()
+    for position in TESTED:
+        rule, how = StudentRule(judge, settings.seed), replace(settings, draft_length=DRAFT_LENGTH)
+        source = Draws(load_model(TARGET), load_model(DRAFT), prompt, how, rule, position)
+        drawn = draw_batches(source, settings.seed, draws // BATCHES, range(BATCHES))
+        positions.append(DrawnPosition(position, [batch for batch in drawn if batch]))
     return LabDraws(positions, SamplingExercise().check(judge).kind)
-
-
-def _batches(
-    judge: StudentFunction, settings: DecodeSettings, draws: int, prompt: str, position: Position
-) -> list[DrawBatch]:
-    rule, how = StudentRule(judge, settings.seed), replace(settings, draft_length=DRAFT_LENGTH)
-    source = Draws(load_model(TARGET), load_model(DRAFT), prompt, how, rule, position)
-    drawn = draw_batches(source, settings.seed, draws // BATCHES, range(BATCHES))
-    return [batch for batch in drawn if batch]

@@ -8,7 +8,7 @@ from statistics import fmean, median_low, stdev
 
 import torch
 
-from specviz.core.errors import DisturbedError, InputError
+from specviz.core.errors import DisturbedError
 from specviz.core.intervals import student_t
 from specviz.core.metrics import Costs, count, first_difference
 from specviz.core.rounding import judge_difference
@@ -154,8 +154,6 @@ def compare(
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
     """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""
-    if repeats < 1:
-        raise InputError(f"repeats must be at least 1, not {repeats}.")
     runs = PairedRuns(target, drafter, prompt, settings, constraint)
     progress("warming up")
     runs.warm_up()
@@ -229,7 +227,14 @@ def top2_gap(logits: torch.Tensor) -> float:
 
 def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> LogProbability:
     """Mean over the output's tokens of log p(token), in nats, with the 95 % t-interval of that mean."""
-    each = _log_probabilities(target, prompt, output)
+    model = CachedModel(target, shared_vocabulary(target))
+    model.prefill(prompt[:-1])
+    each: list[float] = []
+    for start in range(0, len(output), ROWS):  # the logits of all can be gigabytes
+        written = torch.tensor(output[start : start + ROWS])
+        before = [*prompt[-1:], *output][start : start + len(written)]
+        rows = model.read(before).log_softmax(-1)
+        each += rows.gather(1, written[:, None])[:, 0].tolist()
     if len(each) < 2:
         return LogProbability(each[0], None, None)
     mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
@@ -241,16 +246,3 @@ def next_logits(target: LoadedModel, text: Sequence[int], draft: LoadedModel | N
     model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]
-
-
-def _log_probabilities(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> list[float]:
-    """log p of each token of the output. A part of the output is read at a time: the logits of all can be gigabytes."""
-    model = CachedModel(target, shared_vocabulary(target))
-    model.prefill(prompt[:-1])
-    each: list[float] = []
-    for start in range(0, len(output), ROWS):
-        written = torch.tensor(output[start : start + ROWS])
-        before = [*prompt[-1:], *output][start : start + len(written)]
-        rows = model.read(before).log_softmax(-1)
-        each += rows.gather(1, written[:, None])[:, 0].tolist()
-    return each

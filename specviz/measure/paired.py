@@ -16,7 +16,6 @@ from specviz.core.rounds import Piece, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.texts import Sentences
-from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_busy, is_disturbed, mark_disturbed, quiet, verdict_of_ratios
 
@@ -92,14 +91,18 @@ class Comparison:
         return sum(draw.plain_tokens for draw in self.draws) or len(self.plain.output.token_ids)
 
     @property
+    def repeats(self) -> list[SampledRepeat]:
+        written = len(self.plain.output.token_ids)
+        same = SampledRepeat(self.speculative.settings.seed, count(self.speculative.rounds), written)
+        return self.draws or [same] * len(self.plain_seconds)
+
+    @property
     def speculative_lengths(self) -> list[int]:
-        same = [len(self.speculative.output.token_ids)] * len(self.speculative_seconds)
-        return [draw.counts.emitted for draw in self.draws] or same
+        return [repeat.counts.emitted for repeat in self.repeats]
 
     @property
     def plain_lengths(self) -> list[int]:
-        same = [len(self.plain.output.token_ids)] * len(self.plain_seconds)
-        return [draw.plain_tokens for draw in self.draws] or same
+        return [repeat.plain_tokens for repeat in self.repeats]
 
     @property
     def plain_rates(self) -> list[float]:
@@ -213,8 +216,7 @@ class Pace:
 
 def pace_of_costs(costs: Costs) -> Pace:
     """The pace of a pair whose costs are known: rounds of four drafted tokens that write three."""
-    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
-    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+    return Pace(costs.step_seconds * costs.round_steps(4) / 3, costs.step_seconds)
 
 
 say = Sentences("durations")

@@ -4,27 +4,23 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, permutations
+from itertools import permutations
 from statistics import geometric_mean, median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import csv_of
 from specviz.core.errors import InputError
-from specviz.core.outside import join_problems, problems_of
-from specviz.core.rounds import known_seconds
+from specviz.core.outside import not_valid
 from specviz.core.terms import Terms
 from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
-from specviz.measure.paired import Comparison, SampledRepeat
+from specviz.measure.paired import Comparison
 
 say = Sentences("files")
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
@@ -47,10 +43,6 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
             burst.append((round.emitted.text, round.added))
         bursts.append(burst)
     return bursts
-
-
-def burst_clock(speculative: Trace) -> list[float]:
-    return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
 def overall_verdict(laps: Sequence[Comparison]) -> Verdict:
@@ -117,17 +109,6 @@ def lap_figures(lap: Comparison) -> dict[str, Any]:
 _LAP: TypeAdapter[Comparison] = TypeAdapter(Comparison)
 
 
-def dump_lap(lap: Comparison) -> dict[str, Any]:
-    return dict(_LAP.dump_python(lap, mode="json"))
-
-
-def load_lap(item: object) -> Comparison:
-    try:
-        return _LAP.validate_python(item)
-    except ValidationError as error:
-        raise InputError(join_problems("race", problems_of(error)[:1])) from None
-
-
 @dataclass(frozen=True, slots=True)
 class RaceKind:
     name: str  # the workload's; "own" for a visitor's prompts
@@ -162,7 +143,7 @@ def dump_race(laps: Sequence[Comparison]) -> str:
 
     {"schema": 1, "overall": {"speedup", "interval", "verdict", "certain", "trusted", "reason"},
      "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain", "trusted"}, ...],
-     "laps": [{"figures": {as in `race_frame`}, "name", "speculative": trace, "plain": trace,
+     "laps": [{"figures": {as in `race_csv`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...},
                "draws": [{"seed", "counts", "plain_tokens"}, ...], "seeds": [...]}, ...]}
@@ -181,7 +162,9 @@ def dump_race(laps: Sequence[Comparison]) -> str:
         "schema": RACE_SCHEMA,
         "overall": {**judged(verdict), "reason": verdict.reason},
         "kinds": [{"kind": kind.name, "prompts": kind.prompts, **judged(kind.verdict)} for kind in kinds_of(laps)],
-        "laps": [{"figures": lap_figures(lap), **dump_lap(lap), "seeds": lap.seeds} for lap in laps],
+        "laps": [
+            {"figures": lap_figures(lap), **_LAP.dump_python(lap, mode="json"), "seeds": lap.seeds} for lap in laps
+        ],
     }
     return json.dumps(content, ensure_ascii=False)
 
@@ -195,10 +178,13 @@ def parse_race(text: str) -> list[Comparison]:
     laps = content.get("laps") if isinstance(content, dict) and content.get("schema") == RACE_SCHEMA else None
     if not isinstance(laps, list) or not laps:
         raise InputError(say("no_race"))
-    return [load_lap(lap) for lap in laps]
+    try:
+        return [_LAP.validate_python(lap) for lap in laps]
+    except ValidationError as error:
+        raise not_valid("race", error) from None
 
 
-def race_frame(laps: Sequence[Comparison]) -> "pd.DataFrame":
+def race_csv(laps: Sequence[Comparison]) -> str:
     """One row for each prompt and repeat.
 
     Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
@@ -210,17 +196,9 @@ def race_frame(laps: Sequence[Comparison]) -> "pd.DataFrame":
     """
     import pandas as pd  # slow, and few pages need it
 
-    return pd.DataFrame([{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)])
-
-
-def race_csv(laps: Sequence[Comparison]) -> str:
-    return csv_of(race_frame(laps))
-
-
-def _repeats(lap: Comparison) -> list[dict[str, float]]:
-    draws = lap.draws or [SampledRepeat(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
-    return [
+    rows = [
         {
+            **lap_figures(lap),
             "seed": draw.seed,
             "repeat": index + 1,
             "plain_prefill_seconds": lap.plain_prefill[index],
@@ -232,5 +210,7 @@ def _repeats(lap: Comparison) -> list[dict[str, float]]:
             "repeat_plain_tokens": draw.plain_tokens,
             "repeat_target_calls": draw.counts.rounds,
         }
-        for index, draw in enumerate(draws)
+        for lap in laps
+        for index, draw in enumerate(lap.repeats)
     ]
+    return csv_of(pd.DataFrame(rows))

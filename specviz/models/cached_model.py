@@ -77,8 +77,10 @@ class CachedModel:
     def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
         """Read the prompt in chunks, and yield after each: a chance to stop."""
         for start in range(0, len(tokens), CHUNK):
-            logits = self._read(tokens[start : start + CHUNK], last=True)
+            chunk = tokens[start : start + CHUNK]
+            logits = self._reader.read(self._ids(chunk), last=True)
             logits.cpu()  # waits for an accelerator, so that the clock includes its work
+            self.length += len(chunk)
             yield
         self._reader.end_prompt()
 
@@ -92,7 +94,13 @@ class CachedModel:
             parents: the node that each token follows, counted from the tree's first; -1: the text before the tree.
                 A tree may be read in several passes. It ends with `crop`.
         """
-        logits = self._read(tokens) if parents is None else self._read_tree(tokens, parents)
+        self.length += len(tokens)
+        if parents is None:
+            logits = self._reader.read(self._ids(tokens))
+        else:
+            self._tree += parents
+            positions, mask = tree_mask(self.length - len(self._tree), self._tree, len(tokens), self._device)
+            logits = self._reader.read_tree(self._ids(tokens), positions, mask)
         own = logits[:, : self._own].to("cpu", torch.float32)
         return own if self._own == self._vocabulary else pad(own, (0, self._vocabulary - self._own), value=NEVER)
 
@@ -112,17 +120,6 @@ class CachedModel:
     def store_states(self) -> HiddenStates:
         """Store the last hidden states of all tokens from now on, for a head that drafts from them."""
         return self._reader.store_states()
-
-    def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:
-        logits = self._reader.read(self._ids(tokens), last=last)
-        self.length += len(tokens)
-        return logits
-
-    def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
-        self._tree += parents
-        self.length += len(tokens)
-        positions, mask = tree_mask(self.length - len(self._tree), self._tree, len(tokens), self._device)
-        return self._reader.read_tree(self._ids(tokens), positions, mask)
 
     def _ids(self, tokens: Sequence[int]) -> Tensor:
         known = [token_id if token_id < self._own else self._stand_in for token_id in tokens]

@@ -89,21 +89,15 @@ def _lines(file: Path) -> list[str]:
         return []
 
 
-def memory_problem(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> str | None:
-    """Why models that need so many bytes do not fit in beside each other; None if they do.
+def check_memory(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> None:
+    """Refuse models that need so many bytes and do not fit in beside each other.
 
     What runs on a GPU needs no memory of the machine. `reclaimable`: bytes in models that would be released for these.
     """
     on_cpu = sum(needed for name, needed in needs if choose_device(name, needed) == "cpu")
     if short := shortage(on_cpu - reclaimable):
-        return say("no_memory", models=join_choices([name for name, _ in needs], "and"), needed=short[0], room=short[1])
-    return None
-
-
-def check_memory(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> None:
-    """Raises InputError: see `memory_problem`."""
-    if problem := memory_problem(needs, reclaimable):
-        raise InputError(problem)
+        models = join_choices([name for name, _ in needs], "and")
+        raise InputError(say("no_memory", models=models, needed=short[0], room=short[1]))
 
 
 def accelerator() -> str:

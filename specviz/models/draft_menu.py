@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_title, named, own_names, typed_name
@@ -29,8 +28,8 @@ from specviz.models.gguf_folder import (
     PACKAGE_BYTES,
     SMOLLM2,
     can_fetch,
-    has_chat_template,
     is_missing,
+    look_at,
     stored_files,
 )
 
@@ -45,7 +44,6 @@ WORDS: dict[str, frozenset[DraftSource]] = {
     "folders": frozenset({"smollm2", "catalogue", "folders"}),
     "any": frozenset({"smollm2", "catalogue", "hub", "folders"}),
 }
-TEMPLATE_FILES = ("chat_template.jinja", "tokenizer_config.json")  # of a folder, as transformers writes them
 CHAT_NAMES = re.compile(rf"^{SMOLLM2}$|[-_.](chat|instruct|it)\b", re.IGNORECASE)
 
 
@@ -68,36 +66,25 @@ def reads_chats(name: str) -> bool:
     """Whether this target has a chat template. Sure for what is on the disk; a Hub id must say so in its name."""
     if name in bundled_names():
         return False
-    if file := find_gguf(name):
-        return has_chat_template(file)
-    if folder := find_folder(name):
-        return any(_names_template(folder / file) for file in TEMPLATE_FILES)
+    try:
+        if file := find_gguf(name):
+            return look_at(file)[1]
+        if folder := find_folder(name):  # the files that transformers writes
+            config = folder / "tokenizer_config.json"
+            return (folder / "chat_template.jinja").is_file() or "chat_template" in config.read_text("utf-8")
+    except (OSError, ValueError):  # it is no text, or went away
+        return False
     return CHAT_NAMES.search(name) is not None
 
 
-def _names_template(file: Path) -> bool:
-    try:
-        return (file.suffix == ".jinja" and file.is_file()) or "chat_template" in file.read_text("utf-8")
-    except (OSError, ValueError):
-        return False
-
-
 def allows_typing() -> bool:
-    return bool(sources() & {"hub", "folders"})
+    return bool(typed_names())
 
 
-def typed_names() -> str:
-    """What visitors can type beside the menus, in words; empty where that is nothing."""
-    names = _typed_kinds()
-    return join_choices(names) if names else ""
-
-
-def _typed_kinds() -> list[str]:
-    words: dict[DraftSource, list[str]] = {
-        "hub": [SAYS["a_hub_id"]],
-        "folders": [SAYS["a_folder"], SAYS["a_gguf_file"]],
-    }
-    return [name for source, names in words.items() if source in sources() for name in names]
+def typed_names() -> list[str]:
+    """What visitors can type beside the menus."""
+    hub = [SAYS["a_hub_id"]] if "hub" in sources() else []
+    return [*hub, SAYS["a_folder"], SAYS["a_gguf_file"]] if "folders" in sources() else hub
 
 
 def is_allowed(name: str) -> bool:
@@ -119,7 +106,7 @@ def explain_refusal(name: str) -> str:
         said, shown = "operator_fetches" if name == SMOLLM2 else "not_downloaded", name
     elif is_path(name) and allows_typing() and "folders" not in sources():
         said = "no_paths"
-    usable = [*bundled_names(), *[SAYS["from_catalogue"]] * ("catalogue" in sources()), *_typed_kinds()]
+    usable = [*bundled_names(), *[SAYS["from_catalogue"]] * ("catalogue" in sources()), *typed_names()]
     return SAYS[said].format(name=shown, usable=join_choices(usable))
 
 

@@ -33,35 +33,23 @@ def stored_files() -> dict[str, Path]:
     return {file.stem: file for file in files if NAME.fullmatch(file.stem) and file.is_file()}
 
 
-def has_chat_template(file: Path) -> bool:
-    """Whether the file's head has the field of one; the head is searched, not read: pages ask often."""
-    try:
-        return _has_template(file, file.stat().st_mtime_ns)
-    except (OSError, ValueError):
-        return False
-
-
-@lru_cache(64)
-def _has_template(file: Path, _changed: int) -> bool:
-    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
-        return content.find(TEMPLATE_FIELD, 0, SEARCHED) >= 0
-
-
-def describe_content(file: Path) -> str:
-    """What tells a file from another one of its name and size: its head, and samples of its tensors."""
+def look_at(file: Path) -> tuple[str, bool]:
+    """What tells a file from another one of its name and size, and whether it has a chat template: pages ask often."""
     seen = file.stat()
-    return _describe_content(file, seen.st_size, seen.st_mtime_ns, seen.st_ino)
+    return _look_at(file, seen.st_size, seen.st_mtime_ns, seen.st_ino)
 
 
 @lru_cache(64)
-def _describe_content(file: Path, size: int, *_changed: int) -> str:
+def _look_at(file: Path, size: int, *_changed: int) -> tuple[str, bool]:
+    """Of its head and samples of its tensors. The head is searched for a template's field, not read."""
     digest = blake2b(digest_size=8)
     with file.open("rb") as opened:
         digest.update(opened.read(HEAD))
         for part in range(SAMPLES):
             opened.seek(max(0, size - SAMPLE) * part // (SAMPLES - 1))
             digest.update(opened.read(SAMPLE))
-    return f"{size} bytes, {digest.hexdigest()}"
+        chats = size > 0 and mmap(opened.fileno(), 0, access=ACCESS_READ).find(TEMPLATE_FIELD, 0, SEARCHED) >= 0
+    return f"{size} bytes, {digest.hexdigest()}", chats
 
 
 def is_missing(name: str) -> bool:

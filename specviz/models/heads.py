@@ -48,11 +48,10 @@ from specviz.models.catalogue import (
     weights_hash,
     wrong_target,
 )
-from specviz.models.forward import LIGHT
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, linear
-from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
+from specviz.models.loaded_model import DTYPES, LIGHT, Dtype, LoadedModel
 from specviz.models.packing import plain
 
 say = Sentences("models")

@@ -12,9 +12,8 @@ import logging
 import os
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -59,22 +58,6 @@ PAUSE_SECONDS = 1.0  # before each
 SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
 
 
-@dataclass(frozen=True, slots=True)
-class WeightFile:
-    name: str
-    size: int
-    blob: str  # the hash it is stored under in the cache
-    sha256: str | None  # as the Hub says it, in hexadecimal; None where it does not
-
-
-@dataclass(frozen=True, slots=True)
-class HubModel:
-    name: str
-    commit: str
-    folder: Path  # the cache's folder for this commit
-    weights: tuple[WeightFile, ...]
-
-
 def pinned(name: str) -> str | None:
     """The commit of a model of the catalogue; None for other models: their newest one when they are downloaded."""
     model = known_models().get(name)
@@ -93,46 +76,50 @@ def find_cached(name: str) -> Path | None:
     return None
 
 
-def look_up(name: str) -> HubModel:
-    """Ask the Hub which files a model has, and download the small ones."""
+def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
+    """Ask the Hub which files a model has, and download the small ones.
+
+    Returns:
+        The cache's folder for this commit, which has its name, and what the Hub says of each file of weights.
+    """
     if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
-        raise InputError(_unreachable(name))
+        raise InputError(say("hub_unreachable", name=name))
     _silent_since.clear()
     with hub_errors(name):
         info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
-            raise _unreadable_answer(name)
+            raise InputError(say("hub_unclear", name=name))
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
-        _check_format(name, files)
+        if "config.json" not in files:
+            for file in files:
+                if file.endswith(".gguf"):
+                    check_no_file(name, file)
+            raise InputError(say("no_config", name=name))
+        if SINGLE not in files and INDEX not in files:
+            raise InputError(say("no_safetensors", name=name))
         small = [
             file
             for file in filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
             if (files[file].size or 0) <= SMALL_BYTES and not (file == INDEX and SINGLE in files)
         ]
-        _make_room_for_small(name, [files[file].size or 0 for file in small])
+        total = sum(files[file].size or 0 for file in small)
+        if len(small) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
+            most = {"most": MOST_SMALL_FILES, "most_size": show_size(MOST_SMALL_BYTES)}
+            raise InputError(say("too_many_files", name=name, count=len(small), size=show_size(total), **most))
+        downloads.make_room(name, total)
         paths = [_stored(name, file, str(info.sha)) for file in small]
         folder = next(path.parent for path in paths if path.name == "config.json")
-        return HubModel(name, str(info.sha), folder, tuple(_weight_files(name, files, folder)))
+        weights = [SINGLE] if SINGLE in files else weights_in(folder, name)
+        if missing := next((file for file in weights if file not in files), None):
+            raise broken(name, missing)
+        if not all(_blob(files[file]).isalnum() for file in weights):  # it becomes a file name
+            raise InputError(say("hub_unclear", name=name))
+        return folder, [files[file] for file in weights]
 
 
-def _check_format(name: str, files: Collection[str]) -> None:
-    if "config.json" not in files:
-        for file in files:
-            if file.endswith(".gguf"):
-                check_no_file(name, file)
-        raise InputError(say("no_config", name=name))
-    if SINGLE not in files and INDEX not in files:
-        raise InputError(say("no_safetensors", name=name))
-
-
-def _make_room_for_small(name: str, sizes: list[int]) -> None:
-    total = sum(sizes)
-    if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
-        size, most = show_size(total), show_size(MOST_SMALL_BYTES)
-        count = len(sizes)
-        said = say("too_many_files", name=name, count=count, size=size, most=MOST_SMALL_FILES, most_size=most)
-        raise InputError(said)
-    downloads.make_room(name, total)
+def _blob(file: RepoSibling) -> str:
+    """The hash that a file is stored under in the cache."""
+    return (file.lfs.sha256 if file.lfs else file.blob_id) or ""
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
@@ -150,23 +137,23 @@ def fetch(name: str) -> Iterator[Progress]:
     """
     if find_cached(name):
         return downloads.acquire(name)
-    model = look_up(name)
+    folder, weights = look_up(name)
     downloads.acquire(name)
     with hub_errors(name):
-        missing = [file for file in model.weights if not (model.folder / file.name).is_file()]
-        total = sum(file.size for file in model.weights)
-        done = total - sum(file.size for file in missing)
+        missing = [file for file in weights if not (folder / file.rfilename).is_file()]
+        total = sum(file.size or 0 for file in weights)
+        done = total - sum(file.size or 0 for file in missing)
         downloads.make_room(name, total)
-        for number, file in enumerate(missing, start=len(model.weights) - len(missing)):
-            with downloads.lock(file.blob, PAUSE_SECONDS):
-                for here in _stream(model, file):
-                    yield Progress(name, done + here, total, number, len(model.weights))
-            done += file.size
-            _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
-        current = model.folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
+        for number, file in enumerate(missing, start=len(weights) - len(missing)):
+            with downloads.lock(_blob(file), PAUSE_SECONDS):
+                for here in _stream(name, folder, file):
+                    yield Progress(name, done + here, total, number, len(weights))
+            done += file.size or 0
+            _stored(name, file.rfilename, folder.name)  # finds it in the cache, and gives it its name
+        current = folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
         current.parent.mkdir(exist_ok=True)
-        current.write_text(model.commit, encoding="utf-8")
-    yield Progress(name, total, total, len(model.weights), len(model.weights))
+        current.write_text(folder.name, encoding="utf-8")
+    yield Progress(name, total, total, len(weights), len(weights))
 
 
 def weights_in(folder: Path, name: str = "The model") -> list[str]:
@@ -184,20 +171,9 @@ def weights_in(folder: Path, name: str = "The model") -> list[str]:
     return sorted(named)
 
 
-def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Iterator[WeightFile]:
-    for file in [SINGLE] if SINGLE in files else weights_in(folder, name):
-        if file not in files:
-            raise broken(name, file)
-        sibling = files[file]
-        blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
-        if not (blob and blob.isalnum()):  # it becomes a file name
-            raise _unreadable_answer(name)
-        yield WeightFile(file, sibling.size or 0, blob, sibling.lfs.sha256 if sibling.lfs else None)
-
-
-def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
+def _stream(name: str, folder: Path, file: RepoSibling) -> Iterator[int]:
     """Download one file into the cache, from where an earlier try ended; yields the number of bytes so far."""
-    blob = model.folder.parents[1] / "blobs" / file.blob
+    blob = folder.parents[1] / "blobs" / _blob(file)
     partial = blob.with_name(f"{blob.name}.specviz")
     blob.parent.mkdir(exist_ok=True)
     tries = RETRIES
@@ -205,21 +181,19 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
         before = partial.stat().st_size if partial.is_file() else 0
         try:
             if before != file.size:
-                yield from _continue(model, file, partial)
-            yield from _compare(model, file, partial)
+                yield from _continue(hf_hub_url(name, file.rfilename, revision=folder.name), partial)
+            yield from _compare(name, file, partial)
             os.replace(partial, blob)
         except httpx2.TransportError as error:
             got = partial.stat().st_size if partial.is_file() else 0
             tries = RETRIES if got > before else tries - 1
             if not tries:
-                raise InputError(
-                    say("interrupted", model=model.name, got=show_size(got), size=show_size(file.size))
-                ) from error
+                sizes = {"got": show_size(got), "size": show_size(file.size or 0)}
+                raise InputError(say("interrupted", model=name, **sizes)) from error
             time.sleep(PAUSE_SECONDS)
 
 
-def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
-    url = hf_hub_url(model.name, file.name, revision=model.commit)
+def _continue(url: str, partial: Path) -> Iterator[int]:
     headers = build_hf_headers() | {"Accept-Encoding": "identity"}
     with partial.open("ab") as out:
         if out.tell():
@@ -234,19 +208,19 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
                 yield out.tell()
 
 
-def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
+def _compare(name: str, file: RepoSibling, partial: Path) -> Iterator[int]:
     """Remove what is not the file that the Hub has listed; between the parts of a large one, yields its bytes."""
     size = partial.stat().st_size
     found = hashlib.sha256()
-    if file.sha256 is not None and size == file.size:
+    if file.lfs and size == file.size:
         with partial.open("rb") as content:
             while part := content.read(COMPARED):
                 found.update(part)
                 if content.tell() < size:
                     yield size
-    if size != file.size or (file.sha256 is not None and found.hexdigest() != file.sha256.lower()):
+    if size != file.size or (file.lfs and found.hexdigest() != file.lfs.sha256.lower()):
         partial.unlink()
-        raise InputError(say("other_file", file=file.name, model=model.name))
+        raise InputError(say("other_file", file=file.rfilename, model=name))
 
 
 def check_no_file(name: str, file: str) -> None:
@@ -272,10 +246,6 @@ def hub_id(name: str) -> str:
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
 
 
-def _unreachable(name: str) -> str:
-    return say("hub_unreachable", name=name)
-
-
 @contextmanager
 def hub_errors(name: str) -> Iterator[None]:
     """Turn the client's errors into one sentence about the model, and let it log nothing."""
@@ -293,13 +263,9 @@ def hub_errors(name: str) -> Iterator[None]:
     except errors.SafetensorsParsingError as error:
         raise InputError(say("no_safetensors", name=name)) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _unreadable_answer(name) from error
+        raise InputError(say("hub_unclear", name=name)) from error
     finally:
         logger.setLevel(level)
-
-
-def _unreadable_answer(name: str) -> InputError:
-    return InputError(say("hub_unclear", name=name))
 
 
 def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
@@ -317,7 +283,7 @@ def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
         case errors.HfHubHTTPError():
             return say("hub_refuses", name=name, status=error.response.status_code)
         case errors.FileMetadataError():
-            return str(_unreadable_answer(name))
+            return say("hub_unclear", name=name)
         case httpx2.HTTPError() | ConnectionError():
-            return _unreachable(name)
+            return say("hub_unreachable", name=name)
     return str(downloads.explain_storing(name, error))

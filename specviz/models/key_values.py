@@ -17,10 +17,7 @@ class Rows:
 
     def __init__(self, empty: Tensor) -> None:
         self.length = 0
-        self._use(empty)
-
-    def _use(self, store: Tensor) -> None:
-        self.store = store
+        self.store = empty
 
     def reserve(self, count: int) -> None:
         needed, room = self.length + count, self.store.shape[-2]
@@ -29,7 +26,7 @@ class Rows:
             shape[-2] = max(needed, 2 * room, FIRST_ROOM)
             grown = self.store.new_zeros(shape)  # zeros: a masked place is multiplied by its weight, 0
             grown[..., : self.length, :] = self.store[..., : self.length, :]
-            self._use(grown)
+            self.store = grown
 
     def crop(self, length: int) -> None:
         self.length = min(self.length, length)
@@ -84,7 +81,7 @@ class HiddenStates(Rows):
     def append(self, hidden: Tensor) -> None:
         """Store the states of the tokens that were just read, (n, hidden)."""
         if not len(self.store):
-            self._use(hidden.new_empty(0, hidden.shape[1]))
+            self.store = hidden.new_empty(0, hidden.shape[1])
         self.reserve(len(hidden))
         self.store[self.length : self.length + len(hidden)] = hidden
         self.length += len(hidden)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -109,11 +110,11 @@ def tensors_of(layer: Layer) -> list[Tensor]:
 
 
 def memory_of(llama: Llama) -> int:
-    """Bytes of all weights, each counted once."""
+    """Bytes of all weights, each counted once: the embedding may be a view of the output's matrix."""
     matrices = [llama.output, *(each for layer in llama.layers for each in matrices_of(layer))]
-    others = [llama.norm, *(each for layer in llama.layers for each in tensors_of(layer) if each.device.type != "meta")]
-    plain = {id(each): each.nbytes for each in (llama.embedding, *others)}
-    return sum(plain.values()) + sum(each.bytes for each in matrices if id(each.weight) not in plain)
+    tensors = [llama.embedding, llama.norm, llama.output.weight, *chain.from_iterable(map(tensors_of, llama.layers))]
+    plain = {each.data_ptr(): each.nbytes for each in tensors if each.device.type != "meta"}
+    return sum(plain.values()) + sum(each.bytes for each in matrices if each.weight.device.type == "meta")
 
 
 def frequencies(rope: Mapping[str, Any], size: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""A model in memory, ready to decode, and the number formats it may have."""
+"""A model in memory, ready to decode, what reads a text with it, and the number formats it may have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,13 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
+from specviz.core.operator_settings import operator_setting
 from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
 from specviz.models.devices import device_name
-from specviz.models.forward import LIGHT, LightReader, Reader
+from specviz.models.key_values import HiddenStates
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import memory_of
 from specviz.models.packing import PackedLinear
@@ -26,16 +28,63 @@ if TYPE_CHECKING:  # importing transformers takes seconds, and bundled models ne
 Dtype = Literal["float32", "bfloat16", "auto"]
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 NO_LIMIT = 2**31
+LIGHT, TRANSFORMERS = "light", "transformers"  # who reads: our own forward pass, or transformers'; with the same logits
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """What is known about a model without its weights."""
+def forced() -> bool:
+    """Whether transformers' forward pass reads for every model."""
+    return operator_setting("SPECVIZ_FORWARD") == TRANSFORMERS
 
-    name: str
-    tokens: Tokens
-    parameters: int  # tied embeddings counted once
-    context: int | None  # most tokens it can read, prompt and output together; None: no known limit
+
+class Reader:
+    """Reads one text with the light forward pass.
+
+    transformers' reader inherits from it and has no trees and no states: runs are checked for it first. One that is
+    opened for the `whole` text may crop further back than to the crop before, past a window too.
+    """
+
+    def __init__(self, llama: Llama, *, whole: bool = False) -> None:
+        self._llama = llama
+        self.cache = llama.cache()
+        self._states: HiddenStates | None = None
+
+    @torch.inference_mode()
+    def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
+        """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
+        hidden = self._hidden(ids)
+        return self._llama.logits(hidden[-1:] if last else hidden)
+
+    @torch.inference_mode()
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """Read nodes of a tree, see `specviz.models.cached_model`; returns the logits after each, (n, rows)."""
+        return self._llama.logits(self._hidden(ids, positions, mask))
+
+    @torch.inference_mode()
+    def select(self, start: int, rows: list[int]) -> None:
+        """After the first `start` tokens of the cache keep only these rows, counted from `start`."""
+        self.cache.select(start, rows)
+        if self._states:
+            self._states.select(start, rows)
+
+    def crop(self, excess: int) -> None:
+        """Remove the last tokens from the cache. Called after every round, also with 0."""
+        self.cache.crop(self.cache.length - excess)
+        if self._states:
+            self._states.crop(self.cache.length)
+
+    def end_prompt(self) -> None:
+        """The prompt has been read: from now on `crop` may be called."""
+
+    def store_states(self) -> HiddenStates:
+        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass."""
+        self._states = self._states or HiddenStates()
+        return self._states
+
+    def _hidden(self, ids: Tensor, positions: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        hidden = self._llama.hidden(ids, self.cache, positions, mask)
+        if self._states:
+            self._states.append(hidden)
+        return hidden
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +128,6 @@ class LoadedModel:
         return frozenset() if end is None else frozenset([end])
 
 
-def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:
-    """Memory that the keys and values of one token take."""
-    return layers * heads * size * 2 * bytes_of_a_number
-
-
 def light_model(
     llama: Llama,
     tokens: Tokens,
@@ -101,14 +145,14 @@ def light_model(
         name=info.name,
         info=replace(info, forward=LIGHT, device=device_name(device)),
         llama=llama,
-        open_reader=partial(LightReader, llama),
+        open_reader=partial(Reader, llama),
         make_model=make_model,
         make_tokenizer=make_tokenizer,
         context=config["max_position_embeddings"],
         rows=config["vocab_size"],
         ends=ends,
         bytes=memory_of(llama),
-        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, llama.norm.itemsize),
+        cache_bytes_per_token=2 * len(llama.layers) * llama.kv_heads * llama.size * llama.norm.itemsize,
         device=device,
     )
 

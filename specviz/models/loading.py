@@ -22,6 +22,7 @@ from specviz.models import downloads
 from specviz.models.catalogue import (
     HUB_MODELS,
     MODELS_FOLDER,
+    ModelEntry,
     bundled_models,
     bundled_names,
     count_parameters,
@@ -32,17 +33,16 @@ from specviz.models.catalogue import (
     weight_bytes,
     weights_hash,
 )
-from specviz.models.devices import check_memory, choose_device, memory_problem, needed_bytes
-from specviz.models.forward import forced
+from specviz.models.devices import check_memory, choose_device, needed_bytes
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
 from specviz.models.llama_weights import build, store_fast
-from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, light_model
+from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel, forced, light_model
 from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.refusals import broken
-from specviz.models.tokens import LightTokens
+from specviz.models.tokens import LightTokens, Tokens
 
 say = Sentences("models")
 
@@ -72,11 +72,14 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     return read_model(name, dtype, progress)
 
 
-def inspect_model(name: str) -> Inspection:
-    """Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work."""
+def inspect_model(name: str) -> tuple[ModelEntry, Tokens]:
+    """What is known of a model without its weights.
+
+    Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
+    """
     for model in bundled_models():
         if model.name == name:
-            return Inspection(name, read_tokens(name), model.parameters, model.context)
+            return model, read_tokens(name)
     if file := find_gguf(name):
         return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds
@@ -94,9 +97,10 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         return _read_folder(name, dtype, progress)
     if not forced():
         return made
-    from specviz.models.transformers_models import read_by_transformers  # seconds and 120 MB
+    from specviz.models.transformers_models import from_transformers  # seconds and 120 MB
 
-    return read_by_transformers(made)
+    other = from_transformers(made.model.to(made.device), made.tokenizer, name, made.info)
+    return replace(other, tokens=made.tokens, ends=made.ends)
 
 
 def _read_folder(name: str, dtype: Dtype, progress: Callable[[Progress], None] | None) -> LoadedModel:
@@ -160,7 +164,7 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
     """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters."""
     least = "bfloat16" if dtype == "auto" else dtype
     check_known([name], least)
-    parameters = inspect_model(name).parameters
+    parameters = inspect_model(name)[0].parameters
     check_memory([(name, needed_bytes(parameters, least))])
     if folder := find_folder(name):
         return folder, parameters
@@ -232,8 +236,10 @@ def choose_dtype(name: str) -> DtypeChoice:
     If float32 does not fit into memory, nothing is measured.
     """
     known = known_models().get(name)
-    needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
-    if memory_problem([(name, needed)]):
+    needed = needed_bytes((known or inspect_model(name)[0]).parameters, "float32")
+    try:
+        check_memory([(name, needed)])
+    except InputError:
         return DtypeChoice(name, "bfloat16", {})
     return measure_dtypes(name, CHOSEN_BY)
 

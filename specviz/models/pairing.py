@@ -1,7 +1,5 @@
 """Whether a draft fits a target, decided before anything is loaded; if not, the answer says what would work."""
 
-import json
-from hashlib import sha256
 from weakref import WeakKeyDictionary
 
 from specviz.core.errors import InputError
@@ -15,12 +13,12 @@ say = Sentences("models")
 
 
 def same_tokens(target: Tokens, draft: Tokens) -> bool:
-    return target is draft or _vocabulary(target) == _vocabulary(draft)
+    return target is draft or (len(target) == len(draft) and same_numbers(target, draft))
 
 
 def same_numbers(target: Tokens, draft: Tokens) -> bool:
     """Whether a token that both have has the same number, and what only one has comes after all that both have."""
-    if same_tokens(target, draft):
+    if target is draft:
         return True
     known = _compared.setdefault(target, WeakKeyDictionary())
     if draft not in known:
@@ -42,24 +40,11 @@ def drafts_in_tokens(target: Tokens, draft: Tokens, *, greedy: bool) -> bool:
     if not same_numbers(target, draft):
         return False
     few, many = sorted((target, draft), key=len)
-    return not greedy or {*many.get_vocab().values()} - {*few.get_vocab().values()} <= _marks(many)
+    backend = getattr(many, "backend_tokenizer", None)
+    marks = {*many.all_special_ids, *(backend.get_added_tokens_decoder() if backend else ())}
+    return not greedy or {*many.get_vocab().values()} - {*few.get_vocab().values()} <= marks
 
 
-def _marks(tokens: Tokens) -> set[int]:
-    """Tokens that were added to a vocabulary: no text is split into them."""
-    backend = getattr(tokens, "backend_tokenizer", None)
-    return {*tokens.all_special_ids, *(backend.get_added_tokens_decoder() if backend else ())}
-
-
-def _vocabulary(tokens: Tokens) -> bytes:
-    found = _vocabularies.get(tokens)
-    if found is None:
-        listed = json.dumps(tokens.get_vocab(), sort_keys=True)
-        found = _vocabularies[tokens] = sha256(listed.encode("utf-8", "surrogatepass")).digest()
-    return found
-
-
-_vocabularies: WeakKeyDictionary[Tokens, bytes] = WeakKeyDictionary()
 _compared: WeakKeyDictionary[Tokens, WeakKeyDictionary[Tokens, bool]] = WeakKeyDictionary()
 
 
@@ -88,9 +73,9 @@ def check_pair(
     models that would be released for this pair, or that belong to it. Returns the parameters by model name, and one
     sentence worth knowing or an empty text. InputError: the pair does not work, with what would.
     """
-    models = [inspect_model(name) for name in (target, draft) if name]
+    models, tokens = zip(*(inspect_model(name) for name in (target, draft) if name), strict=True)
     note = ""
-    if draft and not drafts_in_tokens(models[0].tokens, models[1].tokens, greedy=greedy):
+    if draft and not drafts_in_tokens(*tokens, greedy=greedy):
         if not greedy:
             raise InputError(say("tokenizers_differ", target=target, draft=draft))
         note = say("tokenized_again", target=target, draft=draft)

@@ -33,19 +33,11 @@ def tokenizer_file(name: str) -> Path | None:
     found = [folder / FILE] if folder else []
     if not folder:  # in the Hub's cache, ours first; the newest version first
         stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
-        for cache in (hub_cache() / "specviz", hub_cache()):
+        home = os.environ.get("HF_HOME") or f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
+        hub = Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()  # as huggingface_hub finds it
+        for cache in (hub / "specviz", hub):
             found += sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)
     return next((file for file in found if file.is_file()), None)
-
-
-def hub_cache() -> Path:
-    """The folder that huggingface_hub calls HF_HUB_CACHE, from the same variables."""
-    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    home = os.environ.get("HF_HOME") or f"{caches}/huggingface"
-    return Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
-
-
-NO_END = -1  # a record says itself which token ended the text
 
 
 class RecordTokenizer:
@@ -77,6 +69,6 @@ def tokenizer_here(name: str) -> RecordTokenizer:
     if file is None:
         raise InputError(say("no_record_tokenizer", name=short_name(name)[:100]))
     try:
-        return RecordTokenizer(LightTokens(Tokenizer.from_file(str(file)), NO_END))
+        return RecordTokenizer(LightTokens(Tokenizer.from_file(str(file)), None))  # a record says where its text ends
     except Exception as error:  # tokenizers raises this class itself, for any fault of a file
         raise InputError(say("record_tokenizer_broken", file=FILE, name=short_name(name)[:100])) from error

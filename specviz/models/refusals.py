@@ -9,7 +9,3 @@ say = Sentences("models")
 def broken(name: str, where: str) -> InputError:
     """`where`: the field, the tensor or the file that shows it."""
     return InputError(say("broken", name=name, where=repr(where[:120])[1:-1]))
-
-
-def explain_unknown(name: str, field: str, value: object, known: str) -> InputError:
-    return InputError(say("not_known", name=name, field=field, value=f"{value!r:.60}", known=known))

@@ -5,7 +5,7 @@ The configuration, the tokenizer and the headers of the weight files are enough 
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -34,13 +34,12 @@ from transformers.utils import logging as transformers_logging
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import bundled_heads, bundled_models, find_folder, head_folder
+from specviz.models.catalogue import ModelEntry, bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import available_bytes, device_name, is_out_of_memory
-from specviz.models.forward import LIGHT, TRANSFORMERS, LightReader, Reader, forced
-from specviz.models.hub import HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.hub import check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
-from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
+from specviz.models.loaded_model import DTYPES, LIGHT, NO_LIMIT, TRANSFORMERS, LoadedModel, Reader, forced
 from specviz.models.packing import packed_bytes
 from specviz.models.refusals import broken
 
@@ -76,26 +75,25 @@ def explain_errors(name: str) -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def inspect_configuration(name: str) -> Inspection:
+def inspect_configuration(name: str) -> tuple[ModelEntry, PreTrainedTokenizerBase]:
     """Check a model that does not ship with specviz."""
-    folder, read_headers = _open(name)
     with explain_errors(name):
+        folder, stored = _open(name)
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
-        stored = read_headers()  # first: a configuration of what is not loaded may not make a model at all
-        _check_numbers(name, stored)
-        made = _build_without_weights(name, config)
+        made = _build_without_weights(name, config, stored)
         if stored:
-            expected = {key: weight.shape for key, weight in made.named_parameters()}
-            check_kind(name, stored, expected, f"{made.base_model_prefix}.")
-            if where := disagreement(stored, expected, made.base_model_prefix):
-                raise broken(name, where)
+            _check_weights(name, stored, made)
         tokenizer = _read_tokenizer(name, folder)
-    limit = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return Inspection(name, tokenizer, made.num_parameters(), int(limit) if limit and limit > 0 else None)
+    return ModelEntry(name, made.num_parameters(), "its files", context=_context(config)), tokenizer
 
 
-def _open(name: str) -> tuple[Path, Callable[[], Stored]]:
-    """The folder of configuration and tokenizer, and how to read the headers of the weights (empty: not yet)."""
+def _context(config: PreTrainedConfig) -> int:
+    # transformers maps other names for it (n_positions, ...) to this one; some models write "no limit" as -1
+    return max(0, int(getattr(config.get_text_config(), "max_position_embeddings", None) or 0))
+
+
+def _open(name: str) -> tuple[Path, Stored]:
+    """The folder of configuration and tokenizer, and the headers of the weights; none: see `FEW_FILES`."""
     folder = find_folder(name)
     if folder:
         if not any(folder.glob("*.safetensors")):
@@ -108,10 +106,14 @@ def _open(name: str) -> tuple[Path, Callable[[], Stored]]:
     else:
         folder = find_cached(hub_id(name))
     if folder:
-        return folder, partial(headers_in_folder, folder, name)
-    model = look_up(name)
-    few = len(model.weights) <= FEW_FILES
-    return model.folder, lambda: _headers_on_hub(model) if few else {}
+        return folder, headers_in_folder(folder, name)
+    folder, weights = look_up(name)
+    stored: Stored = {}
+    with hub_errors(name):
+        for file in weights if len(weights) <= FEW_FILES else []:  # from its first bytes
+            header = HfApi().parse_safetensors_file_metadata(name, file.rfilename, revision=folder.name, timeout=30)
+            stored |= {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in header.tensors.items()}
+    return folder, stored
 
 
 def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
@@ -154,39 +156,6 @@ def headers_in_folder(folder: Path, name: str) -> Stored:
     return stored
 
 
-def _check_numbers(name: str, stored: Stored) -> None:
-    """Refuse whole numbers and float8 without scales."""
-    packed = next((key for key, (_, kind) in stored.items() if key.endswith(".weight") and kind not in FLOATS), None)
-    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in stored):  # else its scales are named
-        raise InputError(say("no_floats", name=name, tensor=packed, kind=stored[packed][1]))
-
-
-def _headers_on_hub(model: HubModel) -> Stored:
-    """From the first bytes of the weight files."""
-    stored: Stored = {}
-    with hub_errors(model.name):
-        for file in model.weights:
-            header = HfApi().parse_safetensors_file_metadata(model.name, file.name, revision=model.commit, timeout=30)
-            stored |= {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in header.tensors.items()}
-    return stored
-
-
-def disagreement(stored: Stored, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
-    """The first tensor of another shape than the configuration asks for, or that is missing; None: they agree.
-
-    `prefix` is the start of the tensor names, which some checkpoints leave out.
-    """
-    wanted = {name: tuple(shape) for name, shape in expected.items()}
-    for name, (shape, _) in stored.items():
-        spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
-        if next((wanted[spelling] for spelling in spellings if spelling in wanted), shape) != shape:
-            return name
-    if sum(map(prod, wanted.values())) <= sum(prod(shape) for shape, _ in stored.values()):
-        return None
-    bare = {name.removeprefix(f"{prefix}.") for name in stored}
-    return next((name for name in wanted if name.removeprefix(f"{prefix}.") not in bare), "config.json")
-
-
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 FLOATS = ("F64", "F32", "F16", "BF16")
 PREFIXES = ("_orig_mod.", "module.", "base_model.model.")  # of torch.compile, of DDP, of PEFT
@@ -195,15 +164,24 @@ HEAD_NAMES = re.compile("eagle|medusa|hydra|dflash", re.IGNORECASE)
 QUANTIZED = ("scales", "qweight", "qzeros", "weight_scale", "weight_scale_inv", "quant_map", "absmax")  # ends of names
 
 
-def check_kind(name: str, stored: Collection[str], expected: Iterable[str], prefix: str) -> None:
-    """Refuse weights of another kind than a model's, with a tensor that shows it."""
+def _check_weights(name: str, stored: Stored, made: PreTrainedModel) -> None:
+    """Refuse weights of another kind or shape than the configuration asks for, with a tensor that shows it."""
     if wrapped := next((each for each in PREFIXES if all(tensor.startswith(each) for tensor in stored)), None):
         raise InputError(say("prefixed", name=name, prefix=wrapped))
-    for tensor in sorted({*stored} - {spelling for name in expected for spelling in (name, name.removeprefix(prefix))}):
+    prefix = f"{made.base_model_prefix}."  # of the names; some checkpoints leave it out
+    wanted = {each.removeprefix(prefix): tuple(weight.shape) for each, weight in made.named_parameters()}
+    found = {each.removeprefix(prefix): each for each in stored}
+    for tensor in sorted(found[bare] for bare in found.keys() - wanted.keys()):
         if HEAD.search(tensor):
             raise _head(name, tensor)
         if tensor.rpartition(".")[2] in QUANTIZED:
             raise InputError(say("quantized", name=name, what=tensor))
+    for bare, tensor in found.items():
+        if wanted.get(bare, stored[tensor][0]) != stored[tensor][0]:
+            raise broken(name, tensor)
+    if sum(map(prod, wanted.values())) > sum(prod(shape) for shape, _ in stored.values()):
+        missing = (each for each, _ in made.named_parameters() if each.removeprefix(prefix) not in found)
+        raise broken(name, next(missing, "config.json"))
 
 
 def _head(name: str, what: str) -> InputError:
@@ -212,20 +190,14 @@ def _head(name: str, what: str) -> InputError:
     return InputError(say("head", name=name, what=what[:80], own=join_choices(own, "and"), target=target))
 
 
-def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
-    """The model a configuration describes, on the meta device: shapes without numbers."""
-    _check_architecture(name, config)
-    layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
-    if not isinstance(layers, int) or layers > MOST_LAYERS:
-        raise broken(name, "num_hidden_layers")
-    with torch.device("meta"):
-        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
-    if "past_key_values" not in signature(made.forward).parameters or not DynamicCache(config=config).is_croppable:
-        raise InputError(say("no_rollback", name=name))
-    return made
+def _build_without_weights(name: str, config: PreTrainedConfig, stored: Stored) -> PreTrainedModel:
+    """The model a configuration describes, on the meta device: shapes without numbers.
 
-
-def _check_architecture(name: str, config: PreTrainedConfig) -> None:
+    Refuses what this program does not load, also whole numbers and float8 without scales: it may make no model at all.
+    """
+    packed = next((key for key, (_, kind) in stored.items() if key.endswith(".weight") and kind not in FLOATS), None)
+    if packed and not any(key.rpartition(".")[2] in QUANTIZED for key in stored):  # else its scales are named
+        raise InputError(say("no_floats", name=name, tensor=packed, kind=stored[packed][1]))
     causal = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(config.model_type)
     is_encoder = getattr(config, "is_decoder", True) is False and "bert" in config.model_type  # reads both directions
     assumed = config.model_type if is_encoder else causal
@@ -237,6 +209,14 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     for key in ("quantization_config", "quantization"):  # the second is MLX's
         if getattr(config, key, None):
             raise InputError(say("quantized", name=name, what=key))
+    layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
+    if not isinstance(layers, int) or layers > MOST_LAYERS:
+        raise broken(name, "num_hidden_layers")
+    with torch.device("meta"):
+        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
+    if "past_key_values" not in signature(made.forward).parameters or not DynamicCache(config=config).is_croppable:
+        raise InputError(say("no_rollback", name=name))
+    return made
 
 
 class TransformersReader(Reader):
@@ -246,11 +226,8 @@ class TransformersReader(Reader):
         self._model = model
         self._name = name
         self._length = 0
-        self._cache = DynamicCache(config=model.config)
-        if not self._cache.is_croppable:
-            raise InputError(say("no_rollback", name=name))
-        if whole:  # store also what has left a sliding window, so that a crop may go back further than the last one
-            self._cache = DynamicCache()
+        # Without a configuration it stores also what has left a sliding window, so that a crop may go back further.
+        self._cache = DynamicCache() if whole else DynamicCache(config=model.config)
         self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
 
     @torch.inference_mode()
@@ -290,8 +267,6 @@ def from_transformers(
     if llama is None:
         store_fast(model)
     config = model.config.get_text_config()
-    # transformers maps other names for it (n_positions, ...) to this one
-    limit = getattr(config, "max_position_embeddings", None)
     queries = getattr(config, "num_attention_heads", 1)
     heads = getattr(config, "num_key_value_heads", None) or queries
     size = getattr(config, "head_dim", None) or config.hidden_size // queries
@@ -301,26 +276,16 @@ def from_transformers(
         name=name,
         info=replace(info, forward=LIGHT if llama else TRANSFORMERS, device=device_name(model.device)),
         llama=llama,
-        open_reader=partial(LightReader, llama) if llama else partial(TransformersReader, model, name),
+        open_reader=partial(Reader, llama) if llama else partial(TransformersReader, model, name),
         make_model=lambda: model,
         make_tokenizer=lambda: tokenizer,
-        context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
+        context=_context(config) or NO_LIMIT,
         rows=int(config.vocab_size),
         ends=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
         bytes=memory_of(llama) if llama else sum(each.nbytes for each in model.parameters()),
-        cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
+        cache_bytes_per_token=2 * int(config.num_hidden_layers * heads * size) * model.dtype.itemsize,
         device=model.device,
     )
-
-
-def read_by_transformers(loaded: LoadedModel) -> LoadedModel:
-    """The same model with transformers' own forward pass."""
-    model = loaded.model
-    model.to(loaded.device)
-    store_fast(model)
-    info, bytes_taken = replace(loaded.info, forward=TRANSFORMERS), sum(each.nbytes for each in model.parameters())
-    open_reader = partial(TransformersReader, model, loaded.name)
-    return replace(loaded, info=info, llama=None, open_reader=open_reader, bytes=bytes_taken)
 
 
 def read_folder(
@@ -340,30 +305,26 @@ def read_folder(
     return model, tokenizer
 
 
-def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool:
-    """Whether two forward passes expect the same tokens next and give the same logits, up to rounding.
-
-    They read eight tokens at once, then three more.
-    """
-    tokens = torch.randint(rows, (11,), generator=torch.Generator().manual_seed(0)).to(device)
-    for part in (tokens[:8], tokens[8:]):
-        ours, theirs = light.read(part), other.read(part)
-        apart = MOST_APART[ours.dtype] * float(theirs.abs().max())
-        close = torch.allclose(ours.float(), theirs.float(), rtol=0, atol=apart)
-        if not (close and torch.equal(ours.argmax(-1), theirs.argmax(-1))):
-            return False
-    return True
-
-
 def _light(model: PreTrainedModel) -> Llama | None:
-    """The light forward pass for this model, which then shares its matrices; None if there is none that agrees."""
+    """The light forward pass for this model, which then shares its matrices; None if there is none that agrees.
+
+    Both passes read eight tokens at once, then three more: they must expect the same tokens next, and give the same
+    logits up to rounding.
+    """
     config = model.config.to_dict()
     if explain_unsupported(config) or model.dtype not in MOST_APART:
         return None
     copies = sum(packed_bytes(each) for each in model.parameters() if each.dim() == 2)
     llama = build(config, _Shared(model), linear if copies < available_bytes() else plain_linear)
-    same = agree(LightReader(llama), TransformersReader(model, ""), config["vocab_size"], model.device)
-    return llama if same else None
+    tokens = torch.randint(config["vocab_size"], (11,), generator=torch.Generator().manual_seed(0)).to(model.device)
+    light, other = Reader(llama), TransformersReader(model, "")
+    for part in (tokens[:8], tokens[8:]):
+        ours, theirs = light.read(part), other.read(part)
+        apart = MOST_APART[ours.dtype] * float(theirs.abs().max())
+        close = torch.allclose(ours.float(), theirs.float(), rtol=0, atol=apart)
+        if not (close and torch.equal(ours.argmax(-1), theirs.argmax(-1))):
+            return None
+    return llama
 
 
 class _Shared(dict[str, Tensor]):

@@ -10,15 +10,15 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
-from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
+from specviz.core.drafters import exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
-from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
+from specviz.core.replay import DraftGuesses, ends_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
-from specviz.core.verdict import Verdict, quiet, verdict_of_run
+from specviz.core.verdict import quiet, verdict_of_run
 from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
 from specviz.player.payload import SentStage
@@ -46,27 +46,31 @@ def stage_data(
     run_id: str,
     source: RunSource,
     running: bool,
-    notice: str | None = None,
-    link: dict[str, str] | None = None,
-    playhead: int | None = None,
-    gamma: int | None = None,
     guesses: DraftGuesses | None = None,
     costs: Costs | None = None,
     known: Costs | None = None,
 ) -> SentStage:
-    """Everything the stage is sent of a run, finished or not.
+    """Everything the stage is sent of a run, finished or not; a page adds its own, as the link or the playhead.
 
     Args:
         trace: the run; while it goes on `output.stopped_by` is None, and rounds and plain steps grow together.
         run_id: a new one makes the stage start again; the same one with more rounds keeps its playhead.
         running: whether more rounds, or more of the plain run, may still come.
-        notice: one short line beside the badge; `link`: the query parameters that reproduce the run.
-        playhead: the sub-step to show first; None plays from the start.
-        gamma: the draft length the visitor asked for; None is the run's own.
         guesses: of its own draft, for other draft lengths; None where they are not known.
         costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
         known: costs that speak where the run's own time is not trusted.
     """
+    replayed = replayable(trace, guesses)
+    pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
+    run: to.SentRun = {
+        "trace": _trace(trace),
+        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
+        "method": method_payload(trace.drafter),
+        "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
+        if replayed
+        else None,
+        "times": replay_times(trace, costs, known) if replayed else None,
+    }
     return {
         "stream": "",  # a page with a feed names it
         "version": 0,
@@ -76,14 +80,14 @@ def stage_data(
         "running": running,
         "phases": list(PHASES),
         "longest_draft": MAX_DRAFT_LENGTH,
-        "notice": notice,
+        "notice": None,
         "badge": _badge(trace, source, running),
         "measured": _measured(trace, source),
-        "idle": notice or say("waiting_first" if running else "alone"),
-        "link": link or {},
-        "playhead": playhead,
-        "gamma": gamma or trace.settings.draft_length,
-        "run": _run(trace, replayable(trace, guesses), costs, known),
+        "idle": say("waiting_first" if running else "alone"),
+        "link": {},
+        "playhead": None,
+        "gamma": trace.settings.draft_length,
+        "run": run,
     }
 
 
@@ -106,16 +110,6 @@ def _badge(trace: Trace, source: RunSource, running: bool) -> str:
     return say("badge_waiting" if running and not trace.rounds else "badge_live")
 
 
-def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None) -> to.SentRun:
-    return {
-        "trace": _trace(trace),
-        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
-        "method": method_payload(trace.drafter),
-        "guesses": _guesses(guesses) if guesses else None,
-        "times": replay_times(trace, costs, known) if guesses else None,
-    }
-
-
 def _trace(trace: Trace) -> to.TraceJson:
     """As JSON, without what the stage does not show: most candidates, the start of a long prompt, the whole texts.
 
@@ -134,15 +128,11 @@ def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None).here
     facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__}
-    return cast(to.MethodPayload, facts | {"subject": _subject(method, drafter.name if drafter else "")})
-
-
-def _subject(method: Method, name: str) -> str:
-    if method.takes:
+    if drafter and method.takes:
         with suppress(InputError):  # its name need not say how many
-            if layers := exit_layers(name):
-                return say("layers", count=layers)
-    return method.subject
+            if layers := exit_layers(drafter.name):
+                facts["subject"] = say("layers", count=layers)
+    return cast(to.MethodPayload, facts)
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
@@ -162,35 +152,28 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     """
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
     if verdict and not verdict.trusted:
-        if known is None:
-            return _refuse_times(say("unknown_busy"))
-        return _times(trace, known, None, say("of_pair" if known.of_draft else "of_pair_unsure"))
-    used = pair or costs(trace)
+        verdict, used = None, known
+        said = say("unknown_busy" if known is None else "of_pair" if known.of_draft else "of_pair_unsure")
+    else:
+        used = pair or costs(trace)
+        said = say("unknown_times" if used is None else "of_run")
+        if pair:
+            said = say("of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure")
     if used is None:
-        return _refuse_times(say("unknown_times"))
-    if pair is None:
-        return _times(trace, used, verdict, say("of_run"))
-    return _times(trace, used, verdict, say("of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure"))
-
-
-def _refuse_times(why: str) -> to.ReplayTimes:
-    return {"steps": None, "between": None, "said": why}
-
-
-def _times(trace: Trace, costs: Costs, verdict: Verdict | None, said: str) -> to.ReplayTimes:
-    """The times at these costs, and their interval over the repeats of the costs and over the noise of the run."""
+        return {"steps": None, "between": None, "said": said}
 
     def steps(of: Costs) -> list[float]:
         modelled = speedup_at(trace.rounds, of)
         scale = modelled / verdict.speedup if verdict and modelled else 1.0
         return [scale * of.round_steps(drafted) for drafted in range(MAX_DRAFT_LENGTH + 1)]
 
-    ends = [interval_of_median(column) for column in zip(*map(steps, costs.blocks), strict=True)]
+    # over the repeats of the costs, and over the noise of the run
+    ends = [interval_of_median(column) for column in zip(*map(steps, used.blocks), strict=True)]
     timed = (verdict.interval or 2 * (verdict.speedup,)) if verdict else (1.0, 1.0)
     own = [end / (verdict.speedup if verdict else 1.0) for end in timed]
     between = [[round(end[side] / own[1 - side], 6) for end in ends if end] for side in (0, 1)]
     return {
-        "steps": [round(each, 6) for each in steps(costs)],
+        "steps": [round(each, 6) for each in steps(used)],
         "between": (between[0], between[1]) if all(between) else None,
         "said": said,
     }
@@ -226,11 +209,6 @@ def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[Candid
     return list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SHOWN_CANDIDATES]
 
 
-def _guesses(guesses: DraftGuesses) -> to.DraftGuessesJson:
-    short = replace(guesses, pieces={token: _short(text) for token, text in guesses.pieces.items()})
-    return to.DraftGuessesJson(_GUESSES.dump_python(short, mode="json"))
-
-
 def _shortened(value: Any) -> Any:
     """JSON with its texts cut and its numbers rounded."""
     if isinstance(value, dict):
@@ -259,8 +237,8 @@ def compared(
         "name": run_name(trace),
         "differs": "",  # the run on screen decides
         "draft_length": trace.settings.draft_length,
-        "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
-        "speedup": [_rounded(state.speedup) for state in states],
+        "acceptance": [_rounded(counts.acceptance_rate) for counts, _ in states],
+        "speedup": [_rounded(speedup) for _, speedup in states],
         "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
         "per_call": count(trace.rounds).tokens_per_target_call,
         "trusted": verdict is None or verdict.trusted,
@@ -301,7 +279,8 @@ def _lengths(
     if guesses is None:
         return []
     found = list[tuple[float | None, float | None]]()
-    for rounds in replay_lengths(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+    for length in range(1, MAX_DRAFT_LENGTH + 1):
+        rounds = replay(guesses, length, trace.settings.max_new_tokens, ends_of(trace))
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
         found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))

@@ -4,23 +4,23 @@ Its content security policy lets only its own script and style run, by their has
 """
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from html import escape
 from typing import Literal, get_args
 
+from jinja2 import Environment, StrictUndefined
+
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.core.languages import current_language
-from specviz.core.once import cache_once
+from specviz.core.languages import cache_by_language, current_language
 from specviz.data.texts import asset, browser_texts, page_texts
 
 SAYS = page_texts("offline")
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
-MARK = re.compile(r"\{\{([a-z-]+)\}\}")
+TEMPLATES = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
 DARK = "@media (prefers-color-scheme: dark)"
 
 # auto: as the browser asks for
@@ -28,27 +28,31 @@ Scheme = Literal["auto", "light", "dark"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
-def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int = 0) -> str:
-    """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
+def html_file(
+    body: str, parts: Mapping[str, object], scheme: Scheme = "auto", *, policy: str = "", most: int = MOST_BYTES
+) -> str:
+    """The head of all such files, then this body: templates of Jinja, which escape all but what they call safe.
 
     Args:
         body: a file in assets/browser/.
-        parts: by the name of their mark; `script` and `style` also give their hashes.
+        parts: what the templates name; `script` and `style` also give their hashes.
         policy: what else scripts may do, as the end of the content security policy.
-        most: bytes that the file may have, 2 MB unless said. Raises InputError: it would be larger.
+        most: bytes that the file may have. Raises InputError: it would be larger.
     """
-    style = parts["style"]
+    script, style = str(parts.get("script", "")), str(parts["style"])
     if scheme != "auto":  # the dark half of the style sheet is used always or never
         style = style.replace(DARK, "@media all" if scheme == "dark" else "@media not all")
-    parts = {**parts, "style": style}
-    digests = {name: sha256(parts[name].encode()).digest() for name in ("script", "style")}
-    hashes = {f"{name}-hash": f"sha256-{b64encode(digest).decode()}" for name, digest in digests.items()}
-    schemes = "light dark" if scheme == "auto" else scheme
-    known = {**parts, **hashes, "policy": policy, "lang": current_language(), "schemes": schemes}
-    page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
-    if (size := len(page.encode())) > (most := most or MOST_BYTES):
+    hashes = {f"{name}_hash": _digest(content) for name, content in (("script", script), ("style", style))}
+    look = {"style": style, "schemes": "light dark" if scheme == "auto" else scheme}
+    known = {**parts, **hashes, **look, "policy": policy, "lang": current_language()}
+    page = TEMPLATES.from_string(asset(HEAD) + asset(body)).render(known)
+    if (size := len(page.encode())) > most:
         raise InputError(SAYS["too_large"].format(size=size / 1e6, most=most / 1e6))
     return page
+
+
+def _digest(content: str) -> str:
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
 def inline_json(data: object) -> str:
@@ -61,14 +65,10 @@ def page_that_says(problem: str) -> str:
     return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{escape(problem)}</p>"
 
 
+@cache_by_language
 def program(part: str) -> str:
     """A part of assets/browser as `npm run build` wrote it, after its texts in the language of who is to see it."""
-    return _program(part, current_language())
-
-
-@cache_once
-def _program(part: str, language: str) -> str:
     built = (BROWSER / f"dist/{part}.js").read_text(encoding="utf-8")
     tables, _, code = built.partition("\n")
-    texts = {name: browser_texts(name).read(language=language).content for name in tables.removeprefix("//").split()}
-    return f"const TEXTS={inline_json({'language': language, **texts})};\n{code}"
+    texts = {name: browser_texts(name)() for name in tables.removeprefix("//").split()}
+    return f"const TEXTS={inline_json({'language': current_language(), **texts})};\n{code}"

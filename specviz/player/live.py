@@ -97,13 +97,13 @@ def live_site() -> dict[str, bytes]:
 
 def _page(models: dict[str, Any], stored: str, connect: str, footer: str, most: int = MOST_BYTES) -> str:
     parts = {
-        "title": escape(SAYS["title"]),
+        "title": SAYS["title"],
         "heading": re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(page_texts("watch")["heading"])),
         "stage": asset("stage/stage.html"),
         "weights": stored,
         "live": inline_json(_collect(models)),
         "engine": program("engine/worker").replace("</", "<\\/"),
-        "footer": escape(footer),
+        "footer": footer,
         "script": program("live/live"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
@@ -125,6 +125,8 @@ def _collect(models: dict[str, Any]) -> dict[str, Any]:
     papers = {run.pair: run for run in reversed(PUBLISHED)}
     plans = [plan for plan in all_plans() if plan.name in OWN]
     lessons = [{"name": p.name, "title": p.title, "moments": [_moment(each) for each in p.moments]} for p in plans]
+    tour = tour_of(first_trace())
+    assert tour, "the first run has no place for it"
     runs = {each.screen.last("run") for plan in plans for each in plan.moments if each.screen.run}
     return {
         "models": models,
@@ -146,23 +148,14 @@ def _collect(models: dict[str, Any]) -> dict[str, Any]:
             for run in map(papers.__getitem__, CHECKS_ARE_CHEAP)
         ],
         "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
-        "tour": _tour(),
+        "tour": asdict(replace(tour, next=())),  # without the pages where it goes on: there are none here
         "lessons": lessons,
         "runs": {name: _stored(f"traces/{name}.json") for name in sorted(filter(None, runs))},
     }
 
 
-def _tour() -> dict[str, Any]:
-    """The tour of the recorded first run, without the pages where it goes on: there are none here."""
-    trace = first_trace()
-    tour = tour_of(trace) if trace else None
-    if tour is None:
-        raise InputError("The first run is missing, or the tour does not fit it.")
-    return asdict(replace(tour, next=()))
-
-
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/browser/live/settings.tsx."""
+    """See `Row` in assets/browser/live/form.tsx."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},

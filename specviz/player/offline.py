@@ -15,7 +15,7 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.texts import fill, join_choices
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, explain_no_result, verdict_of_run
+from specviz.core.verdict import compare_texts, explain_no_result, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.lessons.story import Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
@@ -57,23 +57,35 @@ def offline_page(
         raise InputError(SAYS["not_ended"])
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
-    data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
-    _explain_no_lengths(data, guesses)
+    alone, written = trace.drafter is None, {}
+    written[SHARED["target_wrote" if alone else "speculative_wrote"]] = trace.output.text
+    if plain_text is not None:
+        written[SHARED["target_wrote"]] = plain_text
     parts = {
-        "title": escape(_title(trace, SAYS["run_title" if trace.drafter else "run_title_alone"])),
+        "title": _title(trace, SAYS["run_title_alone" if alone else "run_title"]),
         "lead": SAYS["lead"].format(drafts=method_of(trace.drafter.kind).here.lead)
         if trace.drafter
         else SAYS["lead_alone"],
-        "stage": asset("stage/stage.html"),
-        "result": result_html(trace, costs, repeats),
-        "texts": _texts(trace, plain_text),
+        "result": result_lines(trace, costs, repeats),
+        "trace": trace,
+        "same": compare_texts(trace) if trace.drafter and trace.autoregressive else "",
+        "written": written,
         "settings": _settings(trace),
-        "footer": _footer(address),
-        "run": inline_json(data),
-        "script": program("offline/player"),
-        "style": "\n".join(map(asset, STYLES)),
+        "address": address if address and address.startswith(("https://", "http://")) else None,
+        "run": inline_json(_recorded(trace, "offline", guesses, costs)),
     }
-    return html_file("offline/page.html", parts, scheme)
+    return _page("page", "player", parts, STYLES, scheme)
+
+
+def _page(body: str, script: str, parts: dict[str, object], styles: tuple[str, ...], scheme: Scheme = "auto") -> str:
+    both = {
+        "say": SAYS,
+        "footer": SAYS["made_with"].format(project=SAYS["project"]),
+        "stage": asset("stage/stage.html"),
+        "script": program(f"offline/{script}"),
+        "style": "\n".join(map(asset, styles)),
+    }
+    return html_file(f"offline/{body}.html", parts | both, scheme)
 
 
 def _title(trace: Trace, title: str) -> str:
@@ -81,13 +93,15 @@ def _title(trace: Trace, title: str) -> str:
     return title.format(target=short_name(trace.target.name), drafter=drafter)
 
 
-def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
-    """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
-    if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
+def _recorded(trace: Trace, run_id: str, guesses: DraftGuesses | None, costs: Costs | None = None) -> SentStage:
+    data = stage_data(trace, run_id=run_id, source="recorded", running=False, guesses=guesses, costs=costs)
+    if guesses is None and trace.settings.tree is None:  # a file cannot run another length; a tree's trace says why
         data["why_not"] = SAYS["one_length"]
+    return data
 
 
-def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
+def result_lines(trace: Trace, costs: Costs | None = None, repeats: Comparison | None = None) -> list[str]:
+    """What was counted and what was timed, as HTML."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
@@ -97,48 +111,31 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -
     if verdict:
         pairs = len(repeats.ratios) if repeats else 1
         timed = SAYS["timed_pairs" if pairs > 1 else "timed_once"]
-        said, machine = escape(_verdict(verdict, repeats)), escape(trace.recorded_on.machine)
-        lines.append(timed.format(count=pairs, machine=machine, verdict=said))
+        low, high = verdict.interval or (0.0, 0.0)
+        known = {"headline": verdict.headline, "reason": verdict.reason, "low": low, "high": high}
+        said = SAYS["verdict_repeats" if repeats and verdict.interval else "verdict"].format(**known)
+        lines.append(timed.format(count=pairs, machine=escape(trace.recorded_on.machine), verdict=escape(said)))
     else:
         lines.append(escape(explain_no_result(trace)))
-    return "\n".join(f"<p>{line}</p>" for line in lines)
+    return lines
 
 
-def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
-    """The verdict's words; for repeats with their interval, and which of them is played."""
-    if repeats is None or verdict.interval is None:
-        return SAYS["verdict"].format(headline=verdict.headline, reason=verdict.reason)
-    low, high = verdict.interval
-    return SAYS["verdict_repeats"].format(headline=verdict.headline, low=low, high=high, reason=verdict.reason)
-
-
-def _texts(trace: Trace, plain_text: str | None) -> str:
-    same = f"<p>{escape(compare_texts(trace))}</p>" if trace.drafter and trace.autoregressive else ""
-    written = [(SHARED["speculative_wrote" if trace.drafter else "target_wrote"], trace.output.text)]
-    if plain_text is not None:
-        written.append((SHARED["target_wrote"], plain_text))
-    both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)
-    prompt = _text(SAYS["prompt"], trace.prompt.text)
-    return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
-
-
-def _text(name: str, text: str) -> str:
-    return f"<h3>{escape(name)}</h3><pre translate=no>{escape(text) or ' '}</pre>"
-
-
-def _settings(trace: Trace) -> str:
+def _settings(trace: Trace) -> dict[str, str]:
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     target, size = trace.target, trace.target.parameters
     named = SAYS["target_size" if size else "target_no_size"]
     draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else ""
+    is_unknown = trace.imported and "temperature" in trace.imported.unknown
+    sampling = SAYS["not_reported" if is_unknown else "greedy" if settings.greedy else "sampled"]
+    sampling = sampling.format(temperature=settings.temperature, seed=settings.seed)
     facts = {
         SAYS["target"]: named.format(name=short_name(target.name), parameters=size, dtype=target.dtype),
         SAYS["drafter"]: draft or SAYS["no_drafter"],
         SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
         SAYS["sampling"]: join_choices(
-            [_sampling(trace), *(f"{name} {localize(value, 'g')}" for name, value in limits)], "and"
+            [sampling, *(f"{name} {localize(value, 'g')}" for name, value in limits)], "and"
         ),
         SAYS["tokens"]: SAYS["tokens_stopped"].format(most=settings.max_new_tokens, stopped=trace.output.stopped_by),
     }
@@ -149,22 +146,7 @@ def _settings(trace: Trace) -> str:
         facts[SAYS["recorded"]] = fill(SAYS["recorded_on"], {"date": trace.created[:10], **its})
     if forward := forward_in_words(trace):
         facts[SAYS["passes"]] = forward
-    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
-
-
-def _sampling(trace: Trace) -> str:
-    if trace.imported and "temperature" in trace.imported.unknown:
-        return SAYS["not_reported"]
-    settings = trace.settings
-    sampled = SAYS["greedy" if settings.greedy else "sampled"]
-    return sampled.format(temperature=settings.temperature, seed=settings.seed)
-
-
-def _footer(address: str | None) -> str:
-    made = escape(SAYS["made_with"].format(project=SAYS["project"]))
-    if address is None or not address.startswith(("https://", "http://")):
-        return made
-    return f'{made} <a href="{escape(address)}" rel="noreferrer">{escape(SAYS["open_live"])}</a>'
+    return facts
 
 
 # ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
@@ -196,44 +178,16 @@ def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequenc
     Raises:
         InputError: the page would be larger than 2 MB.
     """
-    goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     parts = {
-        "title": escape(plan.title),
-        "goals": f"<h2>{escape(SAYS['goals'])}</h2><ul>{goals}</ul>" if goals else "",
-        "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1))
-        + (f'<li><a href="#questions">{escape(SAYS["questions"])}</a></li>' if questions else ""),
-        "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
-        "questions": _questions(questions),
-        "footer": _footer(None),
-        "stage": asset("stage/stage.html"),
+        "title": plan.title,
+        "plan": plan,
+        "address": address,
+        "questions": questions,
+        "result_lines": result_lines,
+        "needs_in_words": needs_in_words,
         "lesson": inline_json(_played(plan)),
-        "script": program("offline/lesson"),
-        "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
-    return html_file("offline/lesson.html", parts)
-
-
-def _questions(questions: Sequence[Question]) -> str:
-    """The section with the questions; empty without any. Each option's meaning is shown once it is chosen."""
-    if not questions:
-        return ""
-    asked = "".join(_question(number, question) for number, question in enumerate(questions))
-    return (
-        f'<section class="moment" id="questions" hidden><h2 tabindex="-1">{escape(SAYS["questions"])}</h2>{asked}'
-        '<p class="score" role="status"></p>'
-        f'<nav class="way"><a href="#">{escape(SAYS["all_moments"])}</a></nav></section>'
-    )
-
-
-def _question(number: int, question: Question) -> str:
-    options = "".join(
-        f'<label><input type="radio" name="question-{number}" value="{value}"> {escape(option.text.technical)}</label>'
-        f'<p class="meaning" hidden>{escape(SAYS[said].format(meaning=option.meaning.technical))}</p>'
-        for value, option in enumerate(question.options)
-        for said in ["right" if option.right else "not_right"]
-    )
-    legend = f"<legend>{number + 1}. {escape(question.text.technical)}</legend>"
-    return f'<fieldset class="asked" data-right="{question.right}">{legend}{options}</fieldset>'
+    return _page("lesson", "lesson", parts, (*STYLES, "stage/views.css", "offline/lesson.css"))
 
 
 def _played(plan: LessonPlan) -> OfflineLesson:
@@ -245,8 +199,8 @@ def _played(plan: LessonPlan) -> OfflineLesson:
             moments.append(None)
             continue
         guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
-        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
-        _explain_no_lengths(sent, guesses)
+        sent = _recorded(trace, run_id, guesses)
+        sent["playhead"] = screen.step
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
         sent["hide"] = sorted(screen.hides)
@@ -258,43 +212,9 @@ def _played(plan: LessonPlan) -> OfflineLesson:
     return {"runs": runs, "moments": moments, "sites": sites}
 
 
-def _entry(number: int, moment: Moment) -> str:
-    needed = SAYS["minutes" if moment.screen.run else "minutes_server"].format(minutes=moment.minutes)
-    minutes = f'<span class="minutes">{escape(needed)}</span>'
-    return f'<li><a href="#moment-{number}">{escape(moment.title)}</a> {minutes}</li>'
-
-
-def _section(plan: LessonPlan, at: int, address: str | None) -> str:
-    moment = plan.moments[at]
-    if trace := moment.screen.run:
-        shown = f'<section aria-label="{escape(SAYS["result"])}">{result_html(trace, None, None)}</section>'
-        body = f'<div class="place"></div>{"" if "result" in moment.screen.hides else shown}'
-    else:
-        body = _needs_server(moment, address)
-    return (
-        f'<section class="moment" id="moment-{at + 1}" data-moment="{at}" hidden>'
-        f'<h2 tabindex="-1">{at + 1}. {escape(moment.title)}</h2>'
-        f'<p class="question">{escape(moment.question)}</p>{body}{_way(plan, at)}</section>'
-    )
-
-
-def _needs_server(moment: Moment, address: str | None) -> str:
-    href = escape(f"{address}{moment.screen.link.removeprefix('./')}")
-    link = "" if address is None else f' <a href="{href}" rel="noreferrer">{escape(SAYS["open_there"])}</a>'
-    return f'<p class="needs">{escape(needs_in_words(moment))}{link}</p>'
-
-
 def needs_in_words(moment: Moment) -> str:
     page = other_page(moment)
     return SAYS["needs_page"].format(page=page) if page else SAYS["needs_run"]
-
-
-def _way(plan: LessonPlan, at: int) -> str:
-    links = [(f"#moment-{at}", SAYS["previous_moment"])] if at else []
-    links.append(("#", SAYS["all_moments"]))
-    if at + 1 < len(plan.moments):
-        links.append((f"#moment-{at + 2}", SAYS["next_moment"]))
-    return f'<nav class="way">{"".join(f"<a href={link!r}>{escape(name)}</a>" for link, name in links)}</nav>'
 
 
 # ---- in a notebook: an iframe holds the page as text (`srcdoc`), so it needs no server and no package of the notebook

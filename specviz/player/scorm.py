@@ -7,20 +7,20 @@ many of the first choices were right, and that it was completed.
 import io
 import zipfile
 from urllib.parse import quote
-from xml.etree.ElementTree import Element, SubElement, register_namespace, tostring
 
 from specviz.data.lessons.plans import LessonPlan
 from specviz.data.lessons.story import quiz
+from specviz.data.texts import asset
+from specviz.player.html_file import TEMPLATES
 from specviz.player.offline import lesson_page
 
-CP, ADL = "http://www.imsproject.org/xsd/imscp_rootv1p1p2", "http://www.adlnet.org/xsd/adlcp_rootv1p2"
 PAGE = "index.html"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # of every file in the package, so that the same lesson gives the same bytes
 
 
 def scorm_package(plan: LessonPlan, address: str | None = None) -> bytes:
     """The zip: imsmanifest.xml and the lesson. InputError: the page would be larger than 2 MB."""
-    files = {"imsmanifest.xml": manifest(plan), PAGE: lesson_page(plan, address, quiz()).encode()}
+    files = {"imsmanifest.xml": manifest(plan), PAGE: lesson_page(plan, address, quiz())}
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -28,30 +28,7 @@ def scorm_package(plan: LessonPlan, address: str | None = None) -> bytes:
     return package.getvalue()
 
 
-def manifest(plan: LessonPlan) -> bytes:
-    """imsmanifest.xml, in the order of elements that the schema has."""
-    register_namespace("", CP)
-    register_namespace("adlcp", ADL)
-    root = Element(f"{{{CP}}}manifest", {"identifier": f"specviz-{_name(plan)}", "version": "1.0"})
-    about = _below(root, "metadata")
-    _below(about, "schema").text = "ADL SCORM"
-    _below(about, "schemaversion").text = "1.2"
-    organisation = _below(_below(root, "organizations", default="lesson"), "organization", identifier="lesson")
-    _below(organisation, "title").text = plan.title
-    item = _below(organisation, "item", identifier="page", identifierref="page-files", isvisible="true")
-    _below(item, "title").text = plan.title
-    resource = _below(
-        _below(root, "resources"), "resource",
-        identifier="page-files", type="webcontent", href=PAGE, **{f"{{{ADL}}}scormtype": "sco"},
-    )  # fmt: skip
-    _below(resource, "file", href=PAGE)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}'.encode()
-
-
-def _name(plan: LessonPlan) -> str:
-    """The plan's name as a part of an XML name, which has no spaces and no brackets."""
-    return quote(plan.name, safe="").translate(str.maketrans("%~", "__"))
-
-
-def _below(parent: Element, name: str, **attributes: str) -> Element:
-    return SubElement(parent, f"{{{CP}}}{name}", attributes)
+def manifest(plan: LessonPlan) -> str:
+    # a part of an XML name, which has no spaces and no brackets
+    name = quote(plan.name, safe="").translate(str.maketrans("%~", "__"))
+    return TEMPLATES.from_string(asset("offline/imsmanifest.xml")).render(name=name, title=plan.title, page=PAGE)

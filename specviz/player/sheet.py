@@ -5,12 +5,11 @@ from urllib.parse import urlencode
 
 import segno
 
-from specviz.core.languages import current_language
-from specviz.core.trace import Trace
+from specviz.core.trace import Round, Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
 from specviz.data.texts import asset, page_texts
-from specviz.player.tree_rows import tree_rows
+from specviz.player.html_file import html_file
 
 SAYS = page_texts("sheet")
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
@@ -24,36 +23,40 @@ def sheet_html(plan: LessonPlan, address: str | None = None) -> str:
 
     The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
     """
-    moments = "".join(_question(plan, at) for at in range(len(plan.moments)))
-    who = "".join(f"<b>{escape(SAYS[each])}</b><span></span>" for each in ("name", "date"))
-    marks = f'<div class="marks">{marks_picture()}</div>' if any(moment.screen.run for moment in plan.moments) else ""
-    link = f'<p class="link">{escape(address)}</p>' if address else ""
-    title = f"<h1>{escape(SAYS['title'].format(title=plan.title))}</h1>"
-    head = f'<header><div class="title">{title}{link}<div class="name">{who}</div></div>{_code(address)}</header>'
-    return _page(plan.title, f"{head}{marks}<main>{moments}</main>")
+    lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
+    code = ""
+    if address and len(address) <= MOST_LINK:
+        drawn = segno.make_qr(address, error="m")
+        code = drawn.svg_inline(border=QUIET, omitsize=True, svgclass=None, lineclass=None)
+    parts = {
+        "key": False,
+        "title": plan.title,
+        "moments": [(moment, _open_round(plan, at)) for at, moment in enumerate(plan.moments)],
+        "address": address,
+        "code": code,
+        "marks": marks_picture() if any(moment.screen.run for moment in plan.moments) else "",
+        "lines": lines,
+        "height": height,
+    }
+    return _page(plan, parts)
 
 
 def key_html(plan: LessonPlan) -> str:
     """The key for the teacher: what to do, the answers, what students usually get wrong, and each round's result."""
-    goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
-    moments = "".join(_answer(number, moment) for number, moment in enumerate(plan.moments, start=1))
-    title, minutes = SAYS["key_title"].format(title=plan.title), SAYS["minutes"].format(minutes=plan.minutes)
-    return _page(title, f"<h1>{escape(title)}</h1><p>{escape(minutes)}</p><ul>{goals}</ul><main>{moments}</main>")
+    screens = [moment.screen for moment in plan.moments]
+    pictures = [result_picture(screen.run, screen.step) if screen.run else "" for screen in screens]
+    moments = [*zip(plan.moments, pictures, strict=True)]
+    return _page(plan, {"key": True, "title": SAYS["key_title"].format(title=plan.title), "moments": moments})
+
+
+def _page(plan: LessonPlan, parts: dict[str, object]) -> str:
+    known = {"plan": plan, "say": SAYS, "other_page": other_page, "style": asset("offline/sheet.css")}
+    return html_file("offline/sheet.html", parts | known, "light", policy="; style-src-attr 'unsafe-inline'")
 
 
 def lesson_address(base: str, plan: LessonPlan) -> str:
     """Where students open a lesson that the server has; `base` is the address of Watch."""
     return f"{base}?{urlencode({'lesson': plan.name, 'moment': 1})}"
-
-
-def _question(plan: LessonPlan, at: int) -> str:
-    moment = plan.moments[at]
-    lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
-    room = f'<div class="line" style="height: {height}mm"></div>' * lines
-    return (
-        f'<section class="moment"><div>{_title(at + 1, moment)} {escape(moment.question)} {_name_place(moment)}</div>'
-        f"{_open_round(plan, at)}{room}</section>"
-    )
 
 
 def _open_round(plan: LessonPlan, at: int) -> str:
@@ -63,46 +66,10 @@ def _open_round(plan: LessonPlan, at: int) -> str:
     return pictures[-1] if len(pictures) < 2 or pictures[0] != pictures[1] else ""
 
 
-def _answer(number: int, moment: Moment) -> str:
-    run = moment.screen.run
-    picture = result_picture(run, moment.screen.step) if run else ""
-    facts = {"do": moment.do, "ask": moment.question, "answer": moment.answer, "mistakes": moment.mistakes}
-    listed = "".join(f"<dt>{escape(SAYS[name])}</dt><dd>{escape(text)}</dd>" for name, text in facts.items() if text)
-    timed = SAYS["moment_minutes"].format(minutes=moment.minutes)
-    minutes = f' <span class="minutes">{escape(timed)}</span> {_name_place(moment)}'
-    return f'<section class="moment">{_title(number, moment)}{minutes}<dl>{listed}</dl>{picture}</section>'
-
-
-def _title(number: int, moment: Moment) -> str:
-    return f"<h2>{number}. {escape(moment.title)}</h2>"
-
-
 def other_page(moment: Moment) -> str | None:
     """The title of the page that a moment is; None on Watch."""
     page = moment.screen.page
     return None if page == WATCH else TITLES.get(page)
-
-
-def _name_place(moment: Moment) -> str:
-    page = other_page(moment)
-    return f'<span class="minutes">{escape(SAYS["on_page"].format(page=page))}</span>' if page else ""
-
-
-def _code(address: str | None) -> str:
-    if not address or len(address) > MOST_LINK:
-        return ""
-    drawn = segno.make_qr(address, error="m").svg_inline(border=QUIET, omitsize=True, svgclass=None, lineclass=None)
-    return f'<div class="code" role="img" aria-label="{escape(SAYS["code"])}">{drawn}</div>'
-
-
-def _page(title: str, body: str) -> str:
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        f'<!doctype html>\n<html lang="{current_language()}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{escape(title)}</title>'
-        f"<style>{asset('offline/sheet.css')}</style></head><body>{body}</body></html>\n"
-    )
 
 
 # ---- rounds on paper: each mark has a shape of its own, so it needs no colour
@@ -173,3 +140,25 @@ def visible(text: str) -> str:
         signs.get(letter) or (letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}") for letter in text
     )
     return seen if len(seen) <= LONGEST else f"{seen[: LONGEST - 1]}…"
+
+
+def tree_rows(round: Round) -> list[list[int]]:
+    """The guesses of a tree in rows, from the top; each row is a chain.
+
+    The first child of a guess continues its row. Each other child opens a row below all that stands before it, so no
+    two branches cross. Children stand in the order in which the target tries them, whatever comes of it: nothing moves
+    when the tree is judged.
+    """
+    children: list[list[int]] = [[] for _ in range(len(round.drafted) + 1)]  # entry 0: those of the text
+    for node, token in enumerate(round.drafted):
+        children[(-1 if token.parent is None else token.parent) + 1].append(node)
+    rows: list[list[int]] = []
+    waiting = children[0][::-1]
+    while waiting:
+        row = [waiting.pop()]
+        while children[row[-1] + 1]:
+            row.append(children[row[-1] + 1][0])
+        for node in row:
+            waiting += children[node + 1][:0:-1]
+        rows.append(row)
+    return rows

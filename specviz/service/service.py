@@ -31,7 +31,7 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.draft_menu import explain_refusal, is_allowed
-from specviz.models.gguf_folder import describe_content
+from specviz.models.gguf_folder import look_at
 from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
@@ -94,7 +94,7 @@ def sharing_key(command: wire.JobCommand) -> str | None:
 def _stated(name: str) -> str:
     """A GGUF file that is replaced under its name is another model."""
     file = find_gguf(name)
-    return f"{name} of {describe_content(file)}" if file else name
+    return f"{name} of {look_at(file)[0]}" if file else name
 
 
 class EngineService:

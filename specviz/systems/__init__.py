@@ -98,8 +98,8 @@ def read_bench(content: bytes) -> list[ToolRun]:
             "it has no times of single requests: run vLLM's bench with --save-detailed, SGLang's with --output-details"
         )
     raise InputError(
-        "it is no result file of vllm bench serve, SGLang's bench, llama.cpp's speed_bench.py, guidellm "
-        "(benchmarks.json) or AIPerf (profile_export.jsonl)"
+        "it is no result file of vllm bench serve, SGLang's bench, llama.cpp's speed_bench.py or guidellm "
+        "(benchmarks.json)"
     )
 
 
@@ -152,25 +152,21 @@ def read_counters(text: str) -> ServingCounters:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(say_count("too_long", count=len(text), most=MAX_CHARACTERS))
-    if not any(word in text.lower() for word in WORDS):
-        raise _refusal(say_count("nothing_found"))
-    if len(text.splitlines()) > MOST_LINES:
-        raise InputError(say_count("too_many_lines", most=MOST_LINES))
-    for written in dict.fromkeys((text, straight(text))):
-        pasted = plain(written)
-        found = objects(pasted)
-        if (read := _read(pasted, found)) is not None:
-            counts, reading = read
-            figures = figures_of(counts, limited_in(found))
-            names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
-            convention = " ".join(conventions()[name] for name in names)
-            return replace(figures, reading=reading, block=bool(_BLOCK.search(pasted)), convention=convention)
-    raise _refusal(say_count("no_counts" if RATE.search(text) else "nothing_found"))
-
-
-def _refusal(why: str) -> InputError:
-    """With the two counts that can be written by hand."""
-    return InputError(f"{why} {say_count('two_counts')}")
+    why = "nothing_found"
+    if any(word in text.lower() for word in WORDS):
+        if len(text.splitlines()) > MOST_LINES:
+            raise InputError(say_count("too_many_lines", most=MOST_LINES))
+        for written in dict.fromkeys((text, straight(text))):
+            pasted = plain(written)
+            found = objects(pasted)
+            if (read := _read(pasted, found)) is not None:
+                counts, reading = read
+                figures = figures_of(counts, limited_in(found))
+                names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
+                convention = " ".join(conventions()[name] for name in names)
+                return replace(figures, reading=reading, block=bool(_BLOCK.search(pasted)), convention=convention)
+        why = "no_counts" if RATE.search(text) else "nothing_found"
+    raise InputError(f"{say_count(why)} {say_count('two_counts')}")  # these can be written by hand
 
 
 def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None:

@@ -16,7 +16,7 @@ FAILED = "The tool counts it as failed."
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    key: str = ""  # what may say which prompt it was; empty: its place alone
+    key: str = ""  # the name of its prompt; empty: its place alone
     prompt_tokens: int | None = None
     began: float = 0.0
     first: float | None = None  # None: not streamed

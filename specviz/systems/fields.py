@@ -3,23 +3,20 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from specviz.core.errors import InputError
-from specviz.core.outside import WHOLE, JsonShape, Problem, check_density, join_problems
+from specviz.core.outside import WHOLE, Problem, check_density, not_valid
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
-T = TypeVar("T")
 
 MOST_BYTES = 32 * 10**6
 MOST_COUNT = 10**9
-# A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
-SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14)
 _DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
@@ -40,7 +37,7 @@ class Fields:
         return found
 
     def refuse(self, name: str, why: str) -> NoReturn:
-        raise InputError(join_problems(SHAPE.kind, [Problem(f"{self.place}.{name}".strip("."), why)]))
+        raise not_valid("record", [Problem(f"{self.place}.{name}".strip("."), why)])
 
     def has(self, name: str) -> bool:
         return self.value.get(name) is not None
@@ -63,12 +60,6 @@ class Fields:
     def tokens(self, name: str) -> int | None:
         """How many tokens one output has."""
         return self.whole(name, MAX_TOKENS)
-
-    def need(self, read: Callable[[str], T | None], name: str) -> T:
-        """What must be there, read by one of the functions above."""
-        if (found := read(name)) is None:
-            self.refuse(name, "Field required")
-        return found
 
     def inner(self, name: str) -> "Fields":
         """The object of this name; empty where there is none."""
@@ -112,7 +103,7 @@ def pieces_of(content: bytes) -> list[Fields]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
         raise InputError(say_record("too_large", most=MOST_BYTES // 10**6))
-    check_density(content, SHAPE)
+    check_density(content, "record")
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
@@ -134,59 +125,36 @@ def _pieces(place: str, value: Any) -> Iterator[Fields]:
         for number, each in enumerate(value):
             yield from _pieces(f"{place}.{number}".strip("."), each)
     elif not isinstance(value, dict):
-        raise InputError(join_problems(SHAPE.kind, [Problem(place or WHOLE, say_record("no_object"))]))
+        raise not_valid("record", [Problem(place or WHOLE, say_record("no_object"))])
     elif isinstance(inner := value.get(ENVELOPE), dict) and not ANSWERS & set(value):
         yield from _pieces(f"{place}.{ENVELOPE}".strip("."), inner)
     else:
         yield Fields(place, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One answer in OpenAI's format, or a part of it; of completions or of a chat. vLLM and llama.cpp share it."""
+def text_of(choice: Fields) -> str:
+    """The text of an answer in OpenAI's format, or of a part of it. What a model thinks comes before its answer."""
+    if (text := choice.text("text")) is not None:
+        return text
+    message = choice.inner("message" if choice.has("message") else "delta")
+    thought = message.text("reasoning") or message.text("reasoning_content") or ""
+    if not isinstance(message.value.get("content"), list):
+        return thought + (message.text("content") or "")
+    parts = message.every("content")  # each with a text, or with parts of what the model thinks
+    return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
 
-    fields: Fields
 
-    @property
-    def message(self) -> Fields:
-        return self.fields.inner("message" if self.fields.has("message") else "delta")
+def token_texts(choice: Fields) -> list[str]:
+    """The texts of its tokens, where the server says their log probabilities.
 
-    @property
-    def written(self) -> str:
-        """Its text; what a model thinks comes before its answer."""
-        if (text := self.fields.text("text")) is not None:
-            return text
-        thought = self.message.text("reasoning") or self.message.text("reasoning_content") or ""
-        if not isinstance(self.message.value.get("content"), list):
-            return thought + (self.message.text("content") or "")
-        parts = self.message.every("content")  # each with a text, or with parts of what the model thinks
-        return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
-
-    @property
-    def finish(self) -> str | None:
-        return self.fields.text("finish_reason")
-
-    @property
-    def ids(self) -> list[int]:
-        return self.fields.ids("token_ids")
-
-    @property
-    def pieces(self) -> list[str]:
-        """The texts of its tokens, where the server says their log probabilities."""
-        logprobs = self.fields.inner("logprobs")
-        if isinstance(logprobs.value.get("content"), list):
-            return [_text_of(each) for each in logprobs.every("content")]
+    What is no whole character stands as ⟨E2⟩.
+    """
+    logprobs = choice.inner("logprobs")
+    if not isinstance(logprobs.value.get("content"), list):
         return logprobs.texts("tokens")
-
-
-def choices_in(piece: Fields) -> list[Choice]:
-    return [Choice(each) for each in piece.every("choices")]
-
-
-def _text_of(token: Fields) -> str:
-    """The text of a token; what is no whole character stands as ⟨E2⟩."""
-    raw = bytes(token.counts("bytes", 255))
-    if not raw:
-        return token.text("token") or ""
-    text = raw.decode(errors="surrogateescape")
-    return "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in text)
+    texts = list[str]()
+    for token in logprobs.every("content"):
+        raw = bytes(token.counts("bytes", 255)).decode(errors="surrogateescape")
+        whole = "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in raw)
+        texts.append(whole or token.text("token") or "")
+    return texts

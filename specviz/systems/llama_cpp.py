@@ -20,7 +20,7 @@ from specviz.core.errors import InputError
 from specviz.core.settings import MAX_SEED
 from specviz.systems.benches import LONGEST, ToolAnswer, ToolRun
 from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers, say_count
-from specviz.systems.fields import Fields, choices_in, say_record
+from specviz.systems.fields import Fields, say_record, text_of
 from specviz.systems.table import SystemNames
 from specviz.systems.traces import (
     CUT,
@@ -95,27 +95,20 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
 
 def _requests(records: Sequence[str]) -> list[SystemCounts]:
     """Those that drafted nothing have no line “draft acceptance”. The text may end before the last one's."""
-    found, time = list[SystemCounts](), None
+    found, written = list[SystemCounts](), None
     for record in records:
-        if began := WRITTEN.search(record):
-            found += [_request(None, time)] if time else []
-            time = began
+        if time := WRITTEN.search(record):
+            found += [] if written is None else [SystemCounts("llama.cpp", 0.0, 0.0, 0.0, written)]
+            written = number(time[1], "The written tokens")
         if match := ACCEPTED.search(record):
-            found.append(_request(match, time))
-            time = None
+            accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
+            length = field(match[4], r"mean(?:acceptancelength|len)=([^,()]+)", "The mean acceptance length")
+            listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
+            survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+            rounds = accepted / (length - 1) if length and length > 1 else None
+            found.append(SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival))
+            written = None
     return found
-
-
-def _request(match: re.Match[str] | None, time: re.Match[str] | None) -> SystemCounts:
-    rounds, drafted, accepted, survival = 0.0 if match is None else None, 0.0, 0.0, tuple[float, ...]()
-    if match:
-        accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
-        length = field(match[4], r"mean(?:acceptancelength|len)=([^,()]+)", "The mean acceptance length")
-        listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
-        survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
-        rounds = accepted / (length - 1) if length and length > 1 else None
-    written = number(time[1], "The written tokens") if time else None
-    return SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival)
 
 
 def _statistics(records: Sequence[str]) -> SystemCounts | None:
@@ -142,7 +135,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     its = steps_of(pieces)
     text = "".join(map(_text_of, pieces))
     reasons = {piece.text("stop_type") for piece in pieces}
-    reasons |= {choice.finish for piece in pieces for choice in choices_in(piece)}
+    reasons |= {choice.text("finish_reason") for piece in pieces for choice in piece.every("choices")}
     stopped_by: StoppedBy = "length" if reasons & {"limit", "length"} else "eos" if "eos" in reasons else "other"
     written, note = _written(pieces, given, stopped_by)
     end = pieces[-1]
@@ -198,7 +191,7 @@ def _timing(piece: Fields) -> tuple[int, int, int] | None:
 
 
 def _text_of(piece: Fields) -> str:
-    return (piece.text("content") or "") + "".join(choice.written for choice in choices_in(piece))
+    return (piece.text("content") or "") + "".join(map(text_of, piece.every("choices")))
 
 
 def _written(parts: Sequence[Fields], given: RecordOptions, stopped_by: str) -> tuple[list[WrittenToken], str]:

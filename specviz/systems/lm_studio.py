@@ -55,16 +55,23 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     text = "".join(each.text("content") or "" for each in fragments)
     fragments = [each for each in fragments if each.tokens("tokensCount")]
     sizes = [(each.tokens("tokensCount") or 0, bool(each.value.get("containsDrafted"))) for each in fragments]
-    drafted = _drafted(sizes, stats)
-    its = list[Step]()
+    written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
+    counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED)
+    if (written, accepted) != (counted, also):
+        figures = {"written": written, "accepted": accepted, "counted": counted, "counted_accepted": also}
+        raise InputError(say_record("or_totals", problem=say_record("other_fragments", **figures)))
+    sent, rounds = (stats.whole(DRAFTED) or 0) - (stats.whole(IGNORED) or 0), sum(drafting for _, drafting in sizes)
+    if not rounds or sent % rounds:
+        raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))
+    drafted, its = sent // rounds, list[Step]()
     for size, drafting in sizes:
         its += [Step(drafted, size - 1)] if drafting else [Step(0, 0)] * size
     parts = [(each.text("content") or "", size) for each, (size, _) in zip(fragments, sizes, strict=True)]
-    written, note = tokens_of(parts, (), given.tokenizer, ended=stats.text("stopReason") == "eosFound")
+    tokens, note = tokens_of(parts, (), given.tokenizer, ended=stats.text("stopReason") == "eosFound")
     return SystemReport(
         "LM Studio",
         its,
-        written,
+        tokens,
         text,
         reason_of(stats.text("stopReason"), "maxPredictedTokensReached", "eosFound"),
         target=found.inner("modelInfo").text("modelKey"),
@@ -72,18 +79,3 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         prompt=found.text("prompt"),
         notes=(READING, EQUAL.format(drafted), note),
     )
-
-
-def _drafted(sizes: Sequence[tuple[int, bool]], stats: Fields) -> int:
-    """What each drafting round drafted; InputError where the fragments are not the rounds."""
-    written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
-    counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED)
-    if (written, accepted) != (counted, also):
-        figures = say_record(
-            "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
-        )
-        raise InputError(say_record("or_totals", problem=figures))
-    sent, rounds = (stats.whole(DRAFTED) or 0) - (stats.whole(IGNORED) or 0), sum(drafting for _, drafting in sizes)
-    if not rounds or sent % rounds:
-        raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))
-    return sent // rounds

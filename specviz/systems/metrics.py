@@ -40,8 +40,7 @@ class Metrics:
         for line in map(str.strip, text.splitlines()):
             if len(line) <= MAX_LINE or "{" not in line:
                 self._read_line(line)
-        written = [(key, (), value) for each in found for key, value in each.items() if value is not None]
-        for name, labels, value in (*written, *_read_api(found), *_printed(text)):
+        for name, labels, value in _samples(text, found):
             if (of := _NAME.fullmatch(name)) and of[3] in self.known and not isinstance(value, dict):
                 self._add(of, labels, value)
 
@@ -104,22 +103,20 @@ class Metrics:
             its[labels if position is None else (("position", str(position)),)].append(number(each, name[0]))
 
 
-def _read_api(found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
-    """Samples of Prometheus' HTTP API. A range holds several values in time: its first and its last one are taken."""
+def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
+    """Samples as fields of JSON, of Prometheus' HTTP API, and as Python prints them."""
+    yield from ((key, (), value) for each in found for key, value in each.items() if value is not None)
     for each in found:
         labels, value = each.get("metric"), each.get("value")
         if not isinstance(labels, dict) or not isinstance(name := labels.get("__name__"), str):
             continue
         samples = [value] if value is not None else each.get("values")
         kept = tuple(sorted((key, str(label)) for key, label in labels.items() if key != "__name__"))
+        # A range holds several values in time: its first and its last one are taken.
         for sample in (samples[:1] + samples[1:][-1:]) if isinstance(samples, list) else ():
             yield name, kept, sample[1] if isinstance(sample, list) and len(sample) == 2 else sample
-
-
-def _printed(text: str) -> Iterator[tuple[str, Labels, object]]:
-    """Samples as Python prints them: vLLM's `llm.get_metrics()` (vllm/v1/metrics/reader.py)."""
-    for name, labels, value in _PRINTED.findall(text):
-        kept = tuple(sorted(_LABEL.findall(labels)))
+    for name, written, value in _PRINTED.findall(text):  # vLLM's `llm.get_metrics()` (vllm/v1/metrics/reader.py)
+        kept = tuple(sorted(_LABEL.findall(written)))
         yield name, kept, value.strip("[]").split(",") if value.startswith("[") else value
 
 

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise, zip_longest
@@ -10,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
-from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
+from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
@@ -112,14 +113,28 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
     settings = {"max_new_tokens": written, **known, "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH))}
     if settings["max_new_tokens"] < written:
         raise InputError(say_record("over_limit", written=written, most=settings["max_new_tokens"]))
+    text, ids, created = given.prompt or report.prompt or "", list(report.prompt_ids), UNKNOWN
+    if given.tokenizer and ids and (texts := given.tokenizer.texts(ids)):
+        prompt = Prompt(text or "".join(texts), ids, texts)
+    else:
+        prompt = Prompt(text, [], cut(text, len(text) // SHOWN + 1) if text else [])
+    with suppress(ValueError, OverflowError, OSError):  # of a day that no calendar has
+        created = UNKNOWN if report.created is None else datetime.fromtimestamp(report.created, UTC).isoformat()
+    target, draft = (
+        short_name(name)[:LONGEST_NAME] or UNKNOWN
+        for name in (
+            given.target or report.target or f"{report.system} target",
+            given.draft or report.draft or f"{report.system} draft",
+        )
+    )
     return Trace(
         schema=SCHEMA,
-        created=_created(report.created),
+        created=created,
         recorded_on=Machine(UNKNOWN, UNKNOWN, UNKNOWN, 0),
-        target=ModelInfo(_name(given.target or report.target or f"{report.system} target"), 0, UNKNOWN, UNKNOWN),
-        drafter=DrafterInfo("other", _name(given.draft or report.draft or f"{report.system} draft")),
+        target=ModelInfo(target, 0, UNKNOWN, UNKNOWN),
+        drafter=DrafterInfo("other", draft),
         settings=DecodeSettings(**settings),
-        prompt=_prompt(report, given),
+        prompt=prompt,
         prefill_seconds=PrefillSeconds(report.prefill_seconds, None),
         rounds=rounds,
         autoregressive=None,
@@ -139,38 +154,33 @@ def _rounds(steps: Sequence[Step], written: Sequence[WrittenToken]) -> list[Roun
     rounds, at = list[Round](), 0
     for number, step in enumerate(steps):
         if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
-            drafted, accepted = step.drafted, step.accepted
-            raise InputError(
-                say_record("wrong_step", number=number + 1, accepted=accepted, drafted=drafted, most=MAX_NODES)
-            )
+            counts = {"accepted": step.accepted, "drafted": step.drafted, "most": MAX_NODES}
+            raise InputError(say_record("wrong_step", number=number + 1, **counts))
         if at == len(written):
             raise InputError(say_record("ends_early", count=len(steps), number=number))
-        rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
+        # The accepted tokens and the target's own; fewer where the output ended before.
+        its = written[at : at + step.accepted + 1]
+        accepted = min(step.accepted, len(its))
+        own = its[accepted] if len(its) > accepted else None
+        if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
+            accepted, own = accepted + 1, None  # an accepted token that ended the text
+        judged = accepted + (own is not None and accepted < step.drafted)
+        statuses: list[Status] = ["accepted"] * accepted
+        statuses += ["rejected"] * (judged - accepted)
+        statuses += ["discarded"] * (step.drafted - judged)
+        known = [*its[:accepted], *step.guesses[accepted : step.drafted]]
+        drafted = [
+            DraftedToken(token.id if token else None, token.text if token else None, status)
+            for token, status in zip_longest(known, statuses)
+        ]
+        emitted = EmittedToken("none")
+        if own:
+            emitted = EmittedToken("bonus" if accepted == step.drafted else "correction", own.id, own.text)
+        rounds.append(Round(number, None, None, None, drafted, emitted))
         at += rounds[-1].emits
     if at < len(written):
         raise InputError(say_record("other_output", written=at, count=len(written)))
     return rounds
-
-
-def _round(index: int, step: Step, written: Sequence[WrittenToken]) -> Round:
-    """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
-    accepted = min(step.accepted, len(written))
-    own = written[accepted] if len(written) > accepted else None
-    if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
-        accepted, own = accepted + 1, None  # an accepted token that ended the text
-    judged = accepted + (own is not None and accepted < step.drafted)
-    statuses: list[Status] = ["accepted"] * accepted
-    statuses += ["rejected"] * (judged - accepted)
-    statuses += ["discarded"] * (step.drafted - judged)
-    known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
-    drafted = [
-        DraftedToken(token.id if token else None, token.text if token else None, status)
-        for token, status in zip_longest(known, statuses)
-    ]
-    if own is None:
-        return Round(index, None, None, None, drafted, EmittedToken("none"))
-    kind: EmittedKind = "bonus" if accepted == step.drafted else "correction"
-    return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
 
 
 def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
@@ -221,21 +231,3 @@ def first(values: Iterable[T | None]) -> T | None:
 
 def reason_of(reason: str | None, length: str, eos: str) -> StoppedBy:
     return "length" if reason == length else "eos" if reason == eos else "other"
-
-
-def _prompt(report: SystemReport, given: RecordOptions) -> Prompt:
-    text, ids = given.prompt or report.prompt or "", list(report.prompt_ids)
-    if given.tokenizer and ids and (texts := given.tokenizer.texts(ids)):
-        return Prompt(text or "".join(texts), ids, texts)
-    return Prompt(text, [], cut(text, len(text) // SHOWN + 1) if text else [])
-
-
-def _name(name: str) -> str:
-    return short_name(name)[:LONGEST_NAME] or UNKNOWN
-
-
-def _created(seconds: int | None) -> str:
-    try:
-        return UNKNOWN if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return UNKNOWN

@@ -13,7 +13,7 @@ from dataclasses import replace
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
 from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers, say_count
-from specviz.systems.fields import Choice, Fields, choices_in, say_record
+from specviz.systems.fields import Fields, say_record, text_of, token_texts
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, Record, SystemNames, read_record
@@ -141,7 +141,11 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
     if survival and length and length > len(survival) + 1.01:
         raise InputError(say_count("too_many_for_positions", tokens=length, positions=len(survival)))
-    mean = _mean_drafted(length or 0.0, accepted, drafted)
+    # Drafted tokens a round. The line lists every position that may be drafted, used or not, so they do not count.
+    mean = None
+    if accepted and drafted is not None and length and length > 1:
+        error = LENGTH_ROUNDING / (length - 1)
+        mean = _whole(drafted / _whole(accepted / (length - 1), error), error)
     length = 1 + sum(survival) if survival else length
     return SystemCounts(
         "vLLM",
@@ -155,14 +159,6 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     )
 
 
-def _mean_drafted(length: float, accepted: float | None, drafted: float | None) -> float | None:
-    """Drafted tokens a round. The line lists every position that may be drafted, used or not, so they do not count."""
-    if not accepted or drafted is None or length <= 1:
-        return None
-    error = LENGTH_ROUNDING / (length - 1)
-    return _whole(drafted / _whole(accepted / (length - 1), error), error)
-
-
 def _whole(value: float, relative_error: float) -> float:
     """The nearest whole number where the value cannot be told from it, else the value."""
     nearest = round(value)
@@ -170,17 +166,23 @@ def _whole(value: float, relative_error: float) -> float:
 
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
-    choices = [choice for piece in pieces for choice in choices_in(piece)]
-    if any(choice.fields.whole("index") for choice in choices):
+    choices = [choice for piece in pieces for choice in piece.every("choices")]
+    if any(choice.whole("index") for choice in choices):
         raise InputError(say_record("several_answers"))
-    known = _speculation(pieces)
+    every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
+    known = next((each for each in every if each.value), Fields("", {}))
+    if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
+        raise InputError(say_record("no_spec_steps"))
+    if missing := [name for name in PER_STEP if not known.has(name)]:
+        field = f"metrics.speculative_decoding{f'.{missing[0]}' if known.value else ''}"
+        raise InputError(say_record("or_totals", problem=say_record("no_metrics", field=field)))
     accepted, drafted = (known.counts(name) for name in PER_STEP)
     if len(accepted) != len(drafted):
         raise InputError(say_record("per_step_lengths"))
-    text = "".join(choice.written for choice in choices)
-    end = next((choice for choice in reversed(choices) if choice.finish), None)
-    at_a_string = end and end.finish == "stop" and end.fields.has("stop_reason")
-    stopped_by = "other" if end is None or at_a_string else reason_of(end.finish, "length", "stop")
+    text = "".join(map(text_of, choices))
+    end = next((choice for choice in reversed(choices) if choice.text("finish_reason")), Fields("", {}))
+    at_a_string = end.text("finish_reason") == "stop" and end.has("stop_reason")
+    stopped_by = "other" if at_a_string else reason_of(end.text("finish_reason"), "length", "stop")
     written, note = _written(pieces, choices, text, given, ended=stopped_by == "eos")
     its = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
     # Only steps with a draft are reported, so others would have no place.
@@ -192,7 +194,6 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         f"vLLM counts {sum(accepted)} accepted tokens; {kept} of them are in the text, because it ended inside the "
         "last step. So its own figures are a little higher."
     )
-    fields = [*pieces, *(choice.fields for choice in choices)]
     return SystemReport(
         "vLLM",
         its,
@@ -200,33 +201,21 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         text,
         stopped_by,
         target=first(piece.text("model") for piece in pieces),
-        prompt_ids=next((ids for each in fields if (ids := each.ids("prompt_token_ids"))), ()),
+        prompt_ids=next((ids for each in (*pieces, *choices) if (ids := each.ids("prompt_token_ids"))), ()),
         created=first(piece.whole("created", 10**12) for piece in pieces),
         settings={"draft_length": known.whole("num_spec_tokens")},
         notes=(FIRST, cut_off if over else "", note),
     )
 
 
-def _speculation(pieces: Sequence[Fields]) -> Fields:
-    """`metrics.speculative_decoding`; its two lists have one entry a step that had a draft."""
-    every = [piece.inner("metrics").inner("speculative_decoding") for piece in reversed(pieces)]
-    known = next((each for each in every if each.value), Fields("", {}))
-    if known.whole("num_spec_steps") == 0:  # then there are no lists of steps
-        raise InputError(say_record("no_spec_steps"))
-    if missing := [name for name in PER_STEP if not known.has(name)]:
-        field = f"metrics.speculative_decoding{f'.{missing[0]}' if known.value else ''}"
-        raise InputError(say_record("or_totals", problem=say_record("no_metrics", field=field)))
-    return known
-
-
 def _written(
-    pieces: Sequence[Fields], choices: Sequence[Choice], text: str, given: RecordOptions, *, ended: bool
+    pieces: Sequence[Fields], choices: Sequence[Fields], text: str, given: RecordOptions, *, ended: bool
 ) -> tuple[list[WrittenToken], str]:
     """The tokens: by the texts beside their log probabilities, if no tokenizer knows their ids."""
-    ids = [token_id for choice in choices for token_id in choice.ids]
+    ids = [token_id for choice in choices for token_id in choice.ids("token_ids")]
     counted = first(piece.inner("usage").tokens("completion_tokens") for piece in reversed(pieces))
     count = len(ids) if counted is None else counted
-    texts = [piece for choice in choices for piece in choice.pieces]
+    texts = [piece for choice in choices for piece in token_texts(choice)]
     if not count:
         raise InputError(say_record("no_completion_tokens"))
     if ids and len(ids) != count:

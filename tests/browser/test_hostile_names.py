@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, dump_trace
-from specviz.measure.sweep.table import dump_frame, frame_of
+from specviz.measure.sweep.rows import dump_frame, frame_of
 from tests.conftest import AppServer
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace

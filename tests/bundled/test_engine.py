@@ -15,7 +15,7 @@ from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_names
-from specviz.models.forward import LightReader
+from specviz.models.loaded_model import Reader
 from specviz.service import EngineService, JobView, ServiceLimits, workshop
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import Calibrate, EngineReady, GuessAlong, JobCommand, Race, Run, Sweep, parse_event
@@ -175,14 +175,14 @@ def test_between_two_steps_of_a_job_are_few_passes_so_it_can_say_that_it_is_aliv
     command: JobCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bench speaks between two steps: see `test_an_engine_at_work_is_never_silent_for_long…`."""
-    read, passes, most = LightReader.read, 0, 0
+    read, passes, most = Reader.read, 0, 0
 
-    def counted(self: LightReader, *given: object, **more: object) -> object:
+    def counted(self: Reader, *given: object, **more: object) -> object:
         nonlocal passes
         passes += 1
         return read(self, *given, **more)
 
-    monkeypatch.setattr(LightReader, "read", counted)
+    monkeypatch.setattr(Reader, "read", counted)
     for _ in job_steps(Workshop(), command):
         most, passes = max(most, passes), 0
     assert 0 < most <= MOST_PASSES

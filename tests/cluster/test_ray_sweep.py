@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from specviz.measure.sweep.cluster import NAMESPACE
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import parse_rows
+from specviz.measure.sweep.rows import SweepRow, parse_rows
 from tests.cluster.conftest import TwoNodes
 
 ROOT = Path(__file__).parents[2]
-PROMPTS = ["Once upon a time", "One day a girl", "The cat sat on"]
+PROMPTS = ["Once upon a time", "One day a girl", "The cat sat on", "A dog ran to", "Tom had a red", "It was a hot"]
 LENGTHS = (1, 2, 3, 4)
 PAIR = ["--target", "wren-base", "--draft", "wren-nano"]
 EVERY = {(f"line-{number}", length) for number in range(1, len(PROMPTS) + 1) for length in LENGTHS}
@@ -74,7 +73,7 @@ def test_both_nodes_measure_and_one_that_is_killed_loses_nothing(
     for line in command.progress():
         said.append(line)
         begun += line.startswith("progress: second: line-")
-        if begun == 2:  # its first cells are measured and saved, and the next ones are under way
+        if begun == 2:  # its first prompt is measured and saved, and the next one is under way
             begun += 1
             saved = measured(csv)
             cluster.kill_second()

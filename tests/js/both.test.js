@@ -3,16 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { csvOf } from "../../assets/browser/live/csv.js";
 import { sentOf } from "../../assets/browser/live/sent.js";
-import { costsOf, judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
-import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
-import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/outcome.js";
+import { COLUMNS, cellsOf, csvOf } from "../../assets/browser/live/tried.js";
+import { comparedInWords, costsOf, firstWords, judged, machineInWords, resultOf, studentT, timedOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
 import { draftName } from "../../assets/browser/trace/names.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
-import { running } from "../../assets/browser/trace/running.js";
+import { running } from "../../assets/browser/trace/rounds.js";
 import { MOST_ROWS, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
 import { MODEL, guessesOf, traceOf } from "./made_rounds.js";

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN } from "../../assets/browser/engine/kernel_bytes.js";
 import { Llama } from "../../assets/browser/engine/llama.js";
-import { Random } from "../../assets/browser/engine/random.js";
-import { tensorsIn } from "../../assets/browser/engine/safetensors.js";
-import { Sampling, draw, softmax } from "../../assets/browser/engine/sampler.js";
+import { Random, Sampling, draw, softmax } from "../../assets/browser/engine/sampler.js";
+import { tensorsIn } from "../../assets/browser/engine/models.js";
 import { BlockRule, SamplingRule } from "../../assets/browser/engine/verification.js";
 import { filesOf, firstTrace, loaded, settingsOf } from "./made_models.js";
 

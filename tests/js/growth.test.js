@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grown, joined, newer } from "../../assets/browser/stage/growth.js";
+import { grown, joined, newer } from "../../assets/browser/stage/channel.js";
 
 const TRACE = { rounds: ["a", "b"], autoregressive: { seconds_per_token: [1, 2], token_ids: [] }, prompt: "p" };
 const HAS = { stream: "page", version: 3, run_id: "live-1", running: true, run: { trace: TRACE, hidden: 0 }, notice: "old" };

@@ -8,9 +8,8 @@ const BROWSER = new URL("../../assets/browser/", import.meta.url).href;
 const WRITTEN = `
 const load = (file) => import("${BROWSER}" + file);
 const { sayer } = await load("shared/fill.js");
-const { fixed, grouped } = await load("shared/localize.js");
-const { percent, prob, times } = await load("shared/numbers.js");
-const { layoutOf } = await load("chart/layout.js");
+const { fixed, grouped, percent, prob, times } = await load("shared/numbers.js");
+const { layoutOf } = await load("chart/chart.js");
 const say = sayer({ heat: "{t}: {n:one|many}" });
 process.stdout.write([
   times(1.405), prob(0.0078), prob(0.99999), percent(0.81), fixed(1234.5, 1), grouped(1024), grouped(12345.5),

@@ -4,11 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { prob } from "../../assets/browser/shared/numbers.js";
-import { MOST, lengthOf } from "../../assets/browser/slide/film.js";
-import { cellsOf, escaped, inLines, lastLines, wrapped } from "../../assets/browser/slide/sheet.js";
-import { equationOf } from "../../assets/browser/stage/equation.js";
+import { MOST, lengthOf, cellsOf, escaped, inLines, lastLines, wrapped, runFilm, runSlide } from "../../assets/browser/stage/slide.js";
+import { equationOf } from "../../assets/browser/stage/result.js";
 import { betaOf, halfwayTo, movedTo, partsOf } from "../../assets/browser/stage/lossless.js";
-import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
 import { MOST_ROWS, fold, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { HOSTILE, drafted, emitted, roundOf, shownRun, treeRound } from "./made_rounds.js";
 import { KEY, textsOf } from "./slides.js";

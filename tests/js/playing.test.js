@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Pace } from "../../assets/browser/live/pace.js";
+import { Pace } from "../../assets/browser/live/decoder.js";
 import { RaceClock } from "../../assets/browser/race/clock.js";
-import { Reporter } from "../../assets/browser/shared/reporting.js";
+import { Reporter } from "../../assets/browser/shared/mounting.js";
 import { Playhead } from "../../assets/browser/stage/playhead.js";
 
 const [PROPOSE, CHECK, JUDGE] = [750, 650, 1150]; // ms at 1×

@@ -1,36 +1,27 @@
 // Texts, figures and places that the browser computes, of inputs that differ in all that matters, as JSON on stdout:
 // {what: {case: what comes of it}}. test_rendered.py compares it with its snapshot, in which every figure and word is read.
 
-import { layoutOf, merged, themed } from "../../assets/browser/chart/layout.js";
-import { inMs, filled, outcomeOf as loadOutcome, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
-import { fileName } from "../../assets/browser/shared/file_name.js";
+import { layoutOf, merged, themed } from "../../assets/browser/chart/chart.js";
+import { inMs, filled, outcomeOf as loadOutcome, valueOf, wordOf } from "../../assets/browser/roofline/model.js";
+import { fileName, luminance } from "../../assets/browser/shared/dom.js";
 import { milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
-import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/text.js";
-import { luminance } from "../../assets/browser/shared/theme.js";
+import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/chips.js";
 import { accountOf, asText } from "../../assets/browser/stage/account.js";
-import { runFilm, runSlide } from "../../assets/browser/stage/run_slide.js";
-import { writtenAt } from "../../assets/browser/stage/alone.js";
-import { blockToken } from "../../assets/browser/stage/block_explanations.js";
-import { figuresOf, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
-import { rolled, sharesOf } from "../../assets/browser/stage/dice.js";
-import { certainty, equationOf } from "../../assets/browser/stage/equation.js";
-import { noteOn, reachOf, valuesOf } from "../../assets/browser/stage/figures.js";
-import { placesOf } from "../../assets/browser/stage/pass.js";
+import { runFilm, runSlide } from "../../assets/browser/stage/slide.js";
+import { placesOf, rolled, sharesOf, guessesOf as stopsOf, writtenAt } from "../../assets/browser/stage/diagram.js";
+import { noteOn, reachOf, speedupTicks, valuesOf } from "../../assets/browser/stage/figures.js";
+import { blockToken, whyNotTaken } from "../../assets/browser/stage/inspector.js";
 import { Plane, roundNumbers } from "../../assets/browser/stage/plane.js";
 import { unfold } from "../../assets/browser/stage/replay.js";
-import { explained, outcomeOf } from "../../assets/browser/stage/result.js";
-import { guessesOf as stopsOf } from "../../assets/browser/stage/stops.js";
-import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
+import { certainty, explained, figuresOf, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
+import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
-import { whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
-import { whatWasDone } from "../../assets/browser/stage/until.js";
-import { chipsOf } from "../../assets/browser/trace/chips.js";
-import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
-import { aloneSentences, plainSentences } from "../../assets/browser/trace/lesson_narration.js";
-import { narrate } from "../../assets/browser/trace/narration.js";
+import { whatWasDone } from "../../assets/browser/stage/tour.js";
+import { chipsOf, drawnRun } from "../../assets/browser/trace/drawn_run.js";
+import { aloneSentences, plainSentences, narrate } from "../../assets/browser/trace/narration.js";
 import { replayOf } from "../../assets/browser/trace/replay.js";
-import { running } from "../../assets/browser/trace/running.js";
+import { running } from "../../assets/browser/trace/rounds.js";
 import { treeOf } from "../../assets/browser/trace/tree_rows.js";
 import { DRAFT, HOSTILE, LOAD, MODEL, alone, drafted, emitted, guessesOf, loadOf, roundOf, sentRun, shownRun, traceOf, treeRound } from "./made_rounds.js";
 import { KEY, looksOf, textsOf } from "./slides.js";
@@ -46,13 +37,12 @@ const sevenDigits = (_, value) => (typeof value === "number" ? Number(value.toPr
 
 // ---- rounds in words
 
-const WHEN = { remaining: 40, ends: false };
 const LOOKUP = { proposes: "A match in the text so far gives {tokens}.", nothing: "No match in the text so far: nothing is drafted." };
 const CHAINS = ["aard", "arddd", "aaar", "rddd", "rd", "r"].map((guesses) => [guesses, "correction"])
   .concat(["aaaa", "aa", "a", ""].map((guesses) => [guesses, "bonus"]), ["aadd", "aad", "aaa", "a"].map((guesses) => [guesses, "none"]));
 const TREES = [["r-1 a-1 n0 n0 r1 r1", "correction"], ["a-1 n-1 r0 a0 n1 n1", "bonus"], ["r-1 r-1 n0 n0 n1 n1", "correction"], ["a-1 n-1", "bonus"],
   ["r-1 a-1 n0 a1", "none"], ["r-1 a-1 n0", "none"], ["a-1 a0", "bonus"], ["r-1 a-1 n0 r1", "correction"]];
-const told = (round, more = {}, method = {}) => narrate(round, { method: { ...MODEL, ...method } }, { ...WHEN, ...more });
+const told = (round, { remaining = 40, ends = false } = {}, method = {}) => narrate(round, { ...MODEL, ...method }, remaining, ends);
 
 of("a round in both voices", [...CHAINS, ...TREES].map(([guesses, own]) => [`${guesses} ${own}`, guesses, own]), (guesses, own) => {
   const round = guesses.includes(" ") || guesses.includes("-") ? treeRound(guesses, own) : roundOf(guesses, own);
@@ -215,7 +205,7 @@ of("how far the axes go", [
   ["a busy one before", { ...sampled, before: { ...BEFORE, trusted: false, speedup: [2.6] } }],
   ["no more than 4 guesses and a token", sped(400, 1.5)],
   ["no more than a guess and a token", { ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }],
-], (changes) => [reachOf(shownOf(changes)), speedupTicks(reachOf(shownOf(changes))).map(([, said]) => said)]);
+], (changes) => [reachOf(shownOf(changes)), speedupTicks(reachOf(shownOf(changes)).speedup).map(([, said]) => said)]);
 
 // ---- what a trace becomes
 

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { STOPS, parameters, pass, tokensOfRound } from "../../assets/browser/roofline/model.js";
-import { scales } from "../../assets/browser/roofline/roof.js";
+import { STOPS, parameters, pass } from "../../assets/browser/roofline/model.js";
+import { scales } from "../../assets/browser/roofline/roofline.js";
+import { tokensOfRound } from "../../assets/browser/shared/theory.js";
 import { DRAFT, LOAD, loadOf as round } from "./made_rounds.js";
 
 const { machines, models } = LOAD;

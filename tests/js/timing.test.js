@@ -2,9 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockIsCoarse, costsOf, roundSteps } from "../../assets/browser/live/timing.js";
-import { reasonOf } from "../../assets/browser/live/reason.js";
-import { timedInWords } from "../../assets/browser/live/outcome.js";
+import { clockIsCoarse, costsOf, reasonOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
 
 /** A run of rounds with so many guesses, whose checks take so long; in milliseconds. */
 function run(rounds, steps) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { startThread } from "../../assets/browser/live/worker_thread.js";
+import { startThread } from "../../assets/browser/live/decoder.js";
 
 const before = { setInterval, clearInterval, revokeObjectURL: URL.revokeObjectURL };
 const timers = new Set();

@@ -24,7 +24,7 @@ def one_engine() -> Iterator[None]:
         patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         patch.setattr(engine, "service_wanted", lambda: EngineService((sys.executable, *REPLAYING.split())))
         yield
-        engine.end_engine()
+        engine.engine().close()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,7 +66,7 @@ def real_service(one_engine: None) -> Iterator[EngineService]:
 @pytest.fixture
 def real_engine(real_service: EngineService, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real engine with the models that ship with the app, for tests of what is decoded."""
-    monkeypatch.setattr(engine, "_service", lambda: real_service)
+    monkeypatch.setitem(engine.engine._made, (), real_service)
     real_service.start()
 
 

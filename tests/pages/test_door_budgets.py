@@ -89,7 +89,7 @@ ENDLESS = {
         PATH + "from specviz.measure.sweep.prompt_files import read_prompt_file",
         "read_prompt_file(Path('/dev/zero'))",
     ),
-    "sweep": (PATH + "from specviz.measure.sweep.table import SweepFile", "SweepFile(Path('/dev/zero'))"),
+    "sweep": (PATH + "from specviz.measure.sweep.rows import SweepFile", "SweepFile(Path('/dev/zero'))"),
 }
 
 

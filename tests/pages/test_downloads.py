@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def rendered(name: str, content: str) -> str:
     kind = name.rpartition(".")[2]
     if kind == "html":
         shown = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", content, flags=re.DOTALL)
-        return "\n".join(filter(None, map(str.strip, re.split(r"(?:<[^>]*>\s*)+", shown))))
+        return unescape("\n".join(filter(None, map(str.strip, re.split(r"(?:<[^>]*>\s*)+", shown)))))
     if kind == "json":
         return str(short(json.loads(content)))
     return LONG.sub(lambda found: f"{float(found[0]):.4g}", "\n".join(content.splitlines()[:ROWS]))

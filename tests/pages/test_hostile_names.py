@@ -11,7 +11,7 @@ from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
-from specviz.measure.sweep.table import frame_of
+from specviz.measure.sweep.rows import frame_of
 from specviz.service import JobView
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.learn.learn_page import LearnState

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from specviz.core.languages import set_language
+from specviz.data.links.page_names import IN_MENU
 from specviz.ui.shared.parts import localized_table, numbers
-from specviz.ui.shared.theme import PAGES
 from tests.support.app_pages import opened, opened_in_app, texts
 from tests.support.hostile import strings_in
 from tests.support.watch_page import stage_of
@@ -30,7 +30,7 @@ def test_the_result_has_a_decimal_comma_and_english_its_point() -> None:
     assert POINT.findall(" ".join(strings_in(said["es"]))) == []
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES if page.in_menu])
+@pytest.mark.parametrize("name", IN_MENU)
 def test_no_sentence_of_a_spanish_page_has_a_decimal_point(name: str) -> None:
     page = opened_in_app(name, lang="es")
     assert not page.exception

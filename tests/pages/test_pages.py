@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from specviz.data.links.page_names import FORMER
-from specviz.ui.shared.theme import PAGES
+from specviz.data.links.page_names import FORMER, IN_MENU, TITLES
 from tests.conftest import ROOT
 from tests.support.app_pages import page_of
 
@@ -22,11 +21,10 @@ def at(address: str, **link: str | list[str]) -> AppTest:
 
 
 def test_a_page_has_the_name_that_the_menu_shows() -> None:
-    for page in PAGES:
-        if page.in_menu:
-            assert page.name == page.title.lower().replace(" ", "_")
-            assert (ROOT / page.file).exists()
-            assert (ROOT / "specviz" / "ui" / page.name / f"{page.name}_page.py").exists()
+    for page in IN_MENU:
+        assert page == TITLES[page].lower().replace(" ", "_")
+        assert (ROOT / "pages" / f"{page}.py").exists()
+        assert (ROOT / "specviz" / "ui" / page / f"{page}_page.py").exists()
 
 
 @pytest.mark.parametrize("name", FORMER)

@@ -148,13 +148,6 @@ def test_a_link_to_what_is_not_here_falls_back_and_loads_nothing(
     assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
 
 
-def test_values_of_a_link_that_cannot_be_used_fall_back() -> None:
-    page = opened(gamma="99", target="../../etc/passwd")
-    assert page.session_state["gamma"] == 4
-    assert "gamma=99" in texts(page)
-    assert "target" in page.warning[0].value
-
-
 def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(
     page: AppTest, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
-from specviz.measure.sweep.table import dump_frame, frame_of
+from specviz.measure.sweep.rows import dump_frame, frame_of
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
 from specviz.ui.when_it_helps.by_draft import drafts_to_compare

@@ -17,17 +17,22 @@ def script() -> None:
     from specviz.ui.shared.persistent_widgets import draw, restore_widgets
 
     restore_widgets({"number": 3, "one": "b", "several": ["a"]})
-    for key in ("number", "one", "several"):
-        del st.session_state[key]
-    draw("slider", "Number", "number", 0, 9)
-    draw("selectbox", "One", "one", ["a", "b"])
-    draw("multiselect", "Several", "several", ["a", "b"])
+    if not st.session_state.get("elsewhere"):
+        draw("slider", "Number", "number", 0, 9)
+        draw("selectbox", "One", "one", ["a", "b"])
+        draw("multiselect", "Several", "several", ["a", "b"])
+    st.text(", ".join(str(st.session_state[key]) for key in ("number", "one", "several")))
 
 
-def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last() -> None:
+def test_what_was_chosen_is_there_while_another_page_is_shown_and_after_it() -> None:
     """Found by the soak: a proof's part was drawn again in the moment in which its visitor opened another page."""
     page = alone(script)
-    assert (page.slider[0].value, page.selectbox[0].value, page.multiselect[0].value) == (3, "b", ["a"])
+    page.slider[0].set_value(7)
+    page.multiselect[0].set_value(["b"]).run()
+    for elsewhere in (True, True, False, True, False):
+        page.session_state["elsewhere"] = elsewhere
+        assert page.run().text[0].value == "7, b, ['b']"
+    assert (page.slider[0].value, page.selectbox[0].value, page.multiselect[0].value) == (7, "b", ["b"])
 
 
 def form_script() -> None:

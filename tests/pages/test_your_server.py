@@ -183,4 +183,4 @@ def test_no_time_is_lost_to_the_logarithm() -> None:
     result = make_bench({1: 1.6}, prompts=[("a", "story")], noise=0)
     at_once = replace(result, answers=[replace(each, part_seconds=[0.5] * 33) for each in result.answers])
     found = BenchFindings(at_once)
-    assert min(value for value in times_figure(found, found.loads[0])["data"][0]["x"] if value is not None) > 0
+    assert min(value for value in times_figure(found.loads[0])["data"][0]["x"] if value is not None) > 0

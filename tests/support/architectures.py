@@ -102,17 +102,18 @@ DECODABLE: dict[str, dict[str, Any]] = {
     | {"query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]},
     "bloom": SMALL | {"hidden_size": 16, "n_layer": 2, "n_head": 2},
 }
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "mamba": (SMALL | {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2}, "recurrent state"),
-    "lfm2": (LLAMA | {"layer_types": ["conv", "full_attention"]}, "recurrent state"),
-    "openai-gpt": (GPT2, "or no cache"),  # takes the cache and ignores it
+REFUSED: dict[str, dict[str, Any]] = {
+    "mamba": SMALL | {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2},
+    "lfm2": LLAMA | {"layer_types": ["conv", "full_attention"]},
+    "openai-gpt": GPT2,  # takes the cache and ignores it
+    "rwkv": SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "attention_hidden_size": 16, "context_length": 64},
 }
 
 
 @cache
 def random_model(kind: str, noise: float = 0.0) -> LoadedModel:
     """Random weights that let the text wander; `noise` makes a draft that only sometimes agrees. Read only."""
-    config = DECODABLE[kind] if kind in DECODABLE else REFUSED[kind][0]
+    config = (DECODABLE | REFUSED)[kind]
     generator = torch.Generator().manual_seed(3)
     with torch.random.fork_rng():
         model = AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model(kind, **config)).eval()

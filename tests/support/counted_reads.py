@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from specviz.models.forward import Reader
 from specviz.models.key_values import HiddenStates
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, Reader
 
 
 class CountedReads:

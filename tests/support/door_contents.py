@@ -16,7 +16,7 @@ from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.endpoints import result as bench_result
 from specviz.measure.endpoints.result import dump_result
 from specviz.measure.proof.rows import recorded_proof
-from specviz.measure.sweep import table
+from specviz.measure.sweep import rows as table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS, MOST_READ
 from specviz.service.job import RunResult
 from specviz.service.run_store import _STORED, StoredRun

@@ -10,7 +10,7 @@ from specviz.data.lessons.plans import MAX_BYTES
 from specviz.measure.endpoints import result as bench_result
 from specviz.measure.endpoints.reading import MOST_LINE
 from specviz.measure.endpoints.result import MOST_MEGABYTES
-from specviz.measure.sweep import table
+from specviz.measure.sweep import rows as table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
 from specviz.systems import MAX_CHARACTERS, MOST_UPLOADED
@@ -73,7 +73,7 @@ def opened():
     "a sweep as CSV": Door(
         f"{table.UPLOAD_MEGABYTES} MB, {table.UPLOAD.rows:,} rows",
         40,
-        "from specviz.measure.sweep.table import read_frame\nimport pandas",
+        "from specviz.measure.sweep.rows import read_frame\nimport pandas",
         "f'{len(read_frame(content, chr(73))):,} rows'",
         lambda: [sent.sweep(table.UPLOAD.rows), *sent.files()],
         f"{table.UPLOAD.rows:,} rows",
@@ -226,7 +226,7 @@ def opened():
     "a sweep on the command line": Door(
         f"{table.MOST_BYTES // sent.MEGA} MB, {table.FILE.rows:,} rows",
         100,
-        "from pathlib import Path\nimport tempfile, pandas\nfrom specviz.measure.sweep.table import SweepFile\n"
+        "from pathlib import Path\nimport tempfile, pandas\nfrom specviz.measure.sweep.rows import SweepFile\n"
         "file = Path(tempfile.mkdtemp()) / 'file'",
         "f'{file.write_bytes(content) * 0 + len(SweepFile(file).rows):,} rows'",
         lambda: [sent.sweep(table.FILE.rows), *sent.files()],

@@ -32,6 +32,8 @@ def drawn(*sent: SentStage) -> list[dict[str, Any]]:
 
 
 def drawn_traces(*traces: Trace, **more: Any) -> list[dict[str, Any]]:
-    """Each run as the stage draws it; `more` are arguments of `stage_data`."""
+    """Each run as the stage draws it; `more` are arguments of `stage_data`, or what a page adds."""
+    added = {name: more.pop(name) for name in ("notice", "link", "playhead", "gamma") if name in more}
     asked = {"run_id": "a", "source": "live", "running": False, **more}
-    return drawn(*(stage_data(trace, **asked) for trace in traces))
+    sent: list[Any] = [stage_data(trace, **asked) | added for trace in traces]
+    return drawn(*sent)

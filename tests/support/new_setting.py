@@ -92,8 +92,8 @@ def check_control_and_option() -> None:
 def check_files() -> None:
     from scripts.write_settings_table import page
     from specviz.data.measured.first_run import first_trace
-    from specviz.measure.sweep.study import split_by_series
-    from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
+    from specviz.measure.sweep.rows import dump_frame, frame_of, parse_rows
+    from specviz.measure.sweep.study import studies_of
     from specviz.player.offline import offline_page
     from tests.support.fake_rows import a_row
 
@@ -101,7 +101,7 @@ def check_files() -> None:
     written, before = dump_frame(rows), dump_frame(rows.drop(columns="patience"))
     assert "patience" in written.splitlines()[0].split(",")[-2:]
     assert [[*map(patience, parse_rows(table, "x.csv"))] for table in (written, before)] == [[3, 7], [3, 3]]
-    assert [", patience 7" in series.label for series in split_by_series(rows)] == [False, True]
+    assert [", patience 7" in study.series.label for study in studies_of(rows)] == [False, True]
     trace: Any = first_trace()
     shown = offline_page(replace(trace, settings=replace(trace.settings, patience=5)))
     assert "<dt>Patience</dt><dd>5</dd>" in shown

@@ -1,7 +1,7 @@
 // The stage on a bare page, mounted as Streamlit mounts it. The page answers what the stage reports, as the app does.
 
-import update from "/stage/component.js";
-import run from "/stage/run.js";
+import update from "/stage/stage.js";
+import run from "/stage/feed.js";
 
 const find = (parent, selector) => parent.querySelector(selector);
 const bytes = (data) => new TextEncoder().encode(JSON.stringify(data));

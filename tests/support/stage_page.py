@@ -3,6 +3,7 @@
 It has what Streamlit gives a component: a shadow root, and the theme's colours.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from specviz.core.files import ASSETS, BROWSER
 from specviz.core.verdict import result_of
 from specviz.data.texts import asset
 from specviz.player.data import stage_data
-from specviz.player.html_file import MARK, inline_json, program
+from specviz.player.html_file import inline_json, program
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import fake_trace
 from tests.support.fake_trees import fake_tree_trace
@@ -55,14 +56,15 @@ def _page(asked: Mapping[str, str]) -> str:
         "script": (HERE / "stage_page.js").read_text(encoding="utf-8"),
     }
     page = (HERE / "stage_page.html").read_text(encoding="utf-8")
-    return MARK.sub(lambda mark: parts[mark[1]], page)
+    return re.sub(r"\{\{([a-z]+)\}\}", lambda mark: parts[mark[1]], page)
 
 
 def _run(asked: Mapping[str, str]) -> SentStage:
     how = {"greedy": "greedy" in asked, "hostile": "hostile" in asked, "sharpness": float(asked.get("sharpness", 6))}
     trace = fake_tree_trace(asked["tree"], **how) if "tree" in asked else fake_trace(**how)  # type: ignore[arg-type]
     link = {"target": "wren-base", "prompt": "a & b"}
-    made = stage_data(trace, run_id="", source="recorded", running=False, link=link)
+    made = stage_data(trace, run_id="", source="recorded", running=False)
+    made["link"] = link
     made["view"] = "simple" if "simple" in asked else "full"
     made["result"] = asdict(result_of(trace, None, "recorded"))  # type: ignore[typeddict-item]
     return made

@@ -26,7 +26,6 @@ from specviz.decoding.speculative import DraftLength
 from specviz.measure.proof.draws import greedy_row
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_models import read_by_transformers
 from tests.support.counted_reads import CountedReads
 from tests.support.strategies import refusal
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
@@ -310,8 +309,11 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
     assert sentence in refusal(lambda: iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings))
 
 
-def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence() -> None:
-    by_transformers = read_by_transformers(TARGET)
+def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
+    by_transformers = tiny_model(seed=1, name="target")
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
     for target, drafter, says in (
         (by_transformers, ModelDrafter(DRAFT), "target is read by transformers"),

@@ -8,17 +8,16 @@ from random import Random
 import pytest
 import torch
 from gguf import GGUFWriter
-from gguf.quants import dequantize, quantize
+from gguf.quants import dequantize
 
 from specviz import DecodeSettings, InputError, autoregressive_decode
-from specviz.models.gguf_file import PACKINGS, read_gguf
-from specviz.models.gguf_tokens import CHAT_ENDS, read_tokens
+from specviz.models.gguf_model import CHAT_ENDS, PACKINGS, read_gguf, read_tokens
 from specviz.models.loaded_model import chat_ids
 from specviz.models.loading import inspect_model, load_model
 from specviz.models.packing import MOST_LOST, plain
 from specviz.models.tokens import byte_alphabet
 from tests.support.architectures import KNOWN, STRETCHED, random_weights
-from tests.support.gguf_files import add_tensor, finish, write_byte_level, write_gguf, write_pieces
+from tests.support.gguf_files import finish, write_byte_level, write_gguf, write_pieces
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
 from tests.support.tiny_models import greedy_of_transformers
 
@@ -43,8 +42,9 @@ def test_a_file_of_each_family_has_the_models_own_logits_and_greedy_text(case: s
 
 @pytest.mark.parametrize("kind", [each.name for each in PACKINGS])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_file_in_each_packing_is_read(kind: str, dtype: str, tmp_path: Path) -> None:
+def test_a_file_in_each_packing_is_read(kind: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In parts, as a large file is; transformers reads the same numbers to the same logits."""
+    monkeypatch.setattr("specviz.models.gguf_model.PART", 3 * 256)
     file = write_gguf(tmp_path / "a.gguf", random_weights("llama", WIDE), kind)
     loaded = load_model(str(file), dtype)
     head = read_gguf(file)
@@ -62,15 +62,6 @@ def test_a_file_in_each_packing_is_read(kind: str, dtype: str, tmp_path: Path) -
     assert torch.isfinite(ours).all()
     apart = float(theirs.abs().max()) * {"float32": 1e-5, "bfloat16": 0.05}[dtype]
     torch.testing.assert_close(ours, theirs, rtol=0, atol=apart)
-
-
-def test_a_large_tensor_is_unpacked_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specviz.models.gguf_file.PART", 3 * 64)
-    writer, numbers = GGUFWriter(tmp_path / "a.gguf", "llama"), torch.randn(10, 64)
-    add_tensor(writer, "x", numbers, "Q8_0")
-    finish(writer)
-    whole = torch.from_numpy(dequantize(quantize(numbers.numpy(), PACKINGS[3]), PACKINGS[3])).half().float()
-    assert torch.equal(read_gguf(tmp_path / "a.gguf").read_tensor("x", torch.float32), whole)
 
 
 # ---- tokens
@@ -126,12 +117,15 @@ def test_a_conversation_is_written_by_the_files_own_template_with_its_mark_once(
 
 
 @pytest.mark.parametrize("mark", CHAT_ENDS)
-def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path) -> None:
+def test_a_chat_ends_at_the_marks_of_its_turns(mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_weights("llama", {"vocab_size": 300})
     words = [*byte_alphabet(), mark, *(f"[unused{place}]" for place in range(42)), "<end>"]
-    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model, tokenizer__ggml__tokens=words)))
-    assert loaded.ends == {256, 299}
-    assert loaded.tokens(f"a{mark}")["input_ids"][-1] == 256
+    file = str(write_gguf(tmp_path / "a.gguf", model, tokenizer__ggml__tokens=words))
+    for forward in ("light", "transformers"):
+        monkeypatch.setenv("SPECVIZ_FORWARD", forward)
+        loaded = load_model(file)
+        assert (loaded.info.forward, loaded.ends) == (forward, {256, 299})
+        assert loaded.tokens(f"a{mark}")["input_ids"][-1] == 256
 
 
 # ---- what does not load

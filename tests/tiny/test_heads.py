@@ -10,7 +10,7 @@ import torch
 from specviz import DecodeSettings, PromptLookupDrafter, speculative_decode
 from specviz.core.steps import result_of
 from specviz.decoding import LookupFirstDrafter
-from specviz.decoding.drafters.early_exit import early_exit
+from specviz.decoding.drafters import early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
@@ -24,7 +24,7 @@ from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=3, layers=3, name="target", context=400)
 HEADS = {kind: tiny_head(kind, TARGET) for kind in (*KINDS, FEW_WORDS)}
-EXIT = early_exit("early-exit:1", 1, TARGET)
+EXIT = early_exit.load("early-exit:1", TARGET, "float32")
 LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
 
 

@@ -39,13 +39,13 @@ SETTINGS = DecodeSettings(max_new_tokens=24, draft_length=4)
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many tokens each forward pass of the models reads, in order."""
-    sizes, real = list[int](), CachedModel._read
+    sizes, real = list[int](), CachedModel._ids
 
-    def read(model: CachedModel, tokens: Sequence[int], *, last: bool = False) -> Tensor:
+    def ids(model: CachedModel, tokens: Sequence[int]) -> Tensor:
         sizes.append(len(tokens))
-        return real(model, tokens, last=last)
+        return real(model, tokens)
 
-    monkeypatch.setattr(CachedModel, "_read", read)
+    monkeypatch.setattr(CachedModel, "_ids", ids)
     return sizes
 
 

@@ -17,9 +17,9 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
-from specviz.models.forward import LightReader
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
+from specviz.models.loaded_model import Reader
 from specviz.models.loading import read_model
 from specviz.models.packing import PackedLinear, packed, plain
 from tests.support.known import known
@@ -61,7 +61,7 @@ def light(dtype: torch.dtype = torch.float32) -> Llama:
 def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtype: torch.dtype) -> None:
     """Bit for bit, also where a text passes the end of a block of places or of what one sum of attention holds."""
     llama = light(dtype)
-    together, alone = LightReader(llama), LightReader(llama)
+    together, alone = Reader(llama), Reader(llama)
     for reader in (together, alone):
         reader.read(LONG[:20])
     ends = [20, 40, 90, 250, 270, 500, 540, 690]
@@ -194,9 +194,18 @@ def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_matrix_that_is_used_twice_is_counted_once() -> None:
+    """Also where the embedding is a view of it, as a model's is whose output is tied to it."""
     rows = torch.zeros(10, 4)
     llama = Llama(
-        rows, [], torch.zeros(4), Linear(rows, None), 1, 1, 4, torch.tensor(1e-6), Rotary(torch.ones(2), rows.dtype)
+        rows.view(10, 4),
+        [],
+        torch.zeros(4),
+        Linear(rows, None),
+        1,
+        1,
+        4,
+        torch.tensor(1e-6),
+        Rotary(torch.ones(2), rows.dtype),
     )
     assert memory_of(llama) == 4 * (40 + 4)
     assert memory_of(replace(llama, output=Linear(rows.clone(), None))) == 4 * (80 + 4)

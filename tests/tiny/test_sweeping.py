@@ -19,8 +19,7 @@ from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import COUNTED, SweepRow, counted
-from specviz.measure.sweep.table import SweepFile
+from specviz.measure.sweep.rows import COUNTED, SweepFile, SweepRow, counted
 from specviz.models.loaded_model import chat_ids
 from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import JobItem, JobProgress, RunStarted, Sweep, dump_command, parse_command

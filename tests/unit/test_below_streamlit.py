@@ -22,7 +22,6 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionInfo
@@ -66,8 +65,6 @@ def context(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """What Streamlit says of the script that runs: only fields that it really has."""
     made = SimpleNamespace(
         session_id="ada",
-        is_history_navigation=True,
-        main_script_path="/app/app.py",
         query_string="a=1",
         page_script_hash="page",
         fragment_storage=SimpleNamespace(resolve_target=lambda keys: [f"id of {key}" for key in keys]),
@@ -79,31 +76,6 @@ def context(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     assert set(vars(made)) <= {*ScriptRunContext.__dataclass_fields__, *dir(ScriptRunContext)}
     monkeypatch.setattr(below, "get_script_run_ctx", lambda: made)
     return made
-
-
-def test_what_the_script_knows_of_its_visitor(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert below.session_id() == "ada"
-    assert below.came_by_history()
-    assert below.main_script() is None, "no server runs"
-    monkeypatch.setattr(below, "get_script_run_ctx", lambda: None)
-    assert (below.session_id(), below.came_by_history(), below.main_script()) == ("", False, None)
-
-
-def test_a_part_of_a_page_runs_next(context: SimpleNamespace) -> None:
-    below.run_part_next("stage")
-    (asked,) = context.script_requests.asked
-    assert asked.fragment_id_queue == ["id of stage"]
-    assert (asked.query_string, asked.page_script_hash) == ("a=1", "page")
-    context.script_requests = None
-    below.run_part_next("stage")
-
-
-def test_streamlits_old_way_to_make_pages_is_seen_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hasattr(PagesManager, "uses_pages_directory")
-    for uses, alone in ((True, True), (None, False), (False, False)):
-        monkeypatch.setattr(PagesManager, "uses_pages_directory", uses)
-        assert below.page_runs_alone() == alone
-        assert not below.page_runs_alone()
 
 
 def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

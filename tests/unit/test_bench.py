@@ -24,7 +24,7 @@ from specviz.service.engine import Mailbox
 from specviz.service.job import Job, JobView
 from specviz.service.limits import BudgetSpent
 from specviz.service.sessions import Sessions, address_block
-from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
+from specviz.ui.shared.engine import engine, start_engine
 from tests.support.known import known
 
 REQUEST = RunRequest("")
@@ -459,12 +459,14 @@ def test_there_is_one_engine_whatever_visitors_do() -> None:
     before = engine()
     st.cache_resource.clear()
     assert engine() is before
-    end_engine()
+    engine().close()
+    engine.cache_clear()
     together = Barrier(8)
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: (together.wait(), id(engine()))[1], range(8)))
     assert len(found) == 1
-    end_engine()
+    engine().close()
+    engine.cache_clear()
 
 
 def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -472,14 +474,15 @@ def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch
     asked = []
     monkeypatch.setattr(EngineService, "start", lambda _: None)
     monkeypatch.setattr(EngineService, "submit", lambda _, session, slot, make: asked.append(make(1).request))
-    _start.cache_clear()
+    start_engine.cache_clear()
     start_engine()
     start_engine()
     first = known(first_trace())
     assert first.drafter is not None
     assert [(each.target, each.draft) for each in asked] == [(first.target.name, first.drafter.name)]
-    _start.cache_clear()
-    end_engine()
+    start_engine.cache_clear()
+    engine().close()
+    engine.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -137,27 +137,22 @@ def test_bad_input_is_one_line(sentence: str, capsys: Errors) -> None:
     assert out == ""
 
 
-def test_a_conversation_is_asked_as_a_chat(servers: Both, tmp_path: Path, capsys: Errors) -> None:
-    (tmp_path / "prompts.jsonl").write_text(CHAT, encoding="utf-8")
-    assert bench([*urls(servers), "--prompts-file", str(tmp_path / "prompts.jsonl")]) == 2
+def test_what_cannot_be_asked_or_written_is_found_before_anything_is_measured(
+    servers: Both, tmp_path: Path, capsys: Errors
+) -> None:
+    """A file of another bench is not touched."""
+    prompts, file = tmp_path / "prompts.jsonl", tmp_path / "bench.json"
+    prompts.write_text(CHAT, encoding="utf-8")
+    assert bench([*urls(servers), "--prompts-file", str(prompts)]) == 2
     assert "is a conversation: ask it with --api chat" in capsys.readouterr().err
-
-
-def test_a_file_of_another_bench_is_not_touched(servers: Both, tmp_path: Path, capsys: Errors) -> None:
-    file = tmp_path / "bench.json"
+    assert bench([*urls(servers), *ASKED, "--json", str(tmp_path / "none" / "bench.json")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert len(servers[0].asked) == 1  # whether it answers
     assert bench([*urls(servers), *ASKED, "--json", str(file)]) == 0
     before = file.read_bytes()
     assert bench([*urls(servers), *ASKED, "--json", str(file), "--repeats", "2"]) == 2
     assert f"{file} holds another bench (its settings differ): name another file" in capsys.readouterr().err
     assert file.read_bytes() == before
-
-
-def test_a_file_that_cannot_be_written_is_found_before_anything_is_measured(
-    servers: Both, tmp_path: Path, capsys: Errors
-) -> None:
-    assert bench([*urls(servers), *ASKED, "--json", str(tmp_path / "none" / "bench.json")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
-    assert len(servers[0].asked) == 1  # whether it answers
 
 
 def hear_ctrl_c() -> None:
@@ -242,6 +237,6 @@ def test_a_saved_bench_is_said_again_and_a_script_can_ask_for_a_least_speedup(
 
 
 def test_ctrl_c_before_anything_is_measured_names_no_file(tmp_path: Path) -> None:
-    assert _explain_resume(str(tmp_path / "bench.json")).startswith("nothing is saved")
+    assert _explain_resume(tmp_path / "bench.json").startswith("nothing is saved")
     (tmp_path / "bench.json").touch()
-    assert "what was measured is in" in _explain_resume(str(tmp_path / "bench.json"))
+    assert "what was measured is in" in _explain_resume(tmp_path / "bench.json")

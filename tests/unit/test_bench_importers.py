@@ -43,25 +43,6 @@ def runs(faster: float) -> bytes:
     return b"\n".join(lists(step / faster, max_concurrency=load) for step, load in loads)
 
 
-def records(step: float, names: list[str], **more: Any) -> bytes:
-    """Lines of AIPerf's profile_export.jsonl."""
-    lines = []
-    for place, name in enumerate(names):
-        gaps = [1000 * step] * 20
-        values = {
-            "input_sequence_length": (5 + len(name), "tokens"), "time_to_first_token": (100.0, "ms"),
-            "request_latency": (100.0 + sum(gaps), "ms"), "output_sequence_length": (21, "tokens"),
-            "inter_chunk_latency": (gaps, "ms"), "output_token_throughput_per_user": (50.0, "tokens/sec/user"),
-        }  # fmt: skip
-        metadata = {
-            "session_num": place, "conversation_id": name, "turn_index": 0, "benchmark_phase": "profiling",
-            "request_start_ns": 1_759_813_207_532_900_363 + place * 10**10,
-        }  # fmt: skip
-        metrics = {key: {"value": value, "unit": unit} for key, (value, unit) in values.items()}
-        lines.append(json.dumps({"metadata": metadata, "metrics": metrics, "error": None} | more))
-    return "\n".join(lines).encode()
-
-
 def guidellm(latency: float) -> bytes:
     request = {"request_id": "a", "prompt_tokens": 30, "output_tokens": 64, "request_latency": latency}
     request |= {"time_to_first_token_ms": 50.0, "output": "word word"}
@@ -78,7 +59,6 @@ WHOLE = {"ttfts": [0.0] * 4, "itls": [[]] * 4}  # not streamed
 MANY = MAX_PROMPTS + 5
 RATED = [lists(step, request_rate=16.0) for step in (STEP / 2, STEP)]
 FAILED = lists(STEP, errors=["Connection <b>refused</b>", "", "", ""], ttfts=[0.0, 0.1, 0.1, 0.1])
-CANCELLED = records(STEP, ["one"], metrics={}, error={"code": 499, "message": "Request was cancelled"})
 SPEED = (speed_bench(5.0, draft_n=660, draft_n_accepted=538), speed_bench(10.0))
 # Both files; each load is twice as fast.
 READ: dict[str, tuple[bytes, ...]] = {
@@ -91,14 +71,9 @@ READ: dict[str, tuple[bytes, ...]] = {
     "each run of a file": (runs(2), runs(1)),
     "guidellm": (guidellm(0.365), guidellm(0.68)),
     "speed_bench": SPEED,
-    "AIPerf, by the names of conversations": (
-        records(STEP / 2, ["one", "three", "four4"]), records(STEP, ["four4", "one", "three"])),
-    "a conversation that is asked twice": (
-        records(STEP / 2, ["one", "one", "two"]), records(STEP, ["one", "two", "one"])),
     "prompts of different lengths are not paired": (lists(STEP / 2), lists(STEP, input_lens=[5, 9, 7, 8])),
     "of many requests as many as a bench file holds": (lists(STEP / 2, MANY), lists(STEP, MANY)),
     "a failed request": (FAILED, lists(STEP)),
-    "a cancelled request": (CANCELLED, CANCELLED),
     "a true pair of vLLM's bench": tuple(path.read_bytes() for path in PAIR),
 }  # fmt: skip
 
@@ -147,7 +122,7 @@ def test_a_true_pair_of_vllms_bench_has_its_own_figures(capsys: pytest.CaptureFi
     [
         (b"", b"", "The file with speculation: The record is empty"),
         (lists(STEP), b"[" * 100_000, "The file without speculation: "),
-        (lists(STEP), records(STEP, ["one"]), "The files are of two tools, SGLang's bench and AIPerf"),
+        (lists(STEP), guidellm(0.4), "The files are of two tools, SGLang's bench and guidellm"),
         (b'{"mean_ttft_ms": 5}', lists(STEP), "run vLLM's bench with --save-detailed"),
         (b'{"a": 1}', lists(STEP), "it is no result file of vllm bench serve"),
         (lists(STEP, max_concurrency=8), lists(STEP), "different numbers of requests under way (8 and 2)"),
@@ -161,8 +136,7 @@ def test_a_true_pair_of_vllms_bench_has_its_own_figures(capsys: pytest.CaptureFi
         (lists(STEP, itls=[[-1.0]] * 4), lists(STEP), "itls.0.0"),
         (lists(STEP, max_concurrency=0.5), lists(STEP), "max_concurrency"),
         (guidellm(0.4).replace(b"request_latency", b"latency"), lists(STEP), "request_latency"),
-        (records(STEP, ["one"], metadata={"request_start_ns": -5}), lists(STEP), "request_start_ns"),
-        (records(STEP, ["one"], metadata={"benchmark_phase": "warmup"}), lists(STEP), "no request of the phase"),
+        (speed_bench(5.0), speed_bench(9.0).replace(b'"coding"', b'"maths"'), "not of the same prompts"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_one_sentence(ours: bytes, plain: bytes, sentence: str) -> None:

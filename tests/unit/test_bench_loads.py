@@ -16,10 +16,9 @@ from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Endpoint
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.pairs import Within
-from specviz.measure.endpoints.report import bench_rows, dump_report, results
+from specviz.measure.endpoints.report import bench_rows, compare_servers, dump_report, results
 from specviz.measure.endpoints.result import SIDES, BenchResult, BenchSettings, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion
-from specviz.measure.endpoints.several import best_in_words, compare_servers
 from specviz.measure.endpoints.turns import BenchInTurns, plan
 from tests.support.bench_results import make_answer, make_bench
 from tests.support.endpoint_server import FakeServer, run_alone, running
@@ -144,18 +143,18 @@ def test_a_wrong_load_or_limit_is_one_sentence(
 def test_the_fastest_of_several_servers_is_named_only_where_the_intervals_tell_it() -> None:
     fast, slow = make_bench({1: 2.0, 4: 1.3}), make_bench({1: 1.2, 4: 1.3}, seed=2)
     fast = replace(fast, with_=replace(fast.with_, drafts="wren-nano"))
-    assert list(best_in_words([slow, fast])) == [
+    rows, said = compare_servers([slow, fast])
+    assert said == [
         "Fastest at concurrency 1: wren-nano. Its interval lies above that of each other one.",
         "At concurrency 4 the intervals do not tell which server is fastest.",
     ]
-    rows = compare_servers([slow, fast])
     assert [(row["server"], row["load"], row["verdict"]) for row in rows][2:] == [
         ("wren-nano", "concurrency 1", "helps"),
         ("wren-nano", "concurrency 4", "helps"),
     ]
     assert rows[2]["speedup"] == pytest.approx(2.0, rel=0.05)
     few = make_bench({1: 1.2}, prompts=[("one", "story"), ("two", "code")])
-    assert next(best_in_words([fast, few])).startswith("At concurrency 1 the intervals do not tell"), "no interval"
+    assert compare_servers([fast, few])[1][0].startswith("At concurrency 1 the intervals do not tell"), "no interval"
 
 
 def test_several_servers_have_a_bench_and_a_file_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.intervals import speedup_interval, student_t
 from specviz.core.judge import judge, widen_for_next_run
 from specviz.core.names import first_words, machine_in_words
-from specviz.core.readable import merged, readable, spelled
+from specviz.core.readable import readable, spelled, whole_text
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.rounds import Candidate, ResidualCandidate, Round
 from specviz.core.settings import SETTINGS
@@ -19,7 +19,7 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
 from specviz.core.verdict import compare_texts, is_trusted, result_of, verdict_of_run
 from specviz.player.data import compared, differences, draft_name, run_name, stage_data
-from specviz.player.tree_rows import MOST_ROWS, tree_rows
+from specviz.player.sheet import tree_rows
 from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.support.both import FOLDER, round_from, run_from, table
 
@@ -52,8 +52,9 @@ def test_a_machine_in_a_sentence_is_short() -> None:
 def test_the_figures_after_each_round_and_by_position() -> None:
     for case in table("running"):
         trace = run_from(case)
-        states = [(state.counts, state.speedup) for state in metrics.running(trace)]
-        after = [[counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in states]
+        after = [
+            [counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in metrics.running(trace)
+        ]
         same(after, case["after"], case["case"])
         places = metrics.count_by_position(trace.rounds, len(case["positions"]))
         assert [[place.accepted, place.judged] for place in places] == case["positions"], case["case"]
@@ -99,7 +100,7 @@ def test_parts_of_a_character_are_shown_as_that_character() -> None:
     for texts, shown in table("readable")["spelled"]:
         assert spelled(texts) == shown
     for texts, pieces in table("readable")["merged"]:
-        assert merged(texts) == pieces
+        assert whole_text(texts) == "".join(pieces)
     for case in table("readable")["runs"]:
         read = readable(replace(run_from({"rounds": []}), rounds=_rounds(case), prompt=_prompt(case))).rounds
         assert [[*(token.text for token in each.drafted), each.emitted.text] for each in read] == case["shown"]
@@ -143,7 +144,6 @@ def test_the_run_at_other_draft_lengths() -> None:
 
 
 def test_the_rows_of_a_tree() -> None:
-    assert table("tree_rows")["most_rows"] == MOST_ROWS
     for case in table("tree_rows")["trees"]:
         assert tree_rows(round_from(0, case["guesses"], case["own"], [1, 4, 0.5])) == case["rows"]
 

@@ -20,7 +20,7 @@ from specviz import __version__
 from specviz.cli import sweep, traces
 from specviz.cli.main import app, main
 from specviz.cli.options import PROGRAM
-from specviz.cli.output import STYLES, chip, print_line, print_table, print_trace, safe, status_line, visible
+from specviz.cli.output import STYLES, chip, print_line, print_table, print_trace, safe, visible
 from specviz.cli.sweep import comparison_json, print_comparison
 from specviz.cli.traces import print_costs
 from specviz.core.errors import NoNodeLeft
@@ -29,11 +29,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import PrefillSeconds, dump_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.measure.paired import GreedyQuality, LogProbability, SampledQuality, SampledRepeat
-from specviz.models.downloads import Progress
-from tests.support.commands import HOSTILE, MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace, parsed
+from tests.support.commands import MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace, parsed
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
-from tests.support.fake_trees import fake_tree_trace
 from tests.unit.test_race import SETTINGS, lap
 
 
@@ -61,10 +59,7 @@ CALIBRATED = {
     "dtypes": {"target": {"reason": "one is faster", "seconds": TAKEN}, "draft": None},
 }  # fmt: skip
 PRINTED: dict[str, Callable[[], object]] = {
-    "a greedy run": partial(print_trace, GREEDY),
     "a sampled run that ends early": partial(print_trace, fake_trace(tokens=30, eos=True)),
-    "a tree": partial(print_trace, fake_tree_trace("3,2")),
-    "the target alone": partial(print_trace, replace(GREEDY, drafter=None, rounds=[])),
     "hostile texts": partial(print_trace, hostile_trace()),
     "a win": partial(print_comparison, lap(alone=[1.2, 1.1, 1.3], costs=COSTS)),
     "a loss": partial(print_comparison, lap(ours=[1.6, 1.5, 1.7], costs=COSTS)),
@@ -196,24 +191,6 @@ def test_a_terminal_gets_our_own_colours_alone_and_whole_lines(
     plain = shown()
     assert [line[0] for line in plain] == [glyph for glyph, _ in STYLES.values()]
     assert [re.sub(r"^\x1b\[[\d;]+m(.*)\x1b\[0m$", r"\1", line) for line in coloured] == plain
-
-
-def test_progress_is_one_line_of_a_terminal_or_lines_of_a_log(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def said(lines: bool) -> str:
-        with status_line(lines=lines) as status:
-            status.show(HOSTILE)
-            status.show_download(Progress("a", 5_000_000, 20_000_000, 1, 3))
-            status.note("a hint")
-        return capsys.readouterr().err
-
-    assert (said(False), said(True)) == ("", f"progress: {safe(HOSTILE)}\n")
-    on_a_terminal(monkeypatch)
-    shown = said(True)
-    assert "note: a hint" in shown
-    assert "downloading a: 25%" in shown
-    assert shown.endswith("\x1b[2K"), "the line is erased at the end"
 
 
 # Options

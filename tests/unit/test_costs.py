@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs, interval_of_median, speedup_at
-from specviz.core.replay import DraftGuesses, dump_draft_guesses, parse_draft_guesses, replay, replay_lengths
+from specviz.core.replay import DraftGuesses, dump_draft_guesses, parse_draft_guesses, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Machine
@@ -173,9 +173,9 @@ def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
     assert speedup_at([], costs) is None
     all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
     assert speedup_at(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
-    replays = replay_lengths(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
-    assert list(replays) == list(range(1, MAX_DRAFT_LENGTH + 1))
-    assert list(map(len, replays.values())) == sorted(map(len, replays.values()), reverse=True), "a model's guesses"
+    guesses = foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8])
+    rounds_of = [len(replay(guesses, length, 8)) for length in range(1, MAX_DRAFT_LENGTH + 1)]
+    assert rounds_of == sorted(rounds_of, reverse=True), "a model's guesses"
 
 
 def test_draft_guesses_survive_their_file_and_broken_ones_are_refused() -> None:

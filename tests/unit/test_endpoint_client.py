@@ -5,7 +5,7 @@ import json
 import socket
 import tracemalloc
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import sleep
 from typing import Any
 
@@ -13,25 +13,27 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.address import parse_address
-from specviz.measure.endpoints.client import Asked, Endpoint, open_client
-from specviz.measure.endpoints.reading import BadAnswer, StreamedAnswer
+from specviz.measure.endpoints.client import Endpoint, open_client, parse_address
+from specviz.measure.endpoints.reading import BadAnswer
+from specviz.measure.endpoints.result import Answer, BenchSettings
+from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import JSON, FakeServer, Reply, event, run_async, running, said
 
 KEY = "sk-secret-0123456789"
-ASKED = Asked("Once", (), 4, 0.0, 0)
-CHAT = Asked("Hi", (("system", "Be brief."), ("user", "Hi")), 4, 0.7, 3)
+SETTINGS = BenchSettings(4, 0.0, 0, 1, [1], "completions")
+CHAT = replace(SETTINGS, api="chat", temperature=0.7, seed=3, extra_body='{"draft_model": "small"}')
+ASKED = SweepPrompt("", "", "Once", messages=(("system", "Be brief."), ("user", "Hi")))
 TEXT = event({"choices": [{"text": "Once"}]})
 DONE = b"data: [DONE]\n"
 
 
-async def asked(server: FakeServer, whole: float = 20.0) -> StreamedAnswer:
+async def asked(server: FakeServer, whole: float = 20.0) -> Answer:
     async with open_client(1) as http:
         address = parse_address(server.url, "--with")
-        return await Endpoint(address, http, "completions", KEY, whole, model="wren").answer_to(ASKED)
+        return await Endpoint(address, http, SETTINGS, KEY, whole, model="wren").answer_to(ASKED)
 
 
-def ask(server: FakeServer, whole: float = 20.0) -> StreamedAnswer:
+def ask(server: FakeServer, whole: float = 20.0) -> Answer:
     with running(server):
         return run_async(asked(server, whole))
 
@@ -139,6 +141,7 @@ THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
 WORD = event({"choices": [{"text": "día", "finish_reason": "stop"}]})
 STREAMS: dict[str, Iterable[bytes]] = {
     "running totals": [piece("a", **usage(1)), piece("b c d", **usage(4)), DONE],
+    "a count with the last part alone": [piece("a"), piece("b", **usage(2)), DONE],
     "pieces of a byte": [WORD[at : at + 1] for at in range(len(WORD))],
     "an end without a blank": [TEXT, b"data:[DONE]\n"],
     "an end as Windows writes it": [TEXT, b"data: [DONE]\r\n\r\n"],
@@ -150,10 +153,10 @@ STREAMS: dict[str, Iterable[bytes]] = {
 }
 
 
-def told(answer: StreamedAnswer) -> str:
+def told(answer: Answer) -> str:
     """Times are in order, one for each part."""
     assert answer.part_seconds == sorted(answer.part_seconds)
-    parts = f"{len(answer.part_seconds)} parts of {answer.part_tokens}, ended: {answer.ended}"
+    parts = f"{len(answer.part_seconds)} parts of {answer.part_tokens}"
     return f"{answer.text!r}: {answer.tokens} tokens after {answer.prompt_tokens}, {answer.finish!r}, {parts}"
 
 
@@ -163,14 +166,12 @@ def test_an_answer_has_its_text_its_tokens_and_its_parts(snapshot: SnapshotAsser
     assert "\n".join(f"{name}: {told(answer)}" for name, answer in found.items()) == snapshot
 
 
-def meet(server: FakeServer, model: str | None = None, question: Asked = ASKED, **given: Any) -> Endpoint:
-    given = {"api": "completions", "key": KEY} | given
-
+def meet(server: FakeServer, model: str | None = None, settings: BenchSettings = SETTINGS) -> Endpoint:
     async def met() -> Endpoint:
         async with open_client(1) as http:
-            endpoint = Endpoint(parse_address(server.url, "--with"), http, **given)
-            await endpoint.meet(model, question)
-            await endpoint.answer_to(question)
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, settings, KEY)
+            await endpoint.meet(model, ASKED)
+            await endpoint.answer_to(ASKED)
             return endpoint
 
     with running(server):
@@ -192,15 +193,16 @@ def props(slots: object) -> Told:
     return Told("llamacpp", pages={"/props": {"build_info": "b11434", "total_slots": slots}})
 
 
+COLD, WARM = replace(SETTINGS, prefix_cache="cold"), replace(SETTINGS, prefix_cache="warm")
 ANY = [{"id": "*", "owned_by": "proxy"}]
 MET: dict[str, tuple[FakeServer, dict[str, Any]]] = {
     "vLLM": (FakeServer(), {}),
-    "vLLM, a chat": (FakeServer(), {"api": "chat", "question": CHAT, "extra": {"draft_model": "small"}}),
-    "vLLM, cold": (FakeServer(), {"cache": "cold"}),
-    "vLLM, warm": (FakeServer(), {"cache": "warm"}),
+    "vLLM, a chat": (FakeServer(), {"settings": CHAT}),
+    "vLLM, cold": (FakeServer(), {"settings": COLD}),
+    "vLLM, warm": (FakeServer(), {"settings": WARM}),
     "llama.cpp": (props(4), {}),
-    "llama.cpp, cold": (props(0), {"cache": "cold"}),
-    "llama.cpp, warm": (props(True), {"cache": "warm"}),
+    "llama.cpp, cold": (props(0), {"settings": COLD}),
+    "llama.cpp, warm": (props(True), {"settings": WARM}),
     "a number of slots that is none": (props("4"), {}),
     "somebody else": (FakeServer("somebody"), {}),
     "SGLang": (Told("sglang", pages={"/server_info": {"version": "0.5"}}), {}),
@@ -244,7 +246,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
 
     async def twice() -> list[str]:
         async with open_client(1) as http:
-            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", model="wren")
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, SETTINGS, model="wren")
             texts = list[str]()
             for _ in range(3):
                 assert await endpoint.metrics()  # leaves a connection for the next question
@@ -275,8 +277,7 @@ NO_ADDRESSES = ["", "localhost:8000", "ftp://host", "http://", "http://host:9999
 
 
 def test_an_address_as_people_write_it() -> None:
-    assert {text: parse_address(text, "--with").base for text in ADDRESSES} == ADDRESSES
-    assert parse_address("https://host/proxy/v1", "--with").root == "https://host/proxy"
+    assert {text: parse_address(text, "--with") for text in ADDRESSES} == ADDRESSES
 
 
 @pytest.mark.parametrize("text", [*NO_ADDRESSES, "http://me:pass@host"])

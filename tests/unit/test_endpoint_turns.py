@@ -7,10 +7,11 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.address import parse_address
-from specviz.measure.endpoints.client import Asked, Endpoint, open_client
+from specviz.measure.endpoints.client import Endpoint, open_client, parse_address
 from specviz.measure.endpoints.result import (
     SIDES,
     Accepted,
@@ -18,11 +19,11 @@ from specviz.measure.endpoints.result import (
     BenchResult,
     BenchSettings,
     Server,
-    Side,
     dump_result,
     read_result,
 )
 from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
+from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import FakeServer, Reply, event, run_async, running, said
 
 PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
@@ -44,61 +45,56 @@ def measure(
     after_block: Callable[[int, int], None] = lambda done, total: None,
 ) -> BenchResult:
     found = result or begun(how)
-    questions = [Asked(each.name, (), how.max_new_tokens, how.temperature, how.seed) for each in PROMPTS]
+    prompts = [SweepPrompt(each.workload, each.name, each.name) for each in PROMPTS]
 
     async def run() -> None:
         async with open_client(max(how.concurrency)) as http:
             both = dict(zip(SIDES, (speculative, plain), strict=True))
             asked = {
-                side: Endpoint(parse_address(its.url, side), http, how.api, model="wren", system="vLLM")
+                side: Endpoint(parse_address(its.url, side), http, how, model="wren", system="vLLM")
                 for side, its in both.items()
             }
-            await BenchInTurns(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
+            await BenchInTurns(found, asked, prompts, plan(len(PROMPTS), how, SIDES)).measure(after_block)
 
     with running(speculative), running(plain):
         run_async(run())
     return found
 
 
-def test_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
-    how = settings(repeats=2)
-    blocks = plan(len(PROMPTS), how, SIDES)
-    assert sorted(block.jobs[0] for block in blocks[:3]) == [(0, 0), (1, 0), (2, 0)]
-    assert sorted(block.jobs[0] for block in blocks[3:]) == [(0, 1), (1, 1), (2, 1)]
+def test_alone_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
+    blocks = plan(len(PROMPTS), settings(repeats=2), SIDES)
+    assert [sorted(block.jobs[0] for block in its) for its in (blocks[:3], blocks[3:])] == [
+        [(0, repeat), (1, repeat), (2, repeat)] for repeat in (0, 1)
+    ]
     first = {block.jobs[0]: block.order[0] for block in blocks}
-    for prompt in (0, 1, 2):  # an odd number of prompts too
-        assert first[prompt, 0] != first[prompt, 1]
+    assert all(first[prompt, 0] != first[prompt, 1] for prompt in (0, 1, 2)), "an odd number of prompts too"
     assert first[0, 0] != first[1, 0]
 
 
-@pytest.mark.parametrize("prompts", [1, 3, 12, 47, 200])
-@pytest.mark.parametrize("concurrency", [2, 4, 16])
-def test_many_requests_under_way_have_at_least_four_blocks_of_many_requests(concurrency: int, prompts: int) -> None:
-    blocks = plan(prompts, settings([concurrency]), SIDES)
+@given(st.integers(1, 200), st.sampled_from([2, 4, 16]), st.integers(0, 100))
+def test_many_requests_under_way_have_at_least_four_blocks_of_many_requests(
+    prompts: int, concurrency: int, seed: int
+) -> None:
+    blocks = plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
+    assert blocks == plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
     times = max(repeat for block in blocks for _, repeat in block.jobs) + 1
-    assert sorted(job for block in blocks for job in block.jobs) == [
-        (p, r) for p in range(prompts) for r in range(times)
-    ]
+    every = [(prompt, repeat) for prompt in range(prompts) for repeat in range(times)]
+    assert sorted(job for block in blocks for job in block.jobs) == every
+    sizes = {len(block.jobs) for block in blocks}
     assert len(blocks) >= 4
-    assert min(len(block.jobs) for block in blocks) >= 2 * concurrency
-    assert max(len(block.jobs) for block in blocks) <= 1 + min(len(block.jobs) for block in blocks)
+    assert min(sizes) >= 2 * concurrency
+    assert max(sizes) <= 1 + min(sizes)
+    first = [block.order[0] for block in blocks]
+    assert abs(2 * first.count("with") - len(first)) < 2, "each is first as often"
+    # A server with two moments after each other counts nearly the same twice.
+    assert sum(before != after for before, after in pairwise(first)) <= 2
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_the_seed_draws_who_is_first_and_each_is_first_as_often(concurrency: int) -> None:
-    def first(seed: int) -> list[Side]:
-        blocks = plan(12, replace(settings([concurrency]), seed=seed), SIDES)
-        return [block.order[0] for block in blocks]
-
-    for seed in range(8):
-        assert first(seed).count("with") == len(first(seed)) / 2
-        assert first(seed) == first(seed)
-        if concurrency > 1:  # a server with two moments after each other counts nearly the same twice
-            assert sum(before != after for before, after in pairwise(first(seed))) <= 2
-    assert len({tuple(first(seed)) for seed in range(8)}) > 2
-
-
-def test_a_block_has_prompts_of_all_kinds() -> None:
+def test_the_seed_draws_who_is_first_and_a_block_has_prompts_of_all_kinds() -> None:
+    for load in (1, 4):
+        orders = [[each.order for each in plan(12, replace(settings([load]), seed=seed), SIDES)] for seed in range(8)]
+        assert len(set(map(str, orders))) > 2
+        assert all(sum(order[0] == "with" for order in its) == len(its) / 2 for its in orders)
     for block in plan(24, settings([4]), SIDES):  # eight of each kind, one kind after the other
         assert {prompt // 8 for prompt, _ in block.jobs} == {0, 1, 2}
 

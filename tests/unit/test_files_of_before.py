@@ -24,7 +24,7 @@ from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
-from specviz.measure.sweep.table import dump_frame, read_frame
+from specviz.measure.sweep.rows import dump_frame, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names

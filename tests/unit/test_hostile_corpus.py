@@ -15,8 +15,7 @@ from specviz.figures.parts import figure_text
 from specviz.game.saved import load_game
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
-from specviz.measure.sweep.rows import COLUMNS
-from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of, read_frame
 from specviz.systems import RecordOptions, open_run, read_counters
 from specviz.ui.shared.escaping import file_label, plain
 from tests.load.hostile import GAME

@@ -22,7 +22,7 @@ from specviz.service.service import sharing_key
 from specviz.ui.race.race_page import RaceEntry, RaceState, size_sentence
 from specviz.ui.shared.engine import quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line
-from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
@@ -177,18 +177,18 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     page = watching()
     service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
     page.refresh()
-    assert page.notice is page.shown is None, "nothing to show before its first round"
+    assert (page.notice, page.shown.run_id) == (None, FIRST), "nothing to show before its first round"
     service.tell(wire.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
-    assert known(page.shown).run_id == "live-1"
-    assert known(page.shown).trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    assert page.shown.run_id == "live-1"
+    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
     service.tell(wire.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(wire.RunDone(1, "plain"))
     page.refresh()
-    assert (known(page.shown).plain_text, page.notice) == ("plain", None)
+    assert (page.shown.plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
 
 
@@ -200,9 +200,8 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     ticket = known(service._sessions.ticket(1))
     ticket.job.view = replace(ticket.job.view, items=(wire.CostsResult(COSTS, beside=2),))
     page.costs.measure(OTHER)
-    assert page.costs.known == {pair_key(REQUEST): COSTS}
+    assert page.costs.found == {pair_key(REQUEST): wire.CostsResult(COSTS, beside=2)}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
-    assert page.costs.notes[pair_key(REQUEST)] == beside_line(2)
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None
 
@@ -230,7 +229,7 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it_or_a_f
     for _ in range(3):
         page.costs.measure(REQUEST, steady)
     assert [command.attempt for command in service.commands] == list(range(1, len(found) + 1))
-    assert page.costs.known == {pair_key(REQUEST): found[-1]}
+    assert page.costs.of(pair_key(REQUEST)) == found[-1]
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:

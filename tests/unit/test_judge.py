@@ -9,12 +9,11 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, judge, widen_for_next_run
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.measure.sweep.sentences import conclusions, workload_sentence
-from specviz.measure.sweep.study import points, studies_of
-from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.advice import headline as production_headline
+from specviz.measure.sweep.rows import frame_of
+from specviz.measure.sweep.study import conclusions, studies_of, workload_sentence
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
+from specviz.measure.worksheet.serving import headline as production_headline
 from specviz.measure.worksheet.starts import CostsOrigin
 from specviz.systems import ServingCounters
 from specviz.ui.shared.parts import headline
@@ -67,7 +66,7 @@ def test_all_pages_say_the_same_word(
         assert verdict.said == word  # as a finished prompt of a race says it
 
     rows = frame_of([row_at("story", 4, ratio, number=number) for number, ratio in enumerate(ratios)])
-    (point,) = points(rows).itertuples()
+    (point,) = studies_of(rows)[0].points.itertuples()
     assert point.outcome == word
     assert point.low == pytest.approx(low, rel=1e-3)
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
@@ -83,9 +82,10 @@ def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: floa
     looks = "Looks about even" if word == "about even" else f"Looks like it {word}"
     one = verdict_of_ratios([speedup], None)
     assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
-    (point,) = points(frame_of([row_at("story", 4, speedup)])).itertuples()
+    [study] = studies_of(frame_of([row_at("story", 4, speedup)]))
+    (point,) = study.points.itertuples()
     assert point.outcome == word
-    assert looks in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
+    assert looks in workload_sentence(study.fair)
     production = replace(PRODUCTION, speedup=speedup)
     assert production_headline(production, CostsOrigin("the sliders")).startswith(
         f"**{looks}, {speedup:.2f}×, measured.**"

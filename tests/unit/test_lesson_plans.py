@@ -38,7 +38,7 @@ minutes: 3
 goals:
   - See a round.
 moments:{MOMENT}"""
-ANSWER = "Line 11, moment 1, “answer”"
+ANSWER = "Line 11, “answer”"
 
 
 def problems_of(text: str | bytes) -> list[str]:
@@ -80,7 +80,7 @@ REFUSED: list[tuple[str, str, str]] = [  # what is replaced in the plan, by what
     ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000"),
     ("The third.", "[a, b]", f"{ANSWER}: write a text here"),
     ("  - See a round.", "  []", "Line 5, “goals”: write a list here"),
-    *((LINK, f'"{link}"'.replace("\\", "\\\\"), "Line 9, moment 1, “link”: ") for link in LINKS),
+    *((LINK, f'"{link}"'.replace("\\", "\\\\"), "Line 9, “link”: ") for link in LINKS),
 ]
 
 

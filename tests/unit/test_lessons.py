@@ -23,7 +23,7 @@ from specviz.data.lessons.story import StoryStep, request_of, round_at, steps, w
 from specviz.data.links.permalink import RunLink
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.prompts.workloads import OWN_TEXT
-from specviz.measure.sweep.study import fair_rows, select_kind, summarise
+from specviz.measure.sweep.study import select_kind, studies_of, summarise
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of
 from specviz.ui.learn.learn_page import LearnState, go_to_place
@@ -94,8 +94,8 @@ def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -
 
 def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
     found, rows = stopping(), pd.read_csv(SWEEP)
-    rows = rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)]
-    for schedule, its in (("fixed", fair_rows(rows)), ("confidence", select_kind(rows, "confidence"))):
+    [study] = studies_of(rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)])
+    for schedule, its in (("fixed", study.fair_rows), ("confidence", select_kind(study.rows, "confidence"))):
         point = summarise(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
         assert found.wasted[schedule] == its["drafted"].sum() - its["accepted"].sum()

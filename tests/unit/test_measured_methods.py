@@ -1,6 +1,7 @@
 """The measurements that are stored: methods, batches, rounding; what is computed from them and shown. No model."""
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,12 +9,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from benchmarks.methods import METHODS
-from specviz.core.errors import InputError
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
-from specviz.data.measured.measured_methods import ALL, FILE, KINDS, read_methods, stored_methods
+from specviz.data.measured.measured_methods import ALL, KINDS, stored_methods
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps.by_method import costs_figure, reading, speedups_figure, where
 from tests.support.figures import lines_of
+from tests.support.known import known
 from tests.support.measured_methods import measured, on_kind
 
 MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
@@ -21,18 +22,18 @@ MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["for
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
 def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, content: bytes | None
 ) -> None:
     file = tmp_path / "methods.json"
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
-    assert read_methods(file) == measured()
+    monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
+    assert stored_methods.__wrapped__() == measured()
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(InputError, match=r"^methods\.json, the comparison of methods, cannot be read: \w+\.$"):
-        read_methods(file)
-    monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
+    [said] = caplog.messages
+    assert re.search(r"methods\.json, the comparison of methods, cannot be read: \w+\.$", said)
 
 
 def test_rates_have_their_numbers() -> None:
@@ -48,7 +49,7 @@ def test_what_a_comparison_of_methods_says_and_draws(snapshot: SnapshotAssertion
 
 
 def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatures() -> None:
-    found = read_methods(FILE)
+    found = known(stored_methods())
     assert [part.temperature for part in found.temperatures] == [0.0, 1.0]
     for part in found.temperatures:
         assert part.kinds() == [ALL, *KINDS]

@@ -10,7 +10,7 @@ import specviz
 from specviz.core import metrics
 from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace, token_frame
+from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.figures import rounded
@@ -123,7 +123,12 @@ def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Tra
 def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> None:
     """In a tree each token names its parent."""
     run, tree = cut(fake_trace(), 2), fake_tree_trace()
-    frames = [run.to_frame(), run.rounds_frame(), a_trace().rounds_frame(), token_frame(tree.rounds[:1])]
+    frames = [
+        run.to_frame(),
+        run.rounds_frame(),
+        a_trace().rounds_frame(),
+        cut(tree, 1).to_frame(),
+    ]
     assert "\n".join(frame.to_csv(index=False, float_format="%.4g") for frame in frames) == snapshot
 
 

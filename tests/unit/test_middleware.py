@@ -15,9 +15,9 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.ui.shared.guard import Guards, Previews, add_preview
+from specviz.data.links.page_names import PAGES, TITLES
+from specviz.ui.shared.guard import ABOUT, Answers, as_page
 from specviz.ui.shared.parts import uploaded
-from specviz.ui.shared.theme import PAGES, page_at
 from tests.support.known import known
 
 HTML = b"<html><head><title>Streamlit</title></head><body><div></div></body></html>"
@@ -33,7 +33,7 @@ def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str,
         headers = {"content-type": kind, "content-length": str(len(HTML)), "etag": "1"}
         await StreamingResponse(iter(parts), headers=headers)(scope, receive, send)
 
-    answer = TestClient(Previews(streamlit)).request(
+    answer = TestClient(Answers(streamlit)).request(
         method, path, headers={"accept-encoding": "gzip", "if-none-match": "1"}
     )
     return answer.text, Headers(dict(answer.headers)), seen[0]
@@ -41,17 +41,16 @@ def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str,
 
 def test_every_page_has_a_title_and_a_description_of_its_own_and_the_style_before_its_scripts_come() -> None:
     """Streamlit's own style is in the head, and what is the same in both is decided by the later one."""
-    assert len({page.title for page in PAGES}) == len({page.description for page in PAGES}) == len(PAGES) == 8
+    assert len({TITLES[page] for page in PAGES}) == len({ABOUT[page] for page in PAGES}) == len(PAGES) == 8
     style = (BROWSER / "styles/app.css").read_text(encoding="utf-8")
     assert "<" not in style, "where a page's script brings it, the browser's side of Streamlit removes it whole"
     for page in PAGES:
-        body, _, _ = asked(f"/{page.name}")
-        assert 40 <= len(page.description) <= 120
-        assert f"<title>{page.title} · specviz</title>" in body
-        assert body.count(page.description) == 2
+        body, _, _ = asked(f"/{page}")
+        assert 40 <= len(ABOUT[page]) <= 120
+        assert f"<title>{TITLES[page]} · specviz</title>" in body
+        assert body.count(ABOUT[page]) == 2
         assert "<title>Streamlit" not in body
         assert body.endswith(f'<div></div><style id="first-look">{style}</style></body></html>')
-    assert page_at("/class") is not None, "the board of a class is not in the menu, but its link has a preview"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +59,11 @@ def test_every_page_has_a_title_and_a_description_of_its_own_and_the_style_befor
 def test_an_address_of_before_leads_to_that_of_today_with_its_whole_query(before: str, today: str) -> None:
     query = "?workload=code&workload=story&prompt=a%20%26%20b%3D%C3%BC&preset="
     for path in (f"/{before}", f"/{before}/", f"/folder/{before}", f"/folder/{before}/"):
-        app = TestClient(Previews(Starlette()), root_path=path.partition(f"/{before}")[0])
+        app = TestClient(Answers(Starlette()), root_path=path.partition(f"/{before}")[0])
         answer = app.get(path + query, follow_redirects=False)
         there = f"{path.partition(before)[0]}{today}{query}"
         assert (answer.status_code, known(answer.next_request).url.raw_path.decode()) == (307, there)
-    assert TestClient(Previews(Starlette())).get(f"/other/{before}", follow_redirects=False).status_code == 404
+    assert TestClient(Answers(Starlette())).get(f"/other/{before}", follow_redirects=False).status_code == 404
 
 
 def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
@@ -73,10 +72,9 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert "etag" not in headers
     assert not {"accept-encoding", "if-none-match"} & set(streamlit)
     assert streamlit["host"]
-    page = add_preview(HTML, "<b>", '"><script>')
+    page = as_page(HTML, "<b>", '"><script>')
     assert b"<script>" not in page
     assert b"<title>&lt;b&gt;" in page
-    assert (page_at("/"), page_at("/race/"), page_at("/_stcore/health")) == (PAGES[0], page_at("/race"), None)
 
 
 @pytest.mark.parametrize(
@@ -89,20 +87,11 @@ def test_everything_else_passes_as_it_is(path: str, method: str, kind: str) -> N
     assert headers["etag"] == "1"
 
 
-def test_a_websocket_passes() -> None:
-    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "text": "here"})
-
-    with TestClient(Previews(streamlit)).websocket_connect("/") as opened:
-        assert opened.receive_text() == "here"
-
-
 FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())
 
 
 def answered(path: str) -> tuple[int, Any]:
-    shown = TestClient(Guards(Response("shown", headers={"etag": "1"}))).get(path)
+    shown = TestClient(Answers(Response("shown", headers={"etag": "1"}))).get(path)
     return shown.status_code, shown.headers
 
 
@@ -145,6 +134,6 @@ def test_a_file_that_the_server_does_not_have_is_no_file(monkeypatch: pytest.Mon
 
 def test_static_files_are_sent_as_they_are() -> None:
     """Before: Streamlit compressed those of the live page again for every visitor."""
-    app = Guards(GZipMiddleware(Response("x" * 10_000, media_type="text/plain")))
+    app = Answers(GZipMiddleware(Response("x" * 10_000, media_type="text/plain")))
     for path, encoding in (("/below/app/static/live/weights.bin", None), ("/_stcore/host-config", "gzip")):
         assert TestClient(app).get(path).headers.get("content-encoding") == encoding

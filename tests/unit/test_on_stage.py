@@ -8,6 +8,7 @@ import pytest
 
 from specviz.core.languages import set_language
 from specviz.player import live
+from specviz.player.data import stage_data
 from specviz.player.html_file import inline_json
 from specviz.ui.shared import stage
 from specviz.ui.shared.stage import split
@@ -15,7 +16,6 @@ from specviz.ui.watch import files, on_stage
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import WatchState, recorded_run
 from tests.support.fake_traces import fake_trace
-from tests.support.known import known
 
 
 def test_a_site_with_other_content_has_another_service_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,17 +60,16 @@ def test_a_payload_that_is_being_made_keeps_nobody_waiting_but_those_who_want_it
 ) -> None:
     """Found: one lock for all visitors was held while a payload was made."""
     begun, may_end, made = Event(), Event(), list[str]()
-    really_made = on_stage._made
 
-    def slowly(shown: Any, *rest: Any) -> Any:
-        made.append(shown.stored_id)
-        if shown.stored_id == "slow":
+    def slowly(trace: Any, run_id: str, **more: Any) -> Any:
+        made.append(run_id)
+        if run_id == "slow":
             begun.set()
             assert may_end.wait(GUARD)
-        return really_made(shown, *rest)
+        return stage_data(trace, run_id=run_id, **more)
 
-    monkeypatch.setattr(on_stage, "_FINISHED", type(on_stage._FINISHED)())
-    monkeypatch.setattr(on_stage, "_made", slowly)
+    on_stage._made.clear()
+    monkeypatch.setattr(on_stage, "stage_data", slowly)
     first = drawn_by(visitor_of("slow"))
     assert begun.wait(GUARD)
     second, other = drawn_by(visitor_of("slow")), drawn_by(visitor_of("other"))
@@ -85,12 +84,12 @@ def test_a_payload_that_is_being_made_keeps_nobody_waiting_but_those_who_want_it
 
 def test_a_finished_run_is_written_as_json_once_for_all_drawings_and_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[object]()
-    monkeypatch.setattr(on_stage, "_FINISHED", type(on_stage._FINISHED)())
+    on_stage._made.clear()
     monkeypatch.setattr(stage, "inline_json", lambda run: [written.append(run), inline_json(run)][1])
     one, two = visitor_of("run"), visitor_of("run")
-    drawings = [split(known(stage_payload(each, 4)))[0] for each in (one, two, one)]
+    drawings = [split(stage_payload(each, 4))[0] for each in (one, two, one)]
     assert len(written) == 1
     assert drawings[0] == drawings[1] == drawings[2]
     file = WatchState(shown=recorded_run(fake_trace(), "file-1"))  # this visitor's own
-    assert split(known(stage_payload(file, 4)))[0] == split(known(stage_payload(file, 4)))[0]
+    assert split(stage_payload(file, 4))[0] == split(stage_payload(file, 4))[0]
     assert len(written) == 2

@@ -16,14 +16,13 @@ from specviz.core.errors import InputError
 from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
+from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.links.page_link import explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepRow
-from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.measure.sweep.rows import COLUMNS, SweepRow, dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
@@ -209,7 +208,7 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
     for read in (
         lambda: parse_trace(dense, UPLOAD),
         lambda: parse_trace(unclosed, UPLOAD),
-        lambda: check_density(b': "\n' + b"[]," * 400_000, SHAPE),
+        lambda: check_density(b': "\n' + b"[]," * 400_000, "trace"),
     ):
         with pytest.raises(InputError, match=r"too many values for its size|Invalid JSON"):
             read()

@@ -15,7 +15,7 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.measure.sweep.prompt_files import read_prompts
-from specviz.measure.sweep.table import TYPES, SweepFile, parse_rows, read_frame
+from specviz.measure.sweep.rows import TYPES, SweepFile, parse_rows, read_frame
 from specviz.systems import import_run
 from tests.support.records import FIXTURES, report
 from tests.support.strategies import assert_one_sentence

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.cli.output import round_lines
-from specviz.core.readable import merged, readable, spelled
+from specviz.core.readable import readable, spelled, whole_text
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status
 from specviz.core.trace import Prompt
 from specviz.measure.worksheet.exercises import exercises
@@ -33,6 +33,6 @@ def test_every_text_reads_as_itself_however_it_is_cut(text: str, size: int) -> N
     raw = text.encode()
     tokens = [raw[at : at + size] for at in range(0, len(raw), size)]  # each as a tokenizer's display shows it
     cut = ["".join(f"⟨{byte:02X}⟩" if byte > 127 else chr(byte) for byte in token) for token in tokens]
-    assert "".join(merged(cut)) == text
+    assert whole_text(cut) == text
     assert len(spelled(cut)) == len(cut)
     assert "⟨" not in "".join(spelled(cut))

@@ -38,19 +38,15 @@ def repeated(costs: Costs) -> Costs:
 
 
 RUNS: dict[str, tuple[Trace, Costs | None]] = {  # without costs: the table "results" of `test_both.py`
-    "an interval": (in_turns(), CALIBRATED),
     "counted": (SCARCE, None),
-    **{
-        f"busy, {how}": (BUSY, CALIBRATED) for how in ("known", "known to be slower", "known to be even", "no interval")
-    },
+    "busy, known to be slower": (BUSY, CALIBRATED),
+    "busy, known to be even": (BUSY, CALIBRATED),
     "repeats": (in_turns(), repeated(CALIBRATED)),
     "repeats, counted": (SCARCE, repeated(CALIBRATED_SCARCE)),
 }
 KNOWN = {
-    "busy, known": KnownCosts(repeated(CALIBRATED), "AMD EPYC", "Measured on AMD EPYC."),
     "busy, known to be slower": KnownCosts(repeated(replace(CALIBRATED, cost_ratio=1.2)), "", "Measured there."),
     "busy, known to be even": KnownCosts(repeated(replace(CALIBRATED, cost_ratio=0.75)), "", "Measured there."),
-    "busy, no interval": KnownCosts(CALIBRATED, "this machine", "By calibrated costs of this machine."),
 }
 
 

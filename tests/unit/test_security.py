@@ -6,22 +6,25 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from specviz.cli.options import MOST_TEXT
+from specviz.core import trace
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, MostItems, outside, read_outside
+from specviz.core.outside import MostItems, read_outside
 from specviz.core.short_log import LONGEST, MOST_LINES
-from specviz.core.trace import FILE, UPLOAD
+from specviz.core.trace import FILE, UPLOAD, Output
 from specviz.data.lessons.story import quiz
+from specviz.game import saved
 from specviz.game.game import PROMPTS, ROUNDS
-from specviz.measure.sweep import table
+from specviz.lab import draws
+from specviz.measure.endpoints import result
+from specviz.measure.sweep import rows as table
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
 from specviz.service.classes.room import MAX_GUESS
 from specviz.service.run_store import DISK_BYTES, IN_MEMORY, OF_ONE_REQUEST, ON_DISK, TOKENS_IN_MEMORY
@@ -34,65 +37,52 @@ ROOT = Path(__file__).parents[2]
 FILES = [file for folder in ("specviz", "pages", "cloud") for file in sorted((ROOT / folder).rglob("*.py"))]
 FILES += [ROOT / "app.py", ROOT / "serve.py"]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-SHAPE = JsonShape("record", value=7, field=14, bracket=14, braces=32)
 
 
-class Point(NamedTuple):
-    x: int
-    many: list[int]
+READERS = (trace._TRACE, trace._MADE, saved._GAME, draws._FILE, result._RESULT, table._ONE_ROW)
+COLLECTIONS, ENDLESS = {"list", "set", "frozenset", "dict"}, {"any", "generator", "json"}
+NOT_SCHEMAS = {"metadata", "serialization", "default", "expected", "config"}
 
 
-@dataclass
-class Inside:
-    numbers: list[int]
+def unbounded(schema: Any, name: str = "it") -> Iterator[str]:
+    """What has no bound in a schema of pydantic, with the names of the fields that it is in."""
+    if isinstance(schema, Mapping):
+        kind = schema.get("type")
+        named = str(schema.get("name") or schema.get("dataclass_name") or name)
+        many = kind in COLLECTIONS or (kind == "tuple" and "variadic_item_index" in schema)
+        if many and not (schema.get("max_length") and schema.get("fail_fast")):
+            yield f"a {kind} in {named} has no bound"
+        if kind == "dict" and (schema.get("keys_schema") or {}).get("type") not in ("literal", "function-after"):
+            yield f"a mapping in {named} takes any key"
+        if kind in ENDLESS:
+            yield f"{named} may be anything"
+        for part, inner in schema.items():
+            if part not in NOT_SCHEMAS:
+                yield from unbounded(inner, named)
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            yield from unbounded(inner, name)
 
 
-@dataclass
-class Around:
-    inner: list[Inside]
-
-
-UNBOUNDED: list[tuple[Any, str]] = [
-    (list[int], "a list in it"),
-    (Annotated[list[int], Field(max_length=3)], "a list in it"),  # which goes on after an error
-    (Annotated[list[list[int]], MostItems(3)], "a list in it"),
-    (Annotated[list[Inside], MostItems(3)], "a list in numbers"),
-    (Around, "has no bound"),
-    (Annotated[list[int] | None, Field()], "a list in it"),
-    (Point, "a list in many"),
-    (tuple[int, ...], "a tuple in it"),
-    (set[int], "a set in it"),
-    (dict[str, int], "a dict in it has no bound; a mapping in it takes any key"),
-    (Annotated[dict[str, int], MostItems(3)], "a mapping in it takes any key"),
-    (Annotated[list[Any], MostItems(3)], "it may be anything"),
-    (Iterable[int], "it may be anything"),
-]
-
-
-@pytest.mark.parametrize(("kind", "problem"), UNBOUNDED)
-def test_a_type_without_a_bound_is_refused(kind: Any, problem: str) -> None:
-    with pytest.raises(TypeError, match=problem):
-        outside(kind)
-
-
-def test_a_bounded_type_is_read_and_its_first_error_ends_the_reading() -> None:
-    reader = outside(Annotated[dict[Literal["a", "b"], int], MostItems(2)])
-    assert reader.validate_json('{"a": 1}') == {"a": 1}
+def test_what_is_read_from_outside_has_bounds_and_its_first_error_ends_the_reading() -> None:
+    assert [problem for reader in READERS for problem in unbounded(reader.core_schema)] == []
+    kinds: list[Any] = [list[int], tuple[int, ...], dict[str, int], Annotated[list[Any], MostItems(3)], list[Output]]
+    assert all(list(unbounded(TypeAdapter(kind).core_schema)) for kind in kinds), "the check sees nothing"
     for kind, sent in (
         (Annotated[list[int], MostItems(1_000)], ["x"] * 900),
         (Annotated[dict[Literal["a"], int], MostItems(1)], {f"k{number}": 1 for number in range(900)}),
+        (Annotated[list[int], MostItems(2)], [1, 2, 3]),
     ):
         with pytest.raises(ValidationError) as refused:
-            outside(kind).validate_json(json.dumps(sent))
+            TypeAdapter(kind).validate_json(json.dumps(sent))
         assert refused.value.error_count() == 1
-    with pytest.raises(ValidationError, match="at most 2 items"):
-        outside(Annotated[list[int], MostItems(2)]).validate_json("[1, 2, 3]")
 
 
 # What reads only what this program, its engine or its operator wrote; a lesson plan counts its lists first, to tell all
-# its problems at once. Everything else goes through `outside`.
-OWN = """core/files core/outside core/replay core/texts data/lessons/plans data/published game/game measure/proof/rows
+# its problems at once. Everything else is one of `READERS`.
+OWN = """core/files core/replay core/texts data/lessons/plans data/published game/game measure/proof/rows
 measure/race player/data service/protocol service/run_store"""
+OUTSIDE = "core/trace game/saved lab/draws measure/endpoints/result measure/sweep/table"
 
 
 def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
@@ -101,7 +91,7 @@ def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
         for file in FILES
         if re.search(r"\bTypeAdapter\(|\.model_validate_json\(", file.read_text(encoding="utf-8"))
     }
-    assert found == set(OWN.split()), "read what comes from outside with specviz.core.outside"
+    assert found == {*OWN.split(), *OUTSIDE.split()}, "what comes from outside has a reader in READERS"
 
 
 def test_one_file_looks_below_streamlits_public_names() -> None:
@@ -111,15 +101,15 @@ def test_one_file_looks_below_streamlits_public_names() -> None:
 
 
 def test_json_is_measured_before_it_is_read() -> None:
-    reader = outside(Annotated[list[int], MostItems(2)])
-    assert read_outside(reader, b"[1,2]", SHAPE) == [1, 2]
+    reader = TypeAdapter(Annotated[list[int], MostItems(2)])
+    assert read_outside(reader, b"[1,2]", "record") == [1, 2]
     for raw, sentence in (
         (b"[[]," + b"[]," * 9_000 + b"1]", "The record is not valid at the file: it has too many values for its size."),
         (b"[1", "The record is not valid at the file: Invalid JSON"),
         (b"\xff", "The record is not valid at the file: Invalid JSON"),
     ):
         with pytest.raises(InputError) as refused:
-            read_outside(reader, raw, SHAPE)
+            read_outside(reader, raw, "record")
         assert str(refused.value).startswith(sentence)
 
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer
-from specviz.measure.endpoints.result import Accepted
+from specviz.measure.endpoints.reading import BadAnswer, Lines
+from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_between, counts_in_answer, read_counters
 from tests.support.endpoint_checks import (
     check_log_of_llama_cpp,
@@ -82,16 +82,14 @@ def test_the_logs_of_the_servers(kind: str) -> None:
     )
 
 
-def read(answer: Answered, end: int | None = None) -> StreamedAnswer:
+def read(answer: Answered, end: int | None = None) -> Answer:
     """As `bench` reads it, of its first bytes."""
     most = answer.question["body"].get("max_tokens") or 512
-    lines, streamed = Lines(most), StreamedAnswer(most, 0.0)
+    lines = Lines(most)
     for part in re.split(rb"(?<=\n\n)", answer.content[:end]):
         if part and lines.feed(part):
             break
-    streamed.read(lines.came)
-    streamed.check()
-    return streamed
+    return lines.answer()
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -102,7 +100,7 @@ def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: 
     assert (found.text, found.tokens, found.token_ids) == (answer.text, answer.written, answer.ids)
     assert (found.prompt_tokens, found.finish in ("length", "stop")) == (usage["prompt_tokens"], True)
     assert not answer.ids or len(answer.ids) == answer.written == sum(found.part_tokens)
-    counted = Accepted.from_counts(counts_in_answer(found.pieces))
+    counted = found.accepted
     rounds = [] if "plain" in name else answer.rounds
     if rounds:
         assert (known(counted).drafted, known(counted).accepted, known(counted).rounds) == (
@@ -128,7 +126,7 @@ def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, a
         written, counts = counts_between(batch.before, batch.after)
         answers = [read(answer) for answer in batch.good]
         assert written == sum(answer.tokens or 0 for answer in answers)
-        told = [found for answer in answers if (found := counts_in_answer(answer.pieces))]
+        told = [answer.accepted for answer in answers if answer.accepted]
         for figure in ("drafted", "accepted", "rounds") if told and counts else ():
             assert getattr(counts, figure) == sum(getattr(each, figure) or 0 for each in told)
         assert told or not counts or counts.drafted == 0

@@ -16,7 +16,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, replayable, stage_data
 from specviz.player.payload import SentStage
-from specviz.ui.shared.stage import news, sent_with, split
+from specviz.ui.shared.stage import news, split
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -87,28 +87,28 @@ TRACE = fake_trace()
 
 
 def payload(trace: Trace, running: bool = True, notice: str | None = None, run_id: str = "live-1") -> SentStage:
-    made = stage_data(trace, run_id=run_id, source="live", running=running, notice=notice)
-    made["stream"], made["version"] = "page", 7
+    made = stage_data(trace, run_id=run_id, source="live", running=running)
+    made["stream"], made["version"], made["notice"] = "page", 7, notice
     return made
 
 
 def test_what_is_sent_is_what_is_new() -> None:
     now = payload(cut(TRACE, 3))
-    nothing = known(news(now, sent_with(now))["growth"])
+    nothing = known(news(now, now)["growth"])
     assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (3, [], [])  # who has less has missed something
     before, now = payload(cut(TRACE, 3)), payload(cut(TRACE, 5))
-    found = news(now, sent_with(before))
+    found = news(now, before)
     assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
     growth = known(found["growth"])
     assert (growth["start"], growth["rounds"]) == (3, now["run"]["trace"]["rounds"][3:])
     steps = [each["run"]["trace"]["autoregressive"]["seconds_per_token"] for each in (before, now)]
     assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
     before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
-    found = news(now, sent_with(before))
+    found = news(now, before)
     assert found["growth"]
     assert (found["growth"]["notice"], found["growth"]["rounds"]) == ("waiting: place 1", [])
     now = payload(TRACE, running=False)
-    for before in (None, sent_with(payload(TRACE, run_id="first")), sent_with(payload(TRACE))):
+    for before in (None, payload(TRACE, run_id="first"), payload(TRACE)):
         found = news(now, before)
         assert (found["whole"], found["growth"]) == (now, None)
 
@@ -127,7 +127,7 @@ def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
 
 
-FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m scripts.record first makes them
+FIRST, GUESSES = first_trace(), first_draft_guesses()  # python -m scripts.record first makes them
 
 
 def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:

@@ -21,11 +21,10 @@ from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
-from specviz.measure.sweep import sentences
+from specviz.measure.sweep import study as sentences
 from specviz.measure.sweep import study as studying
-from specviz.measure.sweep.rows import SweepRow, names_apart
-from specviz.measure.sweep.study import RISK, Study, costs_of, mark_rivals, points, rivals_t, studies_of
-from specviz.measure.sweep.table import frame_of, iterate_rows
+from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows, names_apart
+from specviz.measure.sweep.study import RISK, Study, rivals_t, studies_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
 from specviz.ui.when_it_helps.sweeps import (
@@ -57,6 +56,14 @@ LOOKUP = a_row(
 )  # fmt: skip
 NOTHING: Any = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}
 UNDRAFTED = a_row(**NOTHING, acceptance_rate=None, per_judgement_rate=None)
+# Each figure of the costs is of other rows.
+UNEVEN = [
+    row_at(
+        "story", length, 1.5 + length / 9, 0.8 - 0.05 * length, number,
+        draft_seconds=0.05 + 0.01 * number, verify_seconds=0.2 + 0.02 * length, overhead_seconds=0.01 * number,
+    )
+    for length, number in product((2, 4, 8), (1, 2, 3))
+]  # fmt: skip
 POSSIBLE = row_at("story", 4, 3.19)  # 64 tokens in 20 rounds
 WARM: dict[str, Any] = {"temperature": 1.0, "repetition": 0.02}
 
@@ -96,6 +103,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
         row_at("random", 4, 0.7, identical=None, **WARM), row_at("random", 4, 1.8, number=2, identical=None, **WARM),
         row_at("code", 4, 1.2, identical=None, **WARM), row_at("random", 4, 3.1, draft="another"),
     ],
+    "times that differ": UNEVEN,
     "some impossible": [POSSIBLE, replace(POSSIBLE, speedup=3.5), row_at("code", 4, 1.5)],
 }  # fmt: skip
 
@@ -161,7 +169,7 @@ def test_pairs_temperatures_formats_and_machines_are_not_pooled(snapshot: Snapsh
 
 def test_twelve_lines_look_different_without_their_colour() -> None:
     rows = frame_of([row_at(f"w{n}", length, 1.0) for n, length in product(range(12), (1, 16))])
-    *lines, _ = parts_of(figures.length_figure(mark_rivals(points(rows), rows)))
+    *lines, _ = parts_of(figures.length_figure(studies_of(rows)[0].points))
     assert len({(line["marker"]["symbol"], line["line"]["dash"]) for line in lines}) == 12
 
 
@@ -174,27 +182,34 @@ def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts(
 
 
 def test_prompt_lookup_is_predicted_from_its_counts_in_the_worksheet_too() -> None:
-    (worksheet,) = collect_rows(frame_of([LOOKUP]), recorded=True)
+    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
     assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
 
 
 def test_costs_are_those_of_chains_of_a_fixed_length_without_a_grammar() -> None:
     row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
-    costs = known(costs_of(frame_of([row, replace(row, constrained=True, draft_seconds=9.0)])))
+
+    def costs_of(*rows: SweepRow) -> Costs | None:
+        return studies_of(frame_of(rows))[0].costs
+
+    costs = known(costs_of(row, replace(row, constrained=True, draft_seconds=9.0)))
     assert (costs.cost_ratio, costs.overhead) == pytest.approx((0.1 / 76 / 0.01, 0.1))
     assert costs.verification == {5: pytest.approx(1.4)}
     expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
     assert studying.break_even_line(costs, [4]) == [pytest.approx(expected)]
-    assert costs_of(frame_of([replace(row, draft_schedule="heuristic")])) is None
+    assert costs_of(replace(row, draft_schedule="heuristic")) is None
+    assert costs_of(row_at("story", 4, 1.5, tree="2,2")) is None
 
 
 def test_points_pool_their_rows() -> None:
-    pair = [row_at("story", 4, 4.0, 1.0), row_at("story", 4, 1.0, 0.5, number=2)]
-    (point,) = iterate_rows(points(frame_of(pair)))
-    assert (point.speedup, point.acceptance_rate) == pytest.approx((2.0, 150 / 200)), "the geometric mean"
-    half = 12.706205 * math.log(2)  # of the two logarithms, log 4 and 0
-    assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
-    assert points(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")])).empty
+    pair = [row_at("story", 4, 3.0, 1.0), row_at("story", 4, 0.75, 0.5, number=2)]
+    (point,) = iterate_rows(studies_of(frame_of(pair))[0].points)
+    assert (point.speedup, point.acceptance_rate) == pytest.approx((1.5, 150 / 200)), "the geometric mean"
+    half = 12.706205 * math.log(2)  # of the two logarithms, log 3 and log 3/4
+    assert (point.low, point.high) == pytest.approx((1.5 * math.exp(-half), 1.5 * math.exp(half)))
+    [other] = studies_of(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")]))
+    assert other.points.empty
+    assert other.points["may_be_best"].dtype == "bool"
 
 
 def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,15 +226,15 @@ def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> 
     for prompts in (2, 50):
         rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
         passes.clear()
-        for pool in (points, studying.split_by_series, studying.grammar_ways, studying.schedule_ways):
-            pool(rows)
+        [study] = studies_of(rows)
+        assert len(study.points) + len(study.grammar) + len(study.schedules) == 16
         counts.append(len(passes))
     assert counts[0] == counts[1] > 0
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    pooling = Mock(wraps=studying.points)
-    monkeypatch.setattr(studying, "points", pooling)
+    pooling = Mock(wraps=studying.summarise)
+    monkeypatch.setattr(studying, "summarise", pooling)
     sweeps = WhenItHelpsState()
     for number, workloads in enumerate((["story"], ["story", "code"]), start=1):
         sweeps.rows[HERE] = frame_of([row_at(workload, 4, 1.5) for workload in workloads])
@@ -278,13 +293,13 @@ def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
     assert names_apart((row.preset, row.text_hash) for row in (one, other, alone, one)) == [
         f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
     ]  # fmt: skip
-    [rows] = studying.split_by_series(frame_of([one, other])).values()
-    assert sorted(studying.summarise(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 3.1])
+    [study] = studies_of(frame_of([one, other]))
+    assert sorted(studying.summarise(study.rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 3.1])
 
 
 def falsely_told_apart(rows: pd.DataFrame) -> float:
     """The share of the workloads on which a length is told apart from the best."""
-    found = mark_rivals(points(rows), rows)
+    found = studies_of(rows)[0].points
     return float((~found["may_be_best"]).groupby(found["workload"]).any().mean())
 
 

@@ -1,10 +1,6 @@
 """A sweep's CSV and a visitor's prompts: what is read, and one sentence for what cannot be used."""
 
-import csv
-import io
 import json
-from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +9,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepRow
-from specviz.measure.sweep.table import TYPES, SweepFile, dump_frame, frame_of, parse_rows, read_frame
+from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 from tests.support.known import known
 from tests.support.strategies import refusal_and_peak
@@ -42,71 +37,6 @@ def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
     assert dump_frame(rows[columns]) == content
 
 
-def test_the_columns_have_types_and_numbers_are_written_as_python_writes_them() -> None:
-    kinds = {name: str(kind) for name, kind in frame_of([]).dtypes.items()}
-    assert kinds == {name: str(kind) for name, kind in frame_of(ROWS).dtypes.items()} == TYPES
-    assert tuple(kinds) == COLUMNS
-    row = a_row(temperature=0.7, top_k=5, top_p=0.1 + 0.2, seed=2**64 - 1, draft_seconds=1e-05, identical=None)
-    written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerow(asdict(row))
-    assert dump_rows([row]) == written.getvalue()
-    old = [column for column in COLUMNS if column not in ("draft_schedule", "constrained")]
-    with pytest.raises(InputError, match="this version: it has no column constrained"):
-        read_frame(",".join(old).encode() + b"\r\n", "old.csv")
-
-
-def test_a_file_from_before_a_column_was_written_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    missing = {"node": None, "draft_sampling": "sample", "verification": "token", "tree": None, "repetition": None}
-    path.write_text(dump_frame(frame_of([a_row()]).drop(columns=[*missing])), encoding="utf-8", newline="")
-    (row,) = parse_rows(path.read_text(encoding="utf-8"), "x.csv")
-    assert ({name: getattr(row, name) for name in missing}, row.key) == (missing, a_row().key)
-    added = {"draft_length": 3, "tree": "4,2,1", "repetition": 0.25, "node": "=first"}
-    SweepFile(path).add(replace(a_row(), **added))
-    last = parse_rows(path.read_text(encoding="utf-8"), "x.csv")[-1]
-    assert {name: getattr(last, name) for name in added} == added
-
-
-def changed(**values: object) -> bytes:
-    row = dict(zip(COLUMNS, dump_rows([a_row()]).splitlines()[1].split(","), strict=True))
-    return f"{','.join(COLUMNS)}\n{','.join(str(values.get(name, row[name])) for name in COLUMNS)}\n".encode()
-
-
-def many_rows(count: int, **each: Callable[[int], str]) -> bytes:
-    made = [{name: of(number) for name, of in each.items()} for number in range(count)]
-    return dump_rows([a_row(seed=number, **changes) for number, changes in enumerate(made)]).encode()
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (changed(speedup="-1"), "row 1, column speedup"),
-        (changed(speedup="1e-200"), "row 1, column speedup"),  # before: an OverflowError
-        (changed(speculative_seconds="1e-200"), "row 1, column speculative_seconds"),
-        (changed(draft_length="17"), "row 1, column draft_length"),
-        (changed(draft_schedule="wild"), "row 1, column draft_schedule"),
-        (changed(rounds="many"), "row 1, column rounds"),
-        (changed(acceptance_rate=""), "which its acceptance rate contradicts"),
-        (changed(preset="x" * 201), "row 1, column preset"),
-        (changed(preset="a,b"), "more or fewer values than the header"),
-        (changed(seed="10" * 3000), "row 1, column seed"),
-        (changed(top_k="10" * 30), "row 1, column top_k"),
-        (b"x" * 4_000_001, "larger than 4 MB"),
-        (many_rows(2_001), "more than 2,000 rows"),
-        (many_rows(41, workload=str), "40 workloads or 40 combinations"),
-        (many_rows(41, machine=str), "40 combinations of models, machine and temperature"),
-        (dump_rows([]).encode() + b"\n" * 5 + b'"', "x.csv"),
-    ],
-    ids=lambda given: given if isinstance(given, str) else "",
-)
-def test_what_cannot_be_used_is_one_sentence(content: bytes, says: str) -> None:
-    with pytest.raises(InputError, match=says) as refused:
-        read_frame(content, "x.csv")
-    assert "\n" not in str(refused.value)
-
-
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"no newline", b"\xff\xfe", b"\n", b"a\x00b"])
 def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "sweep.csv"
@@ -117,29 +47,6 @@ def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path
     with pytest.raises(InputError, match=r"sweep\.csv"):
         SweepFile(path)
     assert path.read_bytes() == content
-
-
-def test_a_file_grows_row_by_row_where_it_can_be_written(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    for number in (1, 2):
-        file = SweepFile(path)
-        file.add(replace(a_row(), seed=number))
-        assert len(file.rows) == len(file.done) == number
-    memory = SweepFile(None)
-    memory.add(a_row())
-    assert [type(row) for row in memory.rows] == [SweepRow]
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        SweepFile(tmp_path)
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
-        SweepFile(tmp_path / "no such folder" / "sweep.csv")
-
-
-def test_no_name_is_a_formula_in_a_spreadsheet() -> None:
-    """That each reads back: `test_parsing_properties.py`."""
-    names = ("=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b")
-    for cells in csv.DictReader(io.StringIO(dump_rows([a_row(workload=name, preset=name) for name in names]))):
-        for column in ("workload", "preset"):
-            assert not cells[column].lstrip().startswith(("=", "+", "-", "@", "＝"))
 
 
 @pytest.mark.parametrize("line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"])

@@ -10,9 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.csv_cells import csv_of, csv_text, marked, safe_cell, unmarked
 from specviz.core.errors import InputError
-from specviz.measure.sweep import table
-from specviz.measure.sweep.rows import COLUMNS
-from specviz.measure.sweep.table import (
+from specviz.measure.sweep import rows as table
+from specviz.measure.sweep.rows import (
+    COLUMNS,
     MAX_ROW,
     SweepFile,
     TableLimits,
@@ -38,7 +38,12 @@ def one(separator: str = ",", **cells: object) -> str:
 
 REFUSED: dict[str, str | bytes] = {
     "a value too low": one(speedup="-1"),
+    "a speedup whose logarithm is too low": one(speedup="1e-200"),
+    "seconds too few": one(speculative_seconds="1e-200"),
     "no number": one(rounds="many"),
+    "a number of too many digits": one(seed="10" * 3000),
+    "no schedule": one(draft_schedule="wild"),
+    "a name that is too long": one(preset="x" * 201),
     "a needed value that is missing": one(rounds=""),
     "a draft length that is too long": one(draft_length=17),
     "a whole number too large": one(top_k=10**9 + 1),
@@ -52,7 +57,7 @@ REFUSED: dict[str, str | bytes] = {
     "another table": "a,b\n1,2\n",
     "an unknown column": one(**{"own " * 20: 1}),
     "a column twice": "speedup," + one().replace("\n", "\n1.6,", 1),
-    "a quotation that does not end": one() + '"',
+    "a quotation that does not end": one() + "\n" * 5 + '"',
     "a row too long": one(preset="x" * MAX_ROW),
     "too large": b"x" * (table.UPLOAD_MEGABYTES * 10**6 + 1),
 }
@@ -123,6 +128,11 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         SweepFile(path)
     assert str(refused.value).startswith(f"{path} cannot be used for the sweep: [Errno 2]")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        SweepFile(tmp_path)
+    memory = SweepFile(None)
+    memory.add(ROW)
+    assert memory.rows == [ROW]
 
 
 def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:

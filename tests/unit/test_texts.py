@@ -18,8 +18,8 @@ from specviz.data.texts import pages
 from specviz.measure.endpoints.findings import Doubt
 from specviz.measure.endpoints.pairs import Cut
 from specviz.player.data import stage_data
+from specviz.ui.watch.on_stage import move_tour
 from specviz.ui.watch.watch_state import TourPlace
-from tests.support.known import known
 from tests.unit.test_structure import FILES, ROOT, tree_of
 
 
@@ -54,8 +54,8 @@ def named_in(*texts: str) -> set[str]:
 
 # some modules use two of them
 OWN_NAMES = {
-    "bench-next": "say_next", "bench-warnings": "say_doubt", "counters": "say_count", "own_rule": "say_rule",
-    "records": "say_record", "result": "say_result",
+    "advice": "say_advice", "bench-next": "say_next", "bench-warnings": "say_doubt", "counters": "say_count",
+    "own_rule": "say_rule", "records": "say_record", "result": "say_result", "sweep_files": "say_file",
 }  # fmt: skip
 
 
@@ -106,13 +106,13 @@ def test_a_place_in_the_tour_is_remembered_and_a_wrong_one_is_not() -> None:
     ):
         if begin is not None:
             place.begin(begin)
-        place.move(moved, beats=6)
+        move_tour(place, moved)
         assert (place.at, place.open, place.left) == found
     assert place.started == 2
 
 
 def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked() -> None:
-    trace = known(first_trace())
+    trace = first_trace()
     assert tour_of(trace)
     assert tour_of(replace(trace, rounds=trace.rounds[:4])) is tour_of(replace(trace, rounds=trace.rounds[5:6])) is None
     assert "tour" not in stage_data(trace, run_id="first", source="recorded", running=False)

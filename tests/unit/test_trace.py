@@ -143,12 +143,12 @@ def test_a_trace_that_contradicts_itself_is_refused_by_what_and_where(content: s
 def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
     empty = VALID | {"rounds": [], "output": {"token_ids": [], "text": "", "stopped_by": "eos"}}
     assert "output.token_ids holds 0 tokens" in refusal(json.dumps(empty))
-    assert "larger than 32 MB" in refusal(b" " * (FILE.bytes + 1))
+    assert "larger than 32 MB" in refusal(b" " * (FILE.megabytes * 10**6 + 1))
     file = tmp_path / "huge.json"
     with file.open("wb") as sparse:
-        sparse.truncate(FILE.bytes + 1)
+        sparse.truncate(FILE.megabytes * 10**6 + 1)
     assert "larger than 32 MB" in sentence_of(lambda: read_trace(file))
-    file.write_text(json.dumps(VALID) + " " * (FILE.bytes - len(json.dumps(VALID))))
+    file.write_text(json.dumps(VALID) + " " * (FILE.megabytes * 10**6 - len(json.dumps(VALID))))
     assert read_trace(file) == parse_trace(json.dumps(VALID))
     long = dump_trace(run_of([replace(ROUNDS[0], index=index) for index in range(2_001)]))
     assert len(parse_trace(long).rounds) == 2_001

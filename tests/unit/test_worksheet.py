@@ -14,8 +14,8 @@ from specviz.core.theory import expected_tokens
 from specviz.data.measured.batches import BatchStudy, recorded_batches
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import PUBLISHED
-from specviz.measure.sweep.study import costs_of
-from specviz.measure.sweep.table import frame_of
+from specviz.measure.sweep.rows import frame_of
+from specviz.measure.sweep.study import studies_of
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     MeasuredPasses,
@@ -31,7 +31,6 @@ from specviz.measure.worksheet.runs import (
     collect_laps,
     collect_rows,
     collect_runs,
-    first_series,
     gap_of,
     position_rates,
 )
@@ -171,18 +170,16 @@ def test_runs_laps_and_positions_are_points() -> None:
 
 def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     rows = frame_of([row_at("story", 4, 2.0, 0.8), row_at("story", 4, 0.5, 0.6, number=2), row_at("copy", 4, 1.5, 0.9)])
-    story, copy = collect_rows(rows, recorded=False)
+    [study] = studies_of(rows)
+    story, copy = collect_rows([study], recorded=False)
     assert story.measured == pytest.approx(1.0)  # twice and half as fast
     assert story.terms.alpha == pytest.approx(0.7)
-    costs, terms = known(costs_of(rows)), story.terms
+    costs, terms = known(study.costs), story.terms
     times = (terms.cost_ratio, terms.verification, terms.overhead)
     assert times == (costs.cost_ratio, costs.verification[5], costs.overhead)
     assert story.terms.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
-    assert collect_rows(frame_of([]), recorded=False) == []
-    rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
-    assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
-    assert first_series(frame_of([])).empty
+    assert studies_of(frame_of([])) == []
 
 
 def test_published_figures_give_what_their_papers_expect() -> None:

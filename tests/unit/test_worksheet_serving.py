@@ -9,12 +9,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.measure.worksheet import advice
+from specviz.measure.worksheet import serving
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
     Production,
     draft_lengths,
-    inferred_cost,
     outlook,
     production,
     production_start,
@@ -43,7 +42,7 @@ def counted(tokens: float, length: float = 4.0, speedup: float | None = None, **
 
 
 def said(found: Production, costs: CostsOrigin = RECORDED) -> str:
-    return f"{advice.headline(found, costs)}\n{advice.advice(found)}"
+    return f"{serving.headline(found, costs)}\n{serving.advice(found)}"
 
 
 def recommended(found: Production) -> list[int]:
@@ -101,8 +100,8 @@ def test_costs_worked_by_hand() -> None:
     assert two.slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
     assert recommended(found) == [2, 3]
     # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
-    assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
     half = FOUND["half of the calls draft"][0]
+    assert FOUND["half of the calls draft, measured"][0].round_cost == pytest.approx(2.1)
     assert (half.share, half.speed) == (pytest.approx(0.5), pytest.approx((2.72 + 1) / (half.round_cost + 1)))
     assert outlook(half).places[-1].speed < outlook(pasted()).places[-1].speed
 
@@ -146,7 +145,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     assert recommended(found)
     at_five = draft_lengths(found)[-1]  # the measured length has the measured speed, whatever grows
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
-    text = advice.advice(found)
+    text = serving.advice(found)
     assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
     assert text.endswith(".")
     assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))

@@ -3,39 +3,31 @@
 
 import { Fragment, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Chip, JudgedRound, STATUS_WORDS } from "../shared/chips.js";
-import { find } from "../shared/dom.js";
+import { Chip, JudgedRound, STATUS_WORDS, Said, quoted, visible } from "../shared/chips.js";
+import { find, applyScheme } from "../shared/dom.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
-import { Said } from "../shared/said.js";
-import { quoted, visible } from "../shared/text.js";
-import { applyScheme } from "../shared/theme.js";
-import { say } from "./words.js";
+import GAME from "../../texts/browser/be_the_draft.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import type { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../dist/payloads.js";
 
+const say = sayer(GAME);
 const FATES: Record<Fate, string> = { ...STATUS_WORDS, part: say("in_part") };
 const INPUT = ".st-key-be_the_draft_guess input";
 const SECOND = ".st-key-be_the_draft_second input";
 const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
 
-/** What a chat model was asked, and the name of what follows it. */
-function Asked({ asked, label }: TextPicture) {
-  return (
-    <>
-      <div class="asked-of-it" tabIndex={0/* a long one scrolls */}>
-        {asked.map(({ name, text }) => <><p class="asked">{name}</p><p class="message" translate={false}>{text}</p></>)}
-      </div>
-      <p class="asked">{label}</p>
-    </>
-  );
-}
-
-function Text(picture: TextPicture) {
-  const { asked, text, fresh, inside } = picture;
+/** `asked`: what a chat model was asked; `label`: the name of what follows it. */
+function Text({ asked, label, text, fresh, inside }: TextPicture) {
   const word = fresh.trimStart();
   return (
     <>
-      {asked.length > 0 && <Asked {...picture} />}
+      {asked.length > 0 && (
+        <>
+          <div class="asked-of-it" tabIndex={0/* a long one scrolls */}>{asked.map(({ name, text }) => <><p class="asked">{name}</p><p class="message" translate={false}>{text}</p></>)}</div>
+          <p class="asked">{label}</p>
+        </>
+      )}
       <p class="so-far" translate={false}>
         <span>{text}</span>
         {fresh && <>{fresh.slice(0, fresh.length - word.length)}<mark class="fresh">{word}</mark></>}
@@ -53,7 +45,19 @@ function Turn({ title, said, guesses, lines, wants, asked, mine, rivals }: TurnP
       {guesses.map((guess, i) => guess.chips.length > 0 && <Guess {...guess} name={guesses.length > 1 ? say("guess", { number: i + 1 }) : ""} />)}
       {lines.length > 0 && <ul class="lines">{lines.map((line) => <li><Said text={line} /></li>)}</ul>}
       <div class="sides">
-        {wants.length > 0 && <Wants {...{ wants, asked, mine }} />}
+        {wants.length > 0 && (
+          <div class="wants">{/* the target's most probable tokens where it decided itself, as bars */}
+            <p class="asked">{asked}</p>
+            {wants.map(([text, p, own]) => (
+              <div class={own ? "want mine" : "want"}>
+                <bdi translate={false}>{quoted(text)}</bdi>
+                <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
+                <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
+                {own && <em>{mine === "yours" ? say("yours") : say("theirs")}</em>}
+              </div>
+            ))}
+          </div>
+        )}
         {rivals.length > 0 && <Rivals rivals={rivals} />}
       </div>
     </>
@@ -90,35 +94,12 @@ function Rivals({ rivals }: { rivals: RivalPayload[] }) {
   );
 }
 
-/** The target's most probable tokens where it decided itself, as bars. */
-function Wants({ wants, asked, mine: whose }: Pick<TurnPicture, "wants" | "asked" | "mine">) {
-  return (
-    <div class="wants">
-      <p class="asked">{asked}</p>
-      {wants.map(([text, p, mine]) => (
-        <div class={mine ? "want mine" : "want"}>
-          <bdi translate={false}>{quoted(text)}</bdi>
-          <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
-          <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
-          {mine && <em>{whose === "yours" ? say("yours") : say("theirs")}</em>}
-        </div>
-      ))}
-    </div>
-  );
-}
-
 /** Put the caret into the input, once Streamlit has drawn it, unless the visitor goes somewhere else or the game goes meanwhile. */
 function focusInput(box: HTMLElement, since = performance.now(), at = document.activeElement) {
   const input: HTMLInputElement | null = document.querySelector(INPUT);
   if (input && !input.disabled) return void input.focus({ preventScroll: true });
   const here = [at, document.body].includes(document.activeElement); // what had the focus may be gone
   if (here && box.isConnected && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(box, since, at));
-}
-
-/** While the target reads, the typed text cannot be changed. */
-function holdInput(busy: boolean) {
-  const inputs: NodeListOf<HTMLInputElement> = document.querySelectorAll(`${INPUT}, ${SECOND}`);
-  for (const input of inputs) input.readOnly = busy;
 }
 
 /** For a screen reader. The text is added a frame later: only a change is read out. */
@@ -128,22 +109,7 @@ function Spoken({ text }: { text: string }) {
   return <p class="spoken" role="status"><Said text={said} /></p>;
 }
 
-function draw(box: HTMLElement, data: PlayPayload) {
-  const drawn = JSON.stringify(data);
-  if (box.dataset.drawn === drawn) return;
-  box.dataset.drawn = drawn;
-  const picture = data.kind === "text" ? <Text {...data} /> : <><Turn {...data} />{data.spoken && <Spoken text={data.title} />}</>;
-  render(<Fragment key={drawn}>{picture}</Fragment>, box);
-}
-
-const focused: WeakMap<HTMLElement, string> = new WeakMap();
-
-/** Focus the input once for each new request. Not on a touch screen: there it would open the keyboard. */
-function focusOnce(box: HTMLElement, request: string) {
-  if (!request || focused.get(box) === request) return;
-  focused.set(box, request);
-  if (matchMedia("(pointer: fine)").matches) focusInput(box);
-}
+const focused: WeakMap<HTMLElement, string> = new WeakMap(); // the request for which the input had the focus: once for each
 
 export default function (component: Component<PlayPayload>) {
   const data = payloadOf(component);
@@ -152,8 +118,13 @@ export default function (component: Component<PlayPayload>) {
   applyScheme(box);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("text", data.kind === "text");
-  draw(box, data);
+  const drawn = JSON.stringify(data);
+  const picture = data.kind === "text" ? <Text {...data} /> : <><Turn {...data} />{data.spoken && <Spoken text={data.title} />}</>;
+  if (box.dataset.drawn !== drawn) render(<Fragment key={drawn}>{picture}</Fragment>, box);
+  box.dataset.drawn = drawn;
   if (data.kind !== "text") return;
-  holdInput(data.busy);
-  focusOnce(box, data.focus);
+  for (const input of document.querySelectorAll<HTMLInputElement>(`${INPUT}, ${SECOND}`)) input.readOnly = data.busy; // while the target reads, it cannot be changed
+  if (!data.focus || focused.get(box) === data.focus) return;
+  focused.set(box, data.focus);
+  if (matchMedia("(pointer: fine)").matches) focusInput(box); // on a touch screen it would open the keyboard
 }

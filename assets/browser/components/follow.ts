@@ -17,7 +17,10 @@ class Follower {
   constructor(root: ParentNode & Node) {
     this.node = root.querySelector(".lesson-follow") as HTMLElement;
     this.channel.onmessage = ({ data }) => this.#hear(data);
-    document.addEventListener("click", (event) => leaveFocus(event), this.ending); // one of its own: another mount may end
+    document.addEventListener("click", ({ target, detail }) => { // a button of the bar that was clicked, not reached by keyboard, gives the focus back: the next space plays the run
+      const button = detail > 0 && target instanceof Element ? target.closest(BUTTONS) : null;
+      if (button instanceof HTMLElement) button.blur();
+    }, this.ending); // one of its own: another mount may end
   }
 
   load({ data, setTriggerValue }: Loaded<Place>) {
@@ -40,12 +43,6 @@ class Follower {
     this.channel.close();
     this.ending.abort();
   }
-}
-
-/** A button of the bar that was clicked, not reached by keyboard, gives the focus back: the next space plays the run. */
-function leaveFocus({ target, detail }: MouseEvent) {
-  const button = detail > 0 && target instanceof Element ? target.closest(BUTTONS) : null;
-  if (button instanceof HTMLElement) button.blur();
 }
 
 export default mount(".lesson-follow", (root) => new Follower(root));

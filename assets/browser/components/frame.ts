@@ -25,7 +25,8 @@ export default function frame(component: Component<{ lang: string, dir: string }
   const name = () => {
     document.querySelector(HANDLE)?.setAttribute("aria-label", MENU);
     for (const node of document.querySelectorAll(AS_WRITTEN)) node.setAttribute("translate", "no");
-    endFirstLook();
+    const first = document.getElementById("first-look"); // once the page has brought the app's style itself, the copy in its HTML goes: it comes after the styles of a view
+    if (first && [...document.querySelectorAll("style")].some((style) => style !== first && style.textContent === first.textContent)) first.remove();
   };
   new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
   name();
@@ -40,14 +41,6 @@ export default function frame(component: Component<{ lang: string, dir: string }
     else push(state, unused, url);
   };
   document.addEventListener("pointerdown", keepPress, true);
-}
-
-/** Once the page has brought the app's style itself, the copy in its HTML goes: it comes after the styles of a view. */
-function endFirstLook() {
-  const first = document.getElementById("first-look");
-  if (!first) return;
-  const brought = [...document.querySelectorAll("style")].some((style) => style !== first && style.textContent === first.textContent);
-  if (brought) first.remove();
 }
 
 function click(selector: string) {

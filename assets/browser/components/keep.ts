@@ -12,16 +12,16 @@ export default function keep(component: Component<Kept>) {
   const data = payloadOf(component);
   if (!data) return;
   try {
-    if (data.text === null) handBack(component, sessionStorage.getItem(data.name));
-    else if (data.text) sessionStorage.setItem(data.name, data.text);
+    const { parentElement, setStateValue } = component;
+    const kept = data.text === null ? sessionStorage.getItem(data.name) : null;
+    if (kept && !handed.has(parentElement)) {
+      handed.add(parentElement);
+      setStateValue("text", kept);
+    }
+    if (data.text === null) return;
+    if (data.text) sessionStorage.setItem(data.name, data.text);
     else sessionStorage.removeItem(data.name);
   } catch {
     // a browser may refuse: then a reload begins again
   }
-}
-
-function handBack({ parentElement, setStateValue }: Component<Kept>, text: string | null) {
-  if (!text || handed.has(parentElement)) return;
-  handed.add(parentElement);
-  setStateValue("text", text);
 }

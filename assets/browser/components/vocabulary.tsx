@@ -3,10 +3,9 @@
 
 import { render } from "preact";
 import { JudgedRound } from "../shared/chips.js";
-import { find } from "../shared/dom.js";
+import { find, applyScheme } from "../shared/dom.js";
 import { payloadOf, type Component } from "../shared/mounting.js";
 import { milliseconds } from "../shared/numbers.js";
-import { applyScheme } from "../shared/theme.js";
 import { say } from "./words.js";
 import type { EntryPayload, TimesPicture, VocabularyPayload } from "../dist/payloads.js";
 

@@ -3,11 +3,17 @@
  * The same as `specviz/decoding/drafters/model.py` (its chain) and `prompt_lookup.py`.
  */
 
-import { CachedModel } from "./cached_model.js";
-import type { DrafterInfo } from "../dist/payloads.js";
+import { now, type RunSetup } from "./decoding.js";
+import { CachedModel } from "./models.js";
+import { mostProbable } from "./sampler.js";
+import type { DraftGuesses, DrafterInfo } from "../dist/payloads.js";
 import type { LoadedModel } from "./models.js";
 import type { Row, Sampler } from "./sampler.js";
 import type { Draft } from "./verification.js";
+
+const LONGEST = 3; // n of the n-gram that is looked for first
+const MOST = 16; // tokens that a copy is followed for
+const AT_ONCE = 64; // tokens that are guessed at in one pass
 
 /** A drafter's work on one text, round by round. */
 export interface Proposer {
@@ -57,8 +63,6 @@ class ModelProposer {
   }
 }
 
-const LONGEST = 3; // n of the n-gram that is looked for first
-
 /** Finds the last few tokens earlier in the text and copies what followed them there. It is its own proposer. */
 export class PromptLookupDrafter {
   loaded = null;
@@ -85,4 +89,36 @@ export class PromptLookupDrafter {
   commit() {}
 
   close() {}
+}
+
+/**
+ * What the draft would guess at each place of a greedy output: from it, the stage replays the run at other lengths. `written`: the
+ * target's output
+ */
+export function guessAlong(drafter: Drafter, setup: RunSetup, written: number[]): DraftGuesses {
+  const began = now();
+  const text = [...setup.prompt.token_ids, ...written];
+  const guesses = drafter.loaded ? guessesOf(drafter.loaded, text, written.length) : null;
+  const copies = (place: number) => (drafter as PromptLookupDrafter).propose(text.slice(0, place - written.length), MOST).tokenIds;
+  const proposals = guesses ? null : written.map((_, place) => copies(place));
+  const ids = new Set([...written, ...(guesses ?? []), ...(proposals ?? []).flat()]);
+  const pieces = Object.fromEntries([...ids].map((id) => [id, setup.target.tokenizer.shown(id)]));
+  // Every sum is added in the same order however many tokens are read, so a real run chooses the same tokens.
+  return { drafter: drafter.info, token_ids: written, guesses, proposals, pieces, exact: true, seconds: now() - began };
+}
+
+/** The model's most probable token before each of the last `count` tokens. */
+function guessesOf(loaded: LoadedModel, tokenIds: number[], count: number) {
+  const model = new CachedModel(loaded);
+  const first = tokenIds.length - count - 1; // the guess at the output's first token follows the prompt's last token
+  const guesses = [];
+  try {
+    for (const _ of model.prefillSteps(tokenIds.slice(0, first)));
+    for (let start = first; start < tokenIds.length - 1; start += AT_ONCE) {
+      guesses.push(...model.read(tokenIds.slice(start, Math.min(start + AT_ONCE, tokenIds.length - 1))).map(mostProbable));
+    }
+  } finally {
+    model.close();
+  }
+  return guesses;
 }

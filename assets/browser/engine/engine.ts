@@ -8,12 +8,9 @@
 // and is sent `loading` (model, bytes, of), `ready` (models), `trace` (id, the trace so far), `done` (id, trace, guesses)
 // and `failed` (id where it is a run's, sentence).
 
-import { machineOf } from "./machine.js";
-import { loadModel, type LoadedModel, type ModelFiles } from "./models.js";
-import { PlainError } from "./plain_error.js";
+import { machineOf, loadModel, type LoadedModel, type ModelFiles } from "./models.js";
+import { PlainError, say } from "./words.js";
 import { Run, type RunRequest } from "./run.js";
-import { say } from "./words.js";
-import type { Llama } from "./llama.js";
 
 export type Message = { kind: "open", models: Record<string, ModelFiles> } | { kind: "run", id: number, request: RunRequest } | { kind: "stop", id: number } | { kind: "ping" };
 export type Port = { postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null };
@@ -41,7 +38,9 @@ export class Engine {
       for (const [name, files] of Object.entries(models)) {
         const progress = (bytes: number, of: number) => this.port.postMessage({ kind: "loading", model: name, bytes, of });
         const model = await loadModel(name, files, progress);
-        warmUp(model.llama);
+        const cache = model.llama.cache(); // the browser compiles the kernel once more while it is first used, and no run should be timed then
+        for (const count of WARM_UP) model.llama.read(cache, new Array(count).fill(1));
+        model.llama.release(cache);
         this._models.set(name, model);
       }
       this.port.postMessage({ kind: "ready", models: [...this._models.keys()] });
@@ -78,13 +77,6 @@ export class Engine {
       run.close();
     }
   }
-}
-
-/** Read a little: the browser compiles the kernel once more while it is first used, and no run should be timed then. */
-function warmUp(llama: Llama) {
-  const cache = llama.cache();
-  for (const count of WARM_UP) llama.read(cache, new Array(count).fill(1));
-  llama.release(cache);
 }
 
 function sentenceOf(error: unknown) {

@@ -1,8 +1,8 @@
 /** The kernel of `arithmetic.ts` in a memory of its own: with relaxed SIMD where the browser has it, else without. */
 
+import { bytesOf } from "../shared/bytes.js";
 import { PLAIN, RELAXED } from "./kernel_bytes.js";
-import { PlainError } from "./plain_error.js";
-import { say } from "./words.js";
+import { PlainError, say } from "./words.js";
 
 const PAGE = 65_536; // bytes
 
@@ -26,7 +26,7 @@ export type Machine = { kernel: Kernel, memory: WebAssembly.Memory, simd: string
 export function startKernel(bytes: number, builds: string[] = [RELAXED, PLAIN]): Machine {
   const fitting = typeof WebAssembly === "object" ? builds.map(bytesOf).find((build) => WebAssembly.validate(build)) : null;
   if (!fitting) throw new PlainError(say("no_simd"));
-  const memory = room(bytes);
+  const memory = enough(bytes, (pages) => new WebAssembly.Memory({ initial: pages }));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fitting), { env: { memory } });
   const simd = fitting.length === bytesOf(RELAXED).length ? "relaxed SIMD" : "SIMD";
   return { kernel: exports as unknown as Kernel, memory, simd };
@@ -40,18 +40,10 @@ export function grown(memory: WebAssembly.Memory, bytes: number) {
   return PAGE * enough(bytes, (pages) => memory.grow(pages));
 }
 
-function room(bytes: number) {
-  return enough(bytes, (pages) => new WebAssembly.Memory({ initial: pages }));
-}
-
 function enough<T>(bytes: number, take: (pages: number) => T) {
   try {
     return take(Math.ceil(bytes / PAGE));
   } catch {
     throw new PlainError(say("no_memory", { megabytes: Math.ceil(bytes / 1e6) }));
   }
-}
-
-function bytesOf(base64: string) {
-  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }

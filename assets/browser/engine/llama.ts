@@ -11,8 +11,7 @@
  */
 
 import { grown, startKernel } from "./kernel.js";
-import { PlainError } from "./plain_error.js";
-import { say } from "./words.js";
+import { PlainError, say } from "./words.js";
 
 export type Tensor = { at: number, shape: number[] }; // where it lies in the file, in bytes
 

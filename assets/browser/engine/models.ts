@@ -1,11 +1,11 @@
-/** The models of a page: files that came with it or are fetched, checked and put into memory. */
+/** The models of a page: safetensors files that came with it or are fetched, checked and put into memory. */
 
-import { Llama, type Config } from "./llama.js";
-import { PlainError } from "./plain_error.js";
-import { tensorsIn } from "./safetensors.js";
+import { Llama, type Cache, type Config, type Tensor } from "./llama.js";
+import { PlainError, say } from "./words.js";
 import { Tokenizer, type TokenizerFile } from "./tokenizer.js";
-import { say } from "./words.js";
-import type { ModelInfo } from "../dist/payloads.js";
+import type { Machine, ModelInfo } from "../dist/payloads.js";
+
+const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped
 
 export interface ModelFiles {
   config: Config;
@@ -27,7 +27,9 @@ export interface LoadedModel {
 /** `progress`: of what is fetched. Throws PlainError the weights cannot be fetched, are damaged or others than the page was made with */
 export async function loadModel(name: string, { config, tokenizer, weights, sha256: wanted }: ModelFiles, progress: (bytes: number, of: number) => void): Promise<LoadedModel> {
   const file = typeof weights === "string" ? await fetched(name, weights, progress) : new Uint8Array(weights);
-  if (((await sha256(file)) ?? wanted) !== wanted) throw new PlainError(say("wrong_checksum", { name }));
+  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", file); // undefined on a page over plain http, which has no cryptography
+  const found = digest ? [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("") : wanted;
+  if (found !== wanted) throw new PlainError(say("wrong_checksum", { name }));
   const tensors = tensorsIn(file, name);
   const parameters = [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   return {
@@ -38,12 +40,6 @@ export async function loadModel(name: string, { config, tokenizer, weights, sha2
     context: config.max_position_embeddings,
     ends: new Set([config.eos_token_id]),
   };
-}
-
-/** In hexadecimal digits; undefined on a page over plain http, which has no cryptography. */
-async function sha256(bytes: Uint8Array<ArrayBuffer>) {
-  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
-  return digest && [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function fetched(name: string, address: string, progress: (bytes: number, of: number) => void) {
@@ -63,5 +59,81 @@ async function fetched(name: string, address: string, progress: (bytes: number, 
     return new Uint8Array(await new Blob(parts).arrayBuffer());
   } catch {
     throw missing;
+  }
+}
+
+/**
+ * Where each tensor lies in the file, in bytes from its start: eight bytes with the length of a JSON header, the header, then the
+ * numbers. `name`: of the model, for a sentence. Throws PlainError it is no such file, it is not whole, or its numbers are not bfloat16
+ */
+export function tensorsIn(file: Uint8Array<ArrayBuffer>, name: string) {
+  const damaged = new PlainError(say("damaged", { name }));
+  if (file.length < 8) throw damaged;
+  const start = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  if (start > file.length) throw damaged;
+  let header: Record<string, { dtype: string, shape: number[], data_offsets: [number, number] }>;
+  try {
+    header = JSON.parse(new TextDecoder().decode(file.subarray(8, start)));
+  } catch {
+    throw damaged;
+  }
+  const tensors: Map<string, Tensor> = new Map();
+  for (const [key, { dtype, shape, data_offsets: [from, to] = [0, 0] }] of Object.entries(header)) {
+    if (key === "__metadata__") continue;
+    const numbers = shape.reduce((product, size) => product * size, 1);
+    if (dtype !== "BF16" || to - from !== 2 * numbers || start + to > file.length) throw damaged;
+    tensors.set(key, { at: start + from, shape });
+  }
+  return tensors;
+}
+
+/** Where a run was made, for its trace. A browser does not say which processor it is. */
+export function machineOf(models: Map<string, LoadedModel>): Machine {
+  const [model] = models.values();
+  return { machine: `a browser, WebAssembly with ${model?.llama.simd ?? "SIMD"}`, torch: "not used", transformers: "not used", threads: 1 };
+}
+
+/**
+ * A model with its KV cache: it reads every token once and removes only rejected ones.
+ * The same as `specviz/models/cached_model.py`, without trees.
+ */
+export class CachedModel {
+  _taken: Cache | null = null;
+
+  constructor(public loaded: LoadedModel) {}
+
+  /** Taken when it is first needed, so that whoever makes a run and cannot begin it holds nothing. */
+  get _cache() {
+    this._taken ??= this.loaded.llama.cache();
+    return this._taken;
+  }
+
+  /** Tokens in the cache. */
+  get length() {
+    return this._cache.length;
+  }
+
+  /** Read the prompt in chunks, and yield after each: a chance to stop. */
+  *prefillSteps(tokenIds: number[]) {
+    for (let start = 0; start < tokenIds.length; start += CHUNK) {
+      this.loaded.llama.read(this._cache, tokenIds.slice(start, start + CHUNK), { last: true });
+      yield;
+    }
+  }
+
+  /** Read tokens in one forward pass; returns the logits of the next token after each, a row of the vocabulary each. */
+  read(tokenIds: number[]) {
+    return this.loaded.llama.read(this._cache, tokenIds);
+  }
+
+  /** Remove every token after the first `length` from the cache. */
+  crop(length: number) {
+    this._cache.length = Math.min(this._cache.length, length);
+  }
+
+  /** Give the cache's memory to the next run. */
+  close() {
+    if (this._taken) this.loaded.llama.release(this._taken);
+    this._taken = null;
   }
 }

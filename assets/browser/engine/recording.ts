@@ -20,28 +20,21 @@ export class Recorder {
     const ended = emitted.length <= verification.accepted; // an accepted end of text: the target adds no token
     const accepted = ended ? emitted.length : verification.accepted;
     const places = this._places(draft, targetScores, verification);
-    const statuses = statusesOf(draft, verification, accepted, ended);
+    const { acceptProbs, drawn } = verification;
     return {
       index,
       draft_seconds: seconds.draft,
       verify_seconds: seconds.verify,
       overhead_seconds: seconds.overhead,
-      drafted: draft.tokenIds.map((id, i) => this._drafted(id, i, statuses[i], places[i], verification)),
+      drafted: draft.tokenIds.map((id, i): DraftedToken => {
+        const { p, q, candidates } = places[i];
+        const isRejected = i === accepted && !ended && i < acceptProbs.length;
+        const status: Status = i < accepted ? "accepted" : isRejected ? "rejected" : "discarded"; // fewer are in the text than the rule accepted if one ended it
+        const judged = status !== "discarded";
+        const chance = { accept_prob: judged ? acceptProbs[i] : null, u: judged && drawn ? drawn[i] : null };
+        return { id, text: this.tokenizer.shown(id), status, target_prob: p[id], draft_prob: q ? q[id] : null, ...chance, candidates };
+      }),
       emitted: ended ? NOTHING : this._emitted(draft, verification, places[verification.accepted]),
-    };
-  }
-
-  _drafted(id: number, i: number, status: Status, { p, q, candidates }: Place, { acceptProbs, drawn }: Verification): DraftedToken {
-    const judged = status !== "discarded";
-    return {
-      id,
-      text: this.tokenizer.shown(id),
-      status,
-      target_prob: p[id],
-      draft_prob: q ? q[id] : null,
-      accept_prob: judged ? acceptProbs[i] : null,
-      u: judged && drawn ? drawn[i] : null,
-      candidates,
     };
   }
 
@@ -51,41 +44,25 @@ export class Recorder {
       return { kind: "bonus", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: [] };
     }
     // greedy: all of (p - q)+ lies on the target's most probable token
-    const left = residual ? this._residualTop(residual) : ([[tokenId, text, 1]] as ResidualCandidate[]);
+    const left: ResidualCandidate[] = residual ? top(residual).map((id) => [id, this.tokenizer.shown(id), residual[id]]) : [[tokenId, text, 1]];
     return { kind: "correction", id: tokenId, text, target_prob: p[tokenId], candidates, residual_top: left };
-  }
-
-  _residualTop(residual: Row): ResidualCandidate[] {
-    return top(residual).map((id) => [id, this.tokenizer.shown(id), residual[id]]);
   }
 
   /** The probabilities at each drafted token, and at the one after them. */
   _places({ tokenIds, draftScores }: Draft, targetScores: Row[], { accepted, tokenId }: Verification): Place[] {
     const ps = this.sampler.probabilities(targetScores);
-    const qs = draftScores ? this.sampler.probabilities(draftScores) : tokenIds.map((id, i) => pointMass(id, ps[i].length));
+    const qs = draftScores ? this.sampler.probabilities(draftScores) : tokenIds.map((id, i) => ps[i].map((_, each) => Number(each === id))); // a point mass
     return ps.map((p, i) => {
       const q = qs[i] ?? null; // the bonus has no draft
       const named = [...tokenIds.slice(i, i + 1), ...(i === accepted ? [tokenId] : [])];
-      return { p, q, candidates: this._candidates([...named, ...top(p), ...(q ? top(q) : [])], p, q) };
+      const ids = new Set([...named, ...top(p), ...(q ? top(q) : [])]);
+      const ordered = [...ids].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
+      return { p, q, candidates: ordered.map((id): Candidate => [id, this.tokenizer.shown(id), p[id], q ? q[id] : null]) };
     });
-  }
-
-  /** Each token once, by p and then by q. */
-  _candidates(ids: number[], p: Row, q: Row | null): Candidate[] {
-    const ordered = [...new Set(ids)].sort((a, b) => p[b] - p[a] || (q ? q[b] - q[a] : 0));
-    return ordered.map((id) => [id, this.tokenizer.shown(id), p[id], q ? q[id] : null]);
   }
 }
 
 const NOTHING: EmittedToken = { kind: "none", id: null, text: "", target_prob: null, candidates: [], residual_top: [] };
-
-/** The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it. */
-function statusesOf({ tokenIds }: Draft, { acceptProbs }: Verification, accepted: number, ended: boolean): Status[] {
-  return tokenIds.map((_, i) => {
-    if (i < accepted) return "accepted";
-    return i === accepted && !ended && i < acceptProbs.length ? "rejected" : "discarded";
-  });
-}
 
 /** The most probable tokens of those that are possible. */
 function top(probabilities: Row) {
@@ -99,8 +76,3 @@ function top(probabilities: Row) {
   return best;
 }
 
-function pointMass(id: number, size: number) {
-  const row = new Float64Array(size);
-  row[id] = 1;
-  return row;
-}

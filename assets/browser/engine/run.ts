@@ -5,28 +5,16 @@
  * The steps are those of `specviz/decoding/run_setup.py` and `alternating.py`.
  */
 
-import { autoregressiveSteps, now } from "./autoregressive.js";
-import { CachedModel } from "./cached_model.js";
-import { ModelDrafter, PromptLookupDrafter, type Drafter } from "./drafters.js";
-import { guessAlong } from "./guess_along.js";
-import { PlainError } from "./plain_error.js";
-import { Random } from "./random.js";
+import { autoregressiveSteps, now, speculativeRounds, type RunSetup } from "./decoding.js";
+import { ModelDrafter, PromptLookupDrafter, guessAlong, type Drafter } from "./drafters.js";
+import { CachedModel, type LoadedModel } from "./models.js";
+import { PlainError, say } from "./words.js";
+import { Random, makeSampler } from "./sampler.js";
 import { Recorder } from "./recording.js";
-import { makeSampler } from "./sampler.js";
-import { speculativeRounds } from "./speculative.js";
 import { makeRule } from "./verification.js";
-import { say } from "./words.js";
-import type { DecodeSettings, Machine, Prompt, Round, Trace } from "../dist/payloads.js";
-import type { LoadedModel } from "./models.js";
+import type { DecodeSettings, Machine, Round, Trace } from "../dist/payloads.js";
 
 export type RunRequest = { prompt: string, target: string, draft: string, settings: DecodeSettings };
-
-export interface RunSetup {
-  target: LoadedModel;
-  settings: DecodeSettings;
-  prompt: Prompt;
-  ends: Set<number>; // ids that end the output; empty when end of text is ignored
-}
 
 const LOOKUP = ["prompt-lookup", "lookup"]; // the names of the draft that is no model
 const SCHEMA = 2;

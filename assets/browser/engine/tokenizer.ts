@@ -5,6 +5,8 @@
  * `<|endoftext|>`, as that mark and not as text, and brings 37 kB of other kinds of tokenizers.
  */
 
+import { characterAt } from "../shared/bytes.js";
+
 /** What is read of a tokenizer.json. */
 export interface TokenizerFile {
   model: {vocab: Record<string, number>, merges: Array<[string, string]>};
@@ -42,7 +44,8 @@ export class Tokenizer {
   /** The ids of a text after the mark that starts it. A mark that is spelled out in it is text like any other. */
   encode(text: string) {
     const words = (text.match(WORDS) ?? []) as string[];
-    return [this.end, ...words.flatMap((word) => this._wordIds(word))];
+    for (const word of words) if (!this._known.has(word)) this._known.set(word, this._merged([...new TextEncoder().encode(word)].map((byte) => ALPHABET[byte])));
+    return [this.end, ...words.flatMap((word) => this._known.get(word) ?? [])];
   }
 
   /** The text of these tokens, without marks; bytes that are no character become �. */
@@ -54,14 +57,6 @@ export class Tokenizer {
   /** How one token is shown; bytes that are no character by themselves are shown as numbers. */
   shown(id: number) {
     return this._special.has(id) ? this._spelled[id] : withBytesShown(bytesOf(this._spelled[id]));
-  }
-
-  _wordIds(word: string) {
-    const known = this._known.get(word);
-    if (known) return known;
-    const ids = this._merged([...new TextEncoder().encode(word)].map((byte) => ALPHABET[byte]));
-    this._known.set(word, ids);
-    return ids;
   }
 
   /** Join the pair that was learnt first, again and again (Sennrich et al. 2016). */
@@ -95,28 +90,10 @@ function bytesOf(spelled: string) {
 function withBytesShown(bytes: number[]) {
   let shown = "";
   for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    const part = bytes.slice(at, at + Math.max(length, 1));
-    shown += length ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(part)) : `⟨${hex(part[0])}⟩`;
-    at += part.length;
+    const byte = () => ({ length: 1, character: `⟨${bytes[at].toString(16).toUpperCase().padStart(2, "0")}⟩` });
+    const { length, character } = characterAt(bytes, at) ?? byte();
+    shown += character;
+    at += length;
   }
   return shown;
-}
-
-/** How many bytes the character has that begins here; 0 if none does. */
-function characterAt(bytes: number[], at: number) {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1) {
-    try {
-      decoder.decode(Uint8Array.from(bytes.slice(at, at + length)));
-      return length;
-    } catch {
-      // no character yet
-    }
-  }
-  return 0;
-}
-
-function hex(byte: number) {
-  return byte.toString(16).toUpperCase().padStart(2, "0");
 }

@@ -5,10 +5,7 @@
  * The same as `specviz/decoding/verification.py`, and `BlockRule` as in `rules.py`.
  */
 
-import { draw, mostProbable } from "./sampler.js";
-
-export type Random = import("./random.js").Random;
-export type Row = import("./sampler.js").Row;
+import { draw, mostProbable, type Random, type Row } from "./sampler.js";
 import type { DecodeSettings } from "../dist/payloads.js";
 
 export interface Draft {
@@ -80,7 +77,9 @@ export class BlockRule {
   verify(draft: Draft, targetScores: Row[]): Verification {
     const count = draft.tokenIds.length;
     const drawn = draft.tokenIds.map(() => this.random.next());
-    const shares = sharesOf(draft, targetScores);
+    const q = tokenProbs(draft);
+    const shares = [1]; // s(0) to s(n)
+    draft.tokenIds.forEach((id, i) => shares.push(Math.min(1, (shares[i] * targetScores[i][id]) / q[i])));
     const acceptProbs = drawn.map((_, i) => acceptProb(shares[i + 1], draft, targetScores, i + 1));
     const accepted = acceptProbs.findLastIndex((probability, i) => drawn[i] < probability) + 1;
     if (accepted === count) {
@@ -119,14 +118,6 @@ function excess(targetProbs: Row, draft: Draft, position: number, share = 1) {
 function normalised(left: Float64Array, targetProbs: Row) {
   const total = sumOf(left);
   return total > 0 ? left.map((each) => each / total) : targetProbs;
-}
-
-/** s(0) to s(n). */
-function sharesOf(draft: Draft, targetScores: Row[]) {
-  const q = tokenProbs(draft);
-  const shares = [1];
-  draft.tokenIds.forEach((id, i) => shares.push(Math.min(1, (shares[i] * targetScores[i][id]) / q[i])));
-  return shares;
 }
 
 /** The probability that a prefix of this many tokens passes its own draw (equation 4 of the paper). */

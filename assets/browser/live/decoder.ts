@@ -1,9 +1,9 @@
-/** The models in their thread, and the runs that it decodes: one at a time, and a new one takes the place of an older one. */
+// The models in their thread, and the runs that it decodes: one at a time, and a new one takes the place of an older one.
 
 import { find } from "../shared/dom.js";
-import { settingsOf, type Row } from "./settings.js";
+import { bytesOf } from "../shared/bytes.js";
+import { settingsOf, type Row } from "./form.js";
 import { say } from "./words.js";
-import { bytesOf, startThread } from "./worker_thread.js";
 import type { DecodeSettings, DraftGuesses, Trace } from "../dist/payloads.js";
 import type { RunRequest } from "../engine/run.js";
 
@@ -31,7 +31,7 @@ export class Decoder {
     const script = find(document, "#engine").textContent ?? "";
     this.thread = startThread(script, (message) => this.#hear(message), () => this.#fail(say("engine_stopped")));
     const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
-      const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
+      const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "").buffer;
       return [name, { config, tokenizer, weights: given, sha256 }];
     });
     this.thread.post({ kind: "open", models: Object.fromEntries(files) });
@@ -80,5 +80,64 @@ export class Decoder {
   #fail(sentence: string) {
     [this.ready, this.failed] = [false, true];
     this.told.failed(sentence);
+  }
+}
+
+// ---- the thread, from the text of its script: a page from disk may load no other file
+
+const EVERY = 5000; // ms between two questions whether it is still there
+const UNANSWERED = 4; // questions after which it is not: a browser tells nobody when it has ended a thread
+
+/** `died`: it failed, or was ended by somebody else */
+export function startThread(script: string, heard: (message: any) => void, died: () => void) {
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const thread = new Worker(address);
+  let unanswered = 0;
+  const timer = setInterval(() => {
+    if (unanswered === UNANSWERED) return fail();
+    unanswered += 1;
+    thread.postMessage({ kind: "ping" });
+  }, EVERY);
+  const end = () => {
+    clearInterval(timer);
+    URL.revokeObjectURL(address);
+    thread.terminate();
+  };
+  const fail = () => {
+    end();
+    died();
+  };
+  thread.onmessage = ({ data }) => {
+    unanswered = 0;
+    if (data.kind !== "alive") heard(data);
+  };
+  thread.onerror = (event) => {
+    event.preventDefault();
+    fail();
+  };
+  return { post: (message: unknown) => thread.postMessage(message), end };
+}
+
+
+// ---- how often a growing run is drawn: after a drawing, three times as long is left to decoding
+
+const REST = 3;
+
+export class Pace {
+  _rested = 0; // when the next drawing may begin
+
+  constructor(public now = () => performance.now()) {}
+
+  /** A new run: its first drawing waits for nothing. */
+  begin() {
+    this._rested = 0;
+  }
+
+  /** `last`: of the run: it is always drawn */
+  take(last: boolean, draw: () => void) {
+    const began = this.now();
+    if (began < this._rested && !last) return; // a later trace has all of this one
+    draw();
+    this._rested = this.now() + REST * (this.now() - began);
   }
 }

@@ -24,9 +24,9 @@ export class Lesson {
   constructor(public menu: HTMLSelectElement, public panel: HTMLElement, public plans: Plan[], public left: () => void) {
     const moments = (plan: Plan) => plan.moments.map(({ title, minutes }, at) => <option value={place(plan, at)}>{say("moment_choice", { number: at + 1, title, minutes })}</option>);
     render([<option value={NONE}>{say("no_lesson")}</option>, ...plans.map((plan) => <optgroup label={plan.title}>{moments(plan)}</optgroup>)], menu);
-    menu.addEventListener("change", () => (menu.value === NONE ? this.leave() : go(menu.value)));
+    menu.addEventListener("change", () => (menu.value === NONE ? this.leave() : (location.hash = menu.value))); // the page follows it, and the Back key goes back
     for (const [name, step] of [["back", -1], ["on", 1]] as const)
-      find(panel, `.${name}`).addEventListener("click", () => this.now && go(place(this.now.plan, this.now.at + step)));
+      find(panel, `.${name}`).addEventListener("click", () => this.now && (location.hash = place(this.now.plan, this.now.at + step)));
     find(panel, ".leave").addEventListener("click", () => this.leave());
   }
 
@@ -72,7 +72,3 @@ export class Lesson {
   }
 }
 
-/** `where`: the address's fragment; the page follows it, and the Back key goes back */
-function go(where: string) {
-  location.hash = where;
-}

@@ -1,14 +1,12 @@
 // Watch without a server: both models decode in a thread of this page, and every change runs at once.
 
-import { find } from "../shared/dom.js";
-import { download } from "../shared/download.js";
+import { find, download } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
-import { fixed } from "../shared/localize.js";
-import { Decoder, type Made as Decodes } from "./decoder.js";
+import { fixed } from "../shared/numbers.js";
+import { Decoder, Pace, type Made as Decodes } from "./decoder.js";
 import { Form, type Preset } from "./form.js";
 import { Lesson, type Moment, type Plan } from "./lesson.js";
 import { countedInWords, modelledInWords, timedInWords, type Published } from "./outcome.js";
-import { Pace } from "./pace.js";
 import { sentOf, type Shown } from "./sent.js";
 import { Tried } from "./tried.js";
 import { say } from "./words.js";
@@ -52,7 +50,10 @@ class Live {
     this.pinned = shown;
     this.draw();
   });
-  lesson = new Lesson(find(document, ".asked [name=lesson]"), find(document, ".moment"), this.made.lessons, () => this.leaveLesson());
+  lesson = new Lesson(find(document, ".asked [name=lesson]"), find(document, ".moment"), this.made.lessons, () => {
+    history.replaceState(null, "", this.link);
+    this.showAll();
+  });
 
   constructor(public made: Shows & Decodes) {
     this.tried.add(this.shown);
@@ -66,17 +67,27 @@ class Live {
   }
 
   listen() {
+    const { first, tour } = this.made;
     const acts = {
       ".again": () => this.load(),
       ".here": () => this.run(),
       ".run": () => this.run(),
       ".undo": () => this.undo(),
-      ".begin-tour": () => this.beginTour(),
-      ".list": () => this.list(),
+      ".begin-tour": () => this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.count += 1), at: 1, tour } }), // on the recorded run
+      ".list": () => {
+        this.look("full");
+        find(document, ".kept h2").scrollIntoView();
+      },
       ".more": () => this.look(this.view === "simple" ? "full" : "simple"),
-      ".save": () => this.save(),
-      ".csv": () => this.saveList(),
-      ".reveal": () => this.reveal(),
+      ".save": () => download(new Blob([JSON.stringify(this.shown.trace)], { type: "application/json" }), "specviz-trace.json"),
+      ".csv": () => {
+        const here = location.href.split("#")[0];
+        download(new Blob([this.tried.csv((trace) => `${here}#${this.linkOf(trace)}`)], { type: "text/csv" }), "specviz-tried.csv");
+      },
+      ".reveal": () => { // what a moment has kept as a surprise; the button for it goes
+        find(document, ".moment h2").focus();
+        this.showAll();
+      },
     };
     for (const [button, act] of Object.entries(acts)) find(document, `button${button}`).addEventListener("click", act);
     this.stage.transport.mark = "#";
@@ -120,11 +131,6 @@ class Live {
     this.draw();
   }
 
-  list() {
-    this.look("full");
-    find(document, ".kept h2").scrollIntoView();
-  }
-
   /** Play the recorded run of a moment. Nothing is compared with it: that would give its end away. */
   play({ run, step, hide }: Moment) {
     this.decoder.stop();
@@ -136,20 +142,9 @@ class Live {
     this.draw();
   }
 
-  /** Show what a moment has kept as a surprise; the button for it goes. */
-  reveal() {
-    find(document, ".moment h2").focus();
-    this.showAll();
-  }
-
   showAll() {
     this.shown = { ...this.shown, hide: [] };
     this.draw();
-  }
-
-  leaveLesson() {
-    history.replaceState(null, "", this.link);
-    this.showAll();
   }
 
   /** The controls, what is shown, and the moment of a lesson, as the fragment of an address. */
@@ -199,16 +194,9 @@ class Live {
     if (this.shown.trace.output.stopped_by) this.past = [...this.past.slice(-MOST_PAST), this.shown];
   }
 
-  /** Bring back what was on screen before, with its settings. */
   undo() {
     const last = this.past.pop();
     if (last) this.show(last);
-  }
-
-  /** The tour is on the recorded run, with its settings. */
-  beginTour() {
-    const { first, tour } = this.made;
-    this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.count += 1), at: 1, tour } });
   }
 
   bringBack(shown: Shown) {
@@ -260,15 +248,6 @@ class Live {
   tell() {
     const next = say(this.shown.here ? "change_anything" : "recorded_below");
     this.say(`${say("ready", { models: Object.keys(this.made.models).join(", ") })} ${next}`);
-  }
-
-  save() {
-    download(new Blob([JSON.stringify(this.shown.trace)], { type: "application/json" }), "specviz-trace.json");
-  }
-
-  saveList() {
-    const here = location.href.split("#")[0];
-    download(new Blob([this.tried.csv((trace) => `${here}#${this.linkOf(trace)}`)], { type: "text/csv" }), "specviz-tried.csv");
   }
 
   async open(input: HTMLInputElement) {

@@ -1,12 +1,12 @@
-/** A trace as the stage takes it; what a server says elsewhere is said here. */
+// A trace as the stage takes it; what a server says elsewhere is said here.
 
+import { figuresOf } from "../stage/result.js";
+import { draftName, shortName } from "../trace/names.js";
 import { replayOf } from "../trace/replay.js";
-import { running } from "../trace/running.js";
-import { differences, runName, type Usual } from "./names.js";
-import { comparedInWords, countsOf, resultOf } from "./outcome.js";
-import { costsOf, roundSteps, timedOf } from "./timing.js";
+import { running } from "../trace/rounds.js";
+import { comparedInWords, costsOf, countsOf, firstWords, modelledSpeedup, resultOf, roundSteps, timedOf } from "./outcome.js";
 import { say } from "./words.js";
-import type { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../dist/payloads.js";
+import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../dist/payloads.js";
 
 const LONGEST = 16; // of a draft
 
@@ -43,26 +43,57 @@ function timesOf(trace: Trace): ReplayTimes {
   const [costs, timed] = [costsOf(trace), timedOf(trace)];
   const busy = timed !== null && !timed.trusted;
   if (busy || !costs) return { steps: null, between: null, said: say(busy ? "costs_busy" : "costs_without_times") };
-  const modelled = countsOf(trace).emitted / trace.rounds.reduce((total, { drafted }) => total + roundSteps(costs, drafted.length), 0);
-  const scale = timed ? modelled / timed.speedup : 1;
+  const scale = timed ? modelledSpeedup(trace, costs) / timed.speedup : 1;
   const steps = Array.from({ length: LONGEST + 1 }, (_, drafted) => scale * roundSteps(costs, drafted));
   return { steps, between: null, said: say("costs_estimated") };
 }
 
 function comparedWith({ trace, guesses }: Shown): ComparedPayload {
   const after = running(trace).map((state) => state.after);
+  const replay = replayOf({ trace, guesses, times: guesses && timesOf(trace) }, { running: false, longest_draft: LONGEST });
+  const lengths = Object.values(replay.why_not === null ? replay.lengths : {}).map(figuresOf);
   return {
-    name: runName(trace), differs: "", draft_length: trace.settings.draft_length, lengths: lengthsOf(trace, guesses), pinned: false,
+    name: runName(trace), differs: "", draft_length: trace.settings.draft_length, pinned: false,
+    lengths: lengths.map(({ acceptance, speedup }) => [acceptance, speedup]), // from 1; none where the run cannot be replayed
     acceptance: after.map(({ acceptance }) => acceptance), speedup: after.map(({ speedup }) => speedup),
     per_call: after.length ? countsOf(trace).emitted / after.length : null, trusted: timedOf(trace)?.trusted ?? true,
   };
 }
 
-/** Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed. */
-function lengthsOf(trace: Trace, guesses: DraftGuesses | null): ComparedPayload["lengths"] {
-  const replay = replayOf({ trace, guesses, times: guesses && timesOf(trace) }, { running: false, longest_draft: LONGEST });
-  return Object.values(replay.why_not === null ? replay.lengths : {}).map(({ accepted, rejected, discarded, speedup }) => {
-    const drafted = accepted + rejected + discarded;
-    return [drafted ? accepted / drafted : null, speedup];
+
+// ---- what a run is called, and what is different about it: as in specviz/core/names.py and specviz/player/data.py
+
+const PROMPT_CHARACTERS = 16;
+
+export type Usual = { settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> }; // the defaults, and the words for other values
+
+export function runName(trace: Trace) {
+  return `${draftName(trace)}, ${trace.settings.draft_length}`;
+}
+
+/** What else the other run has different, as it is in this one; empty where that is nothing. */
+export function differences(trace: Trace, other: Trace, usual: Usual) {
+  const { settings, target, prompt, created } = trace;
+  const elsewhere = trace.recorded_on.machine !== other.recorded_on.machine;
+  const manner = mannerOf(settings, usual);
+  const parts = [
+    target.name !== other.target.name && say("for_target", { target: shortName(target.name) }),
+    prompt.text !== other.prompt.text && `“${firstWords(prompt.text, PROMPT_CHARACTERS)}”`,
+    settings.temperature !== other.settings.temperature && say("at_temperature", { temperature: Number(settings.temperature.toPrecision(6)) }),
+    manner !== mannerOf(other.settings, usual) && manner,
+    settings.max_new_tokens !== other.settings.max_new_tokens && say("so_many_tokens", { number: settings.max_new_tokens }),
+    elsewhere && say(created < other.created ? "recorded_elsewhere" : "measured_here"),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** What is not usual in how tokens are drafted and verified, as `manner` of specviz/core/settings.py. */
+function mannerOf(settings: DecodeSettings, { settings: defaults, unusual }: Usual) {
+  const words = Object.entries(unusual).map(([name, words]) => {
+    const setting = name as keyof DecodeSettings;
+    const value = String(settings[setting] ?? defaults[setting]);
+    if (value === String(defaults[setting])) return "";
+    return typeof words === "string" ? words.split("{}").join(value) : words[value];
   });
+  return words.filter(Boolean).join(", ");
 }

@@ -20,10 +20,6 @@ async function store() {
   }
 }
 
-async function forgetOlder() {
-  for (const name of await caches.keys()) if (name.startsWith(SHELVES) && name !== SHELF) await caches.delete(name);
-}
-
 /** The page from the network where there is one, so that a newer site is seen; the rest as it was stored. The site has one page, with any query. */
 async function answer(request: Request) {
   const page = request.mode === "navigate";
@@ -38,7 +34,10 @@ async function answer(request: Request) {
 }
 
 addEventListener("install", (event) => (event as Lasting).waitUntil(store()));
-addEventListener("activate", (event) => (event as Lasting).waitUntil(forgetOlder()));
+addEventListener("activate", (event) => {
+  const older = (name: string) => name.startsWith(SHELVES) && name !== SHELF;
+  (event as Lasting).waitUntil(caches.keys().then((names) => Promise.all(names.filter(older).map((name) => caches.delete(name)))));
+});
 addEventListener("fetch", (event) => {
   const { request } = event as Asking;
   if (request.method === "GET") (event as Asking).respondWith(answer(request));

@@ -3,8 +3,7 @@
  * it lies on its disk, and keeps nothing for a visitor.
  */
 
-import { find } from "../shared/dom.js";
-import { download } from "../shared/download.js";
+import { find, download } from "../shared/dom.js";
 import { mount, type Loaded } from "../shared/mounting.js";
 import { Form } from "./form.js";
 import { say } from "./words.js";
@@ -14,14 +13,11 @@ export type Taken = { file: string, bytes: number, weights: number, link: Record
 const NAME = "specviz-live.html";
 
 class Take {
-  node;
-  bar;
+  node = find(this.root, ".take");
   data: Taken | undefined;
   busy = false;
 
-  constructor(root: ParentNode & Node) {
-    this.node = find(root, ".take");
-    this.bar = find(root, "progress") as HTMLProgressElement;
+  constructor(public root: ParentNode & Node) {
     find(root, "button").addEventListener("click", () => void this.#press());
   }
 
@@ -35,20 +31,16 @@ class Take {
     if (this.busy || !this.data) return;
     this.busy = true;
     this.#say(say("preparing"));
+    const bar: HTMLProgressElement = find(this.node, "progress");
     try {
-      const { taken, instead } = await made(this.data, (share) => this.#tell(share));
+      const { taken, instead } = await made(this.data, (share) => Object.assign(bar, { hidden: false, value: share }));
       download(taken, NAME);
       this.#say(`${say("saved_as", { file: NAME })} ${instead && say("saved_instead", { instead })}`.trim());
     } catch {
       this.#say(say("not_loaded"));
     }
-    this.bar.hidden = true;
+    bar.hidden = true;
     this.busy = false;
-  }
-
-  #tell(share: number) {
-    this.bar.hidden = false;
-    this.bar.value = share;
   }
 
   #say(words: string) {

@@ -1,16 +1,14 @@
-/** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
+// The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it.
 
 import { render } from "preact";
-import { fixed, localize } from "../shared/localize.js";
-import { UNKNOWN, percent, times } from "../shared/numbers.js";
+import { fixed, localize, UNKNOWN, percent, times } from "../shared/numbers.js";
 import { draftName, shortName } from "../trace/names.js";
-import { csvOf, type Cell } from "./csv.js";
-import { countsOf, firstWords } from "./outcome.js";
-import { timedOf, type Timed } from "./timing.js";
+import { countsOf, firstWords, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { Trace } from "../dist/payloads.js";
 import type { Shown } from "./sent.js";
 
+type Told = { number: number, shown: Pick<Shown, "trace" | "here"> };
 type Try = { number: number, shown: Shown };
 
 const MOST = 50; // rows
@@ -36,13 +34,6 @@ export class Tried {
     this._draw();
   }
 
-  /** `shown`: the run that takes the place of the run before, in every plot */
-  pin(shown: Shown | null) {
-    this.pinned = shown?.id ?? null;
-    this._draw();
-    this.compare(shown);
-  }
-
   /** Whether this page has decoded one of them. */
   get anyHere() {
     return this.tries.some(({ shown }) => shown.here);
@@ -56,12 +47,17 @@ export class Tried {
     const rows = this.tries.map((each) => {
       const { shown } = each;
       const pinned = shown.id === this.pinned;
+      const pin = () => { // it takes the place of the run before, in every plot
+        this.pinned = pinned ? null : shown.id;
+        this._draw();
+        this.compare(pinned ? null : shown);
+      };
       return (
         <tr key={each.number} class={pinned ? "pinned" : ""}>
           {wordsOf(each).map((text) => <td>{text}</td>)}
           <td>
             <button type="button" onClick={() => this.bringBack(shown)}>{say("show_again")}</button>
-            <button type="button" key={String(pinned)} onClick={() => this.pin(pinned ? null : shown)}>{say(pinned ? "stop_comparing" : "compare")}</button>
+            <button type="button" key={String(pinned)} onClick={pin}>{say(pinned ? "stop_comparing" : "compare")}</button>
           </td>
         </tr>
       );
@@ -73,36 +69,46 @@ export class Tried {
 /** A run's row of the table. */
 function wordsOf(run: Try) {
   const { settings, prompt } = run.shown.trace;
-  const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
-  const speed = timed && (timed.trusted ? withInterval(timed) : say("not_trusted"));
+  const { timed, acceptance, tokens, called } = figuresOf(run);
+  const [low, high] = (timed?.interval ?? []).map((end) => fixed(end, 2));
+  const speedup = times(timed?.speedup);
+  const speed = timed && !timed.trusted ? say("not_trusted") : low ? say("speedup_interval", { speedup, low, high }) : speedup;
   return [
-    numberOf(run), draftName(run.shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
-    firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed ?? UNKNOWN,
+    called, draftName(run.shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
+    firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed,
   ];
 }
 
 /** A run's line of the file, without its link. */
-export function cellsOf(run: { number: number, shown: Pick<Shown, "trace" | "here"> }): Cell[] {
+export function cellsOf(run: Told): Cell[] {
   const { settings, prompt, target } = run.shown.trace;
-  const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
+  const { timed, acceptance, tokens, called } = figuresOf(run);
   return [
-    numberOf(run), draftName(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
+    called, draftName(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
     timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
     firstWords(prompt.text, LONG), settings.temperature, shortName(target.name),
   ];
 }
 
-function figuresOf(trace: Trace) {
+/** Its number says where it was not measured here. */
+function figuresOf({ number, shown: { trace, here } }: Told) {
   const { acceptance, rounds, emitted } = countsOf(trace);
-  return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null };
+  return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null, called: here ? String(number) : say("recorded_number", { number }) };
 }
 
-function withInterval({ speedup, interval }: Timed) {
-  const [low, high] = (interval ?? []).map((end) => fixed(end, 2));
-  return interval ? say("speedup_interval", { speedup: times(speedup), low, high }) : times(speedup);
-}
 
-/** Its number, and that it was not measured here where that is so. */
-function numberOf({ number, shown: { here } }: { number: number, shown: Pick<Shown, "here"> }) {
-  return here ? String(number) : say("recorded_number", { number });
+// ---- as CSV that a spreadsheet reads as text and numbers: no cell is a formula. As specviz/core/csv_cells.py
+
+const FORMULA = /^'*(?:[\t\r]|\s*[=+\-@＝＋－＠])/u; // with the marks of text that is marked already
+
+export type Cell = string | number | null;
+
+export function csvOf(rows: Cell[][]) {
+  const written = (cell: Cell) => {
+    if (typeof cell === "number") return String(Math.round(cell * 10_000) / 10_000);
+    const line = (cell ?? "").replace(/\p{C}/gu, " ");
+    const text = FORMULA.test(line) ? `'${line}` : line;
+    return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => `${row.map(written).join(",")}\r\n`).join("");
 }

@@ -23,21 +23,16 @@ export function findApi(from: Window): ScormApi | null {
   for (const start of [from, from.opener]) {
     let here = start as Window | null;
     for (let depth = 0; here && depth < MOST_WINDOWS; depth++) {
-      const found = apiIn(here);
-      if (found) return found;
+      try {
+        const { API: found } = here as Window & { API?: ScormApi };
+        if (found) return found;
+      } catch {
+        // it may be of another site, which may not be looked into
+      }
       here = here.parent === here ? null : here.parent;
     }
   }
   return null;
-}
-
-/** `where`: it may be of another site, which may not be looked into */
-function apiIn(where: Window) {
-  try {
-    return (where as Window & { API?: ScormApi }).API ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** `milliseconds`: as SCORM writes a time, "0001:02:03.45" */
@@ -57,7 +52,12 @@ export class Lms {
   constructor(public where: Window, sites: string[]) {
     this.sites = where.parent === where ? [] : sites;
     this.#begin();
-    where.addEventListener("pagehide", () => this.#finish());
+    where.addEventListener("pagehide", () => {
+      this.#set("cmi.core.session_time", timeOf(Date.now() - this.began));
+      this.#set("cmi.core.exit", "suspend");
+      this.api?.LMSFinish("");
+      this.api = null;
+    });
     where.addEventListener("pageshow", ({ persisted }) => persisted && this.#begin()); // a browser kept the page, and came back to it
   }
 
@@ -93,12 +93,5 @@ export class Lms {
 
   #set(name: string, value: string) {
     this.api?.LMSSetValue(name, value);
-  }
-
-  #finish() {
-    this.#set("cmi.core.session_time", timeOf(Date.now() - this.began));
-    this.#set("cmi.core.exit", "suspend");
-    this.api?.LMSFinish("");
-    this.api = null;
   }
 }

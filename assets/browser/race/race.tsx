@@ -1,16 +1,18 @@
 // The component: one Race a mount. All lanes of all prompts follow one clock.
 
 import { Fragment, render } from "preact";
-import { find } from "../shared/dom.js";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { TokenText, memo } from "../shared/chips.js";
+import { find, applyScheme } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
-import { mount, type Loaded } from "../shared/mounting.js";
+import { mount, type Loaded, Reporter } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
-import { Reporter } from "../shared/reporting.js";
-import { applyScheme } from "../shared/theme.js";
 import { RaceClock } from "./clock.js";
-import { Lap } from "./lane.js";
-import { say } from "./words.js";
-import type { LapPayload, RacePayload } from "../dist/payloads.js";
+import RACE from "../../texts/browser/race.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
+import type { LanePayload, LapPayload, RacePayload } from "../dist/payloads.js";
+
+const say = sayer(RACE);
 
 export type Move = "toggle" | "back" | "forward" | "restart" | "end";
 
@@ -99,5 +101,44 @@ class Race {
     this.stopKeys();
   }
 }
+
+// ---- one decoder on one prompt: a bar, its tokens as they were written, and a flag at its end
+
+const LANES: Record<LanePayload["name"], string> = { speculative: say("speculative"), "target alone": say("target_alone") };
+
+/** All lanes of a prompt as they were at this time. `at`: in ms */
+function Lap({ lap, at }: { lap: LapPayload; at: number }) {
+  const inWords = lap.lanes.map(({ name, tokens, end, steps }) => say("lane", { name: LANES[name], tokens, time: seconds(end), steps: steps.length }));
+  return (
+    <article class="lap">
+      <h2 class="lap-head"><b>{lap.name}</b> <bdi translate={false}>{lap.prompt}</bdi></h2>
+      {lap.lanes.map((lane) => <Lane lane={lane} shown={lane.steps.filter(([when]) => when <= at).length} />)}
+      <p class="spoken">{`${inWords.join("; ")}. ${lap.result}.`}</p>
+    </article>
+  );
+}
+
+const Lane = memo(({ lane: { name, tokens, end, flag, steps }, shown }: { lane: LanePayload; shown: number }) => {
+  const box = useRef<HTMLDivElement>(null);
+  const finished = shown === steps.length;
+  const written = steps.slice(0, shown).flatMap(([, burst]) => burst);
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [shown]);
+  return (
+    <div class={`lane ${name === "speculative" ? "guessed" : "alone"}${finished ? ` finished${flag ? " winner" : ""}` : ""}`}>
+      <div class="lane-head">
+        <span class="lane-name">{LANES[name]}</span>
+        <span class="track"><i style={{ width: `${(100 * written.length) / tokens}%` }} /></span>
+        <span class="count" translate={false}>{`${written.length} / ${tokens}`}</span>
+        <span class="flag" key={String(finished)}>{finished && `⚑ ${seconds(end)}${flag ? ` · ${flag}` : ""}`}</span>
+      </div>
+      <div class="lane-tokens" tabIndex={0} role="group" aria-label={say("wrote", { name: LANES[name] })} ref={box}>
+        {written.map(([text, status]) => <><span class={`chip ${status}`}><TokenText text={text} /></span>{text.includes("\n") && <br />}</>)}
+      </div>
+    </div>
+  );
+});
+
 
 export default mount(".race", (root) => new Race(root));

@@ -5,7 +5,10 @@
 // tokens, and attention, which fetches each text's own keys and values once. Each takes the longer of two times: its
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
-import type { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
+
+import { fixed, grouped, percent, times } from "../shared/numbers.js";
+import { breakEven, tokensOfRound } from "../shared/theory.js";
+import type { JudgedPayload, PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../dist/payloads.js";
 
 export type Chosen = RooflineView & SpeculationPayload; // what the controls say
 export type Work = { bytes: number, intensity: number, computing: number, fetching: number, seconds: number }; // intensity: operations a byte; seconds: the longer of both times
@@ -13,7 +16,6 @@ export type Pass = { weights: Work, caches: Work, touched: number, seconds: numb
 export type Round = ReturnType<typeof roundOf>;
 
 const BYTES = 2; // of a number in bfloat16
-const HALVINGS = 60; // enough for the last bit of a number
 export const STOPS = {
   batch: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
   context: [512, 2048, 8192, 32768, 131072],
@@ -61,19 +63,79 @@ export function roundOf(chosen: Chosen, { machines, models }: Pick<RooflinePaylo
   return { ...setting, corner, plain, check, memory, growth, steps, written, speedup: written / steps, needed: breakEven(steps, length) };
 }
 
-/** Tokens that a round writes on average, 1 + α + … + α^γ: Leviathan et al. 2023, Eq. 1. */
-export function tokensOfRound(alpha: number, length: number) {
-  return Array.from({ length: length + 1 }, (_, i) => alpha ** i).reduce((sum, share) => sum + share);
+// ---- what is said of a round: its figures as they are written, in the sentences that the server sends
+
+const FREE = 1.05; // a check that takes less costs nearly nothing more
+const MORE_EXPERTS = 1.2; // from here a check fetches clearly more weights than a plain pass
+const MOSTLY = 0.5; // of a pass
+
+/** `seconds`: as milliseconds, to two digits that count: 0.31 ms, 3.1 ms, 31 ms */
+export function inMs(seconds: number) {
+  const ms = 1000 * seconds;
+  return `${ms < 10 ? fixed(ms, ms < 1 ? 2 : 1) : grouped(Math.round(ms))} ms`;
 }
 
-/** The acceptance above which a round of so many steps gains; null where no acceptance below 1 is enough. */
-function breakEven(steps: number, length: number) {
-  if (steps >= length + 1) return null;
-  let [low, high] = [0, 1];
-  for (let i = 0; i < HALVINGS; i += 1) {
-    const middle = (low + high) / 2;
-    if (tokensOfRound(middle, length) < steps) low = middle;
-    else high = middle;
-  }
-  return steps <= 1 ? 0 : high;
+/** A slider's value in words. */
+export function valueOf(name: string, value: number, said: RooflinePayload["labels"]) {
+  if (name === "alpha") return percent(value);
+  if (name === "cost") return `${fixed(value, 2)} ${said.steps}`;
+  const [one, many] = name === "batch" ? [said.text, said.texts] : [said.token, said.tokens];
+  return `${grouped(Math.round(value))} ${value === 1 ? one : many}`;
+}
+
+/** A text with its figures. */
+export function filled(text: string | undefined = "", figures: Record<string, string> | undefined = {}) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => figures[name] ?? whole).replaceAll(" %", "\u00a0%");
+}
+
+/** Every figure that a sentence or an answer may name. */
+export function figuresOf({ batch, context, shape, machine, length, plain, check, memory, growth, steps, written, speedup, needed }: Round): Record<string, string> {
+  return {
+    batch: String(batch),
+    context: grouped(Math.round(context)),
+    model: shape.name,
+    tokens: String(length + 1),
+    all: grouped(batch * (length + 1)),
+    check: fixed(growth, 2),
+    round: fixed(steps, 2),
+    written: fixed(written, 2),
+    speedup: fixed(speedup, 2),
+    times: times(speedup),
+    needed: percent(needed),
+    memory: `${grouped(Math.round(memory / 1e9))} GB`,
+    own: `${machine.memory} GB`,
+    experts: fixed(plain.touched, 1),
+    more_experts: fixed(check.touched, 1),
+    share: percent(plain.caches.seconds / plain.seconds),
+    alone: inMs(plain.seconds),
+    together: inMs(plain.seconds / speedup),
+    rate: grouped(Math.round(batch / plain.seconds)),
+    faster: grouped(Math.round((batch * speedup) / plain.seconds)),
+  };
+}
+
+/** The word of a speedup that no clock measured: its size decides. */
+export function wordOf(ratio: number, { neutral }: JudgedPayload) {
+  return ratio > neutral ? "helps" : ratio < 1 / neutral ? "hurts" : "even";
+}
+
+/** The paragraphs above the picture, by their class: the verdict, what a round costs and brings, why a check is cheap or not. */
+export function outcomeOf(round: Round, { sentences, judged }: Pick<RooflinePayload, "sentences" | "judged">) {
+  const { plain, check, machine, memory, speedup, needed } = round;
+  const free = check.seconds < FREE * plain.seconds;
+  const reasons = [
+    free && sentences.free,
+    check.touched > MORE_EXPERTS * plain.touched && sentences.experts,
+    !free && check.weights.computing > check.weights.fetching && sentences.busy,
+    plain.caches.seconds > MOSTLY * plain.seconds && sentences.caches,
+  ];
+  const gains = needed === null ? sentences.never : needed === 0 ? sentences.always : sentences.above;
+  const figures = { ...figuresOf(round), word: judged[wordOf(speedup, judged)] };
+  return {
+    headline: filled(sentences.headline, figures),
+    says: filled(`${sentences.verdict} ${gains}`, figures),
+    why: filled(reasons.filter(Boolean).join(" "), figures),
+    speeds: filled(sentences.speeds, figures),
+    memory: memory > machine.memory * 1e9 ? filled(sentences.memory, figures) : "",
+  };
 }

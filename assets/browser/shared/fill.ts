@@ -1,6 +1,6 @@
 // Texts with figures: each part of the page has a table of its texts in assets/texts/browser, and says them by name.
 
-import { LANGUAGE, localize } from "./localize.js";
+import { LANGUAGE, localize } from "./numbers.js";
 
 export type Filled = Record<string, string | number>; // figures by the names that a text has in {braces}
 
@@ -14,15 +14,11 @@ export function sayer<T extends Record<string, string>>(texts: T) {
 }
 
 export function fill(text: string, figures: Filled) {
-  return text.replace(BRACES, (_, name, forms) => (forms === undefined ? written(figures[name]) : wordFor(Number(figures[name]), forms.split("|"))));
-}
-
-function written(figure: string | number) {
-  return typeof figure === "number" ? localize(String(figure)) : String(figure);
-}
-
-/** One form for each plural category of the language, in the CLDR's order; the last one where it has more. */
-function wordFor(count: number, forms: string[]) {
-  const place = CATEGORIES.indexOf(PLURAL.select(count));
-  return forms[place < 0 ? forms.length - 1 : Math.min(place, forms.length - 1)];
+  return text.replace(BRACES, (_, name: string, written?: string) => {
+    const figure = figures[name];
+    if (written === undefined) return typeof figure === "number" ? localize(String(figure)) : String(figure);
+    const forms = written.split("|"); // one for each plural category of the language, in the CLDR's order; the last one where it has more
+    const place = CATEGORIES.indexOf(PLURAL.select(Number(figure)));
+    return forms[place < 0 ? forms.length - 1 : Math.min(place, forms.length - 1)];
+  });
 }

@@ -32,10 +32,7 @@ function isMeantFor(node: HTMLElement, event: KeyboardEvent) {
   const target = event.composedPath()[0];
   if (!(target instanceof Element)) return true;
   if (node.contains(target)) return !isEditable(target) && !(event.key === " " && target.closest("button"));
-  return (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS)) && isInSight(node);
-}
-
-function isInSight(node: HTMLElement) {
   const box = node.getBoundingClientRect();
-  return box.bottom > EDGE && box.top < innerHeight - EDGE;
+  const isInSight = box.bottom > EDGE && box.top < innerHeight - EDGE;
+  return isInSight && (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS));
 }

@@ -1,16 +1,14 @@
 // A run in sentences: what was run, each round in the words of the stage, what came of it. To read, to hear, to copy.
 
 import { percent } from "../shared/numbers.js";
-import { quoted, visible } from "../shared/text.js";
+import { isSpecial, quoted, visible } from "../shared/chips.js";
 import { draftName, shortName } from "../trace/names.js";
 import { merged, writtenIn } from "../trace/readable.js";
-import { progress } from "./plain_words.js";
-import { nameOf, say } from "./words.js";
+import { nameOf, progress, say } from "./words.js";
 import type { ChipStatus, SentRun, StagePayload } from "../dist/payloads.js";
 
 export type Account = { before: string[], rounds: string[], after: string[] };
 
-const SPECIAL = /^<.+>$/; // a special token, not a part of the text that a person wrote
 const MANY = 8; // tokens that are named of one status
 /** in the order of their names in a sentence */
 const ORDER: ChipStatus[] = ["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"];
@@ -35,19 +33,17 @@ export function accountOf(data: StagePayload, run: SentRun): Account {
   const { hidden, tokens } = data.prompt;
   const before = [`${titleOf(run)}: ${settingsInWords(data, run)}.`, say("the_prompt", { prompt: `${hidden ? "…" : ""}${inProse(tokens)}` })];
   if (!rounds.length) return { before, rounds: [], after: [data.idle] };
-  return { before, rounds: rounds.map((_, index) => roundInWords(data, index)), after: outcome(data, run) };
+  const inWords = rounds.map(({ sentences, chips }, index) => {
+    const tokens = ORDER.map((status) => named(status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
+    return [say("account_round", { round: index + 1 }), ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
+  });
+  return { before, rounds: inWords, after: outcome(data, run) };
 }
 
 /** Tokens as a text on one line, with a sign for what cannot be seen. */
 function inProse(tokens: string[]) {
-  const words = tokens.filter((text) => !SPECIAL.test(text)).join("").split(" ");
+  const words = tokens.filter((text) => !isSpecial(text)).join("").split(" ");
   return words.map((word) => (word ? visible(word) : "")).join(" ");
-}
-
-function roundInWords(data: StagePayload, index: number) {
-  const { sentences, chips } = data.rounds[index];
-  const tokens = ORDER.map((status) => named(status, chips.filter((chip) => chip.status === status).map(({ text }) => text)));
-  return [say("account_round", { round: index + 1 }), ...new Set(sentences), ...tokens].filter(Boolean).join(" ");
 }
 
 function named(status: ChipStatus, texts: string[]) {

@@ -1,19 +1,20 @@
-// The small charts: acceptance and speedup so far, both at each draft length, and acceptance by position in the draft.
-// The run before is a pale line in each of the first three.
+// The small charts: acceptance and speedup so far, both at each draft length, and acceptance by position in the draft. The run
+// before is a pale line in each of the first three. A line goes up to the playhead; a thin one goes on to what is decoded.
 
 import { render, type ComponentType } from "preact";
 import { find } from "../shared/dom.js";
-import { percent, times } from "../shared/numbers.js";
-import { Level, LineAhead, LineOfBefore, LineSoFar, PERCENT, estimated, figuresOf, inPercent, margin, markOf, speedupSpan, speedupTicks, trusted, type Asked, type Reach } from "./curves.js";
-import { LengthsFigure } from "./lengths_figure.js";
-import { Axes, Drawing, Line, Plane, type Span, type Tick } from "./plane.js";
+import { localize, percent, times } from "../shared/numbers.js";
+import { Axes, Drawing, Line, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
+import { estimated, figuresOf, markOf, trusted, type Asked, type Mark, type Point } from "./result.js";
 import { say } from "./words.js";
-import type { FiguresAfter, StagePayload } from "../dist/payloads.js";
-import type { Style } from "./style.js";
+import type { ComparedPayload, FiguresAfter, StagePayload } from "../dist/payloads.js";
 
-export type FigureName = "acceptance" | "speedup" | "lengths" | "positions";
+type FigureName = "acceptance" | "speedup" | "lengths" | "positions";
+type Reach = { rounds: number, speedup: number, lengths: number }; // how far the axes go; `lengths`: the speedups there
+type Values = Array<number | null>; // from x = 1 on
+type Planes = { shares: Plane, speeds: Plane };
 
-export interface Wanted {
+interface Wanted {
   plot: HTMLElement;
   rounds: FiguresAfter[];
   done: number; // rounds that are judged
@@ -25,34 +26,23 @@ export interface Wanted {
 
 const FIGURES: Record<FigureName, ComponentType<Wanted>> = { acceptance: AcceptanceFigure, speedup: SpeedupFigure, lengths: LengthsFigure, positions: PositionsFigure };
 const NAMES = Object.keys(FIGURES) as FigureName[];
+const PERCENT: Tick[] = [[0, "0"], [50, "50"], [100, "100 %"]];
 const LEAST = { rounds: 4, speedup: 1.5, lengths: 1.5 }; // how far the axes go at least
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
 const WIDE_BARS = 5; // up to so many have room for larger labels
 const BAR = 0.75; // of the distance between two bars
+const DOT = 0.37; // of the letters' height
 
 export class Figures {
-  values: Record<FigureName, HTMLElement>;
-  counts;
-  doubt;
-  note;
-  plots: Record<FigureName, HTMLElement>;
-  figures: Record<FigureName, HTMLElement>;
   data: StagePayload | null = null;
   rounds: FiguresAfter[] = [];
   shown: string | null = null;
   reach: Reach = LEAST;
 
-  constructor(stage: HTMLElement) {
-    const parts = (part: string) => NAMES.map((name) => [name, find(stage, `[data-figure=${name}] ${part}`)]);
-    this.values = Object.fromEntries(parts(".value"));
-    this.counts = {
-      acceptance: find(stage, "[data-figure=acceptance] .counts"),
-      positions: find(stage, "[data-figure=positions] .counts"),
-    };
-    this.doubt = find(stage, "[data-figure=speedup] .doubt");
-    this.note = find(stage, "[data-figure=lengths] .note");
-    this.plots = Object.fromEntries(parts(".plot"));
-    this.figures = Object.fromEntries(parts(""));
+  constructor(public stage: HTMLElement) {}
+
+  #part(name: FigureName, part: string = "") {
+    return find(this.stage, `[data-figure=${name}] ${part}`);
   }
 
   load(data: StagePayload) {
@@ -61,35 +51,31 @@ export class Figures {
     this.reach = reachOf(data);
     this.shown = null;
     // Another system's run: no plain run is recorded beside it, and no other draft length can be replayed.
-    this.figures.speedup.hidden = data.imported && data.plain === null;
-    this.figures.lengths.hidden = data.imported && data.replay.why_not !== null;
+    this.#part("speedup").hidden = data.imported && data.plain === null;
+    this.#part("lengths").hidden = data.imported && data.replay.why_not !== null;
   }
 
   /** The figures after some rounds. */
   show(done: number, style: Style, asked: Asked) {
     const { data, rounds, reach } = this;
     if (!data) return;
-    this.#showValues(done, data, asked);
-    const { clientWidth, clientHeight } = this.plots.acceptance; // it is never hidden
+    const after = rounds[done - 1];
+    const counts = (whole?: number) => (after && whole ? ` = ${after.accepted} / ${whole}` : ""); // 100 % of one token says less than 90 % of fifty
+    for (const [name, value] of Object.entries(valuesOf(data, after, asked))) this.#part(name as FigureName, ".value").textContent = value;
+    this.#part("acceptance", ".counts").textContent = counts(after?.drafted);
+    this.#part("positions", ".counts").textContent = counts(after?.judged);
+    this.#part("speedup", ".doubt").textContent = trusted(data) ? "" : say("busy_when_measured");
+    const note = this.#part("lengths", ".note");
+    render(noteOn(data), note);
+    note.title = data.replay.why_not ?? say("speedup_times", { times: data.replay.times });
+    const { clientWidth, clientHeight } = this.#part("acceptance", ".plot"); // it is never hidden
     const state = `${done} ${style.key} ${asked.length} ${asked.run !== null} ${clientWidth} ${clientHeight}`;
     if (this.shown === state || !clientWidth) return;
     this.shown = state;
     for (const name of NAMES) {
-      const plot = this.plots[name];
-      const far = name === "lengths" ? { ...reach, speedup: reach.lengths } : reach;
-      const Figure = FIGURES[name];
-      if (plot.clientWidth) render(<Figure {...{ plot, rounds, done, style, data, asked }} reach={far} />, plot);
+      const [plot, Figure] = [this.#part(name, ".plot"), FIGURES[name]];
+      if (plot.clientWidth) render(<Figure {...{ plot, rounds, done, style, data, asked, reach }} />, plot);
     }
-  }
-
-  #showValues(done: number, data: StagePayload, asked: Asked) {
-    const after = this.rounds[done - 1];
-    for (const [name, value] of Object.entries(valuesOf(data, after, asked))) this.values[name as FigureName].textContent = value;
-    this.counts.acceptance.textContent = fraction(after?.accepted, after?.drafted);
-    this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
-    this.doubt.textContent = trusted(data) ? "" : say("busy_when_measured");
-    render(noteOn(data), this.note);
-    this.note.title = data.replay.why_not ?? say("speedup_times", { times: data.replay.times });
   }
 }
 
@@ -97,15 +83,14 @@ export class Figures {
 export function valuesOf(data: StagePayload, after: FiguresAfter | undefined, asked: Asked): Record<FigureName, string> {
   const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
   const speedup = pending ? "…" : after && !trusted(data) ? say("not_trusted") : times(after?.speedup);
-  return { acceptance: percent(after?.acceptance), speedup, lengths: markInWords(data, asked), positions: percent(after?.judgement) };
+  const mark = markOf(data, asked);
+  const figures = mark && [percent(mark.acceptance), ...(mark.speedup === null ? [] : [speedOf(mark)])].join(", ");
+  const lengths = figures && mark?.kind === "so_far" ? say("so_far", { figures }) : (figures ?? "–");
+  return { acceptance: percent(after?.acceptance), speedup, lengths, positions: percent(after?.judgement) };
 }
 
-function markInWords(data: StagePayload, asked: Asked) {
-  const mark = markOf(data, asked);
-  if (!mark) return "–";
-  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? `${estimated(mark)}×` : times(mark.speedup)}`;
-  const figures = percent(mark.acceptance) + speedup;
-  return mark.kind === "so_far" ? say("so_far", { figures }) : figures;
+function speedOf(mark: Mark) {
+  return mark.kind === "estimated" ? `${estimated(mark)}×` : times(mark.speedup);
 }
 
 /** Which curve is which, and where the speedup is from; or why there are no curves. */
@@ -123,8 +108,10 @@ export function noteOn(data: StagePayload) {
 export function reachOf({ rounds, replay, before, draft_length: length }: StagePayload): Reach {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
   const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
+  // No round writes more than its draft and one token, so what is faster than that was disturbed: an arrow shows it.
+  const possible = (speedups: Values, drafted: number) => speedups.map((speedup) => speedup && Math.min(speedup, drafted + 1));
   const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];
-  const highest = (speedups: Array<number | null>) => Math.max(LEAST.speedup, ...speedups.map((speedup) => speedup ?? 0));
+  const highest = (speedups: Values) => Math.max(LEAST.speedup, ...speedups.map((speedup) => speedup ?? 0));
   return {
     rounds: Math.max(LEAST.rounds, rounds.length, before?.speedup.length ?? 0),
     speedup: highest([...lines.flat(), ...estimated]),
@@ -132,15 +119,7 @@ export function reachOf({ rounds, replay, before, draft_length: length }: StageP
   };
 }
 
-/** No round writes more than its draft and one token, so what is faster than that was disturbed: an arrow shows it. `length`: of the draft */
-function possible(speedups: Array<number | null>, length: number) {
-  return speedups.map((speedup) => speedup && Math.min(speedup, length + 1));
-}
-
-/** The counts behind a percentage: 100 % of one token says less than 90 % of fifty. */
-function fraction(part?: number, whole?: number) {
-  return whole ? ` = ${part} / ${whole}` : "";
-}
+// ---- the four charts
 
 function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, reach }: Wanted) {
   const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), [0, 105]);
@@ -149,10 +128,27 @@ function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, 
   return (
     <Drawing plane={plane}>
       <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={PERCENT} letters={style.letters} grid />
-      <LineOfBefore {...{ plane, before, style }} figure="acceptance" />
+      {before && <LineOfBefore {...{ plane, style }} values={before.acceptance.map(inPercent)} look="accepted pale" />}
       {before && <LineAhead {...{ ...line, values, done }} />}
       <LineSoFar {...line} values={values.slice(0, done)} words={(value) => `${value.toFixed(0)} %`} />
       {asked.run && <Level {...line} value={inPercent(figuresOf(asked.run).acceptance)} />}
+    </Drawing>
+  );
+}
+
+function SpeedupFigure({ plot, rounds, done, style, data, asked, reach }: Wanted) {
+  const { before, plain, running } = data;
+  const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), speedupSpan(reach.speedup));
+  const values = plain === null ? [] : rounds.map(({ speedup }) => speedup);
+  return (
+    <Drawing plane={plane}>
+      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={speedupTicks(reach.speedup)} letters={style.letters} />
+      <Level {...{ plane }} value={1} look="break-even" />
+      {plain === null && !running && <text x={plane.x(reach.rounds / 2 + 0.5)} y={style.letters * 1.5} class="middle">{say("alone_not_recorded")}</text>}
+      {before && <LineOfBefore {...{ plane, style }} values={before.speedup} look={`corrected pale${before.trusted ? "" : " doubted"}`} />}
+      {before && <LineAhead {...{ plane, values, done, style }} look="corrected" />}
+      <LineSoFar {...{ plane, style }} values={values.slice(0, done)} look={trusted(data) ? "corrected" : "corrected doubted"} words={times} />
+      {asked.run && <Level plane={plane} value={asked.run.speedup} look="corrected" />}
     </Drawing>
   );
 }
@@ -167,32 +163,85 @@ function PositionsFigure({ plot, rounds, done, style, data }: Wanted) {
   return (
     <Drawing plane={plane}>
       <Axes plane={plane} xTicks={shown.map((position) => [position, String(position)])} yTicks={PERCENT} letters={style.letters} />
-      {counts.map(([accepted, judged], i) => judged > 0 && (
-        <>
-          <Bar {...{ plane, accepted, judged }} position={i + 1} />
-          {labelled && <text x={plane.x(i + 1)} y={plane.y((100 * accepted) / judged) - style.letters * 0.25} class={small}>{`${accepted}/${judged}`}</text>}
-        </>
-      ))}
+      {counts.map(([accepted, judged], i) => {
+        if (!judged) return null;
+        const [position, top] = [i + 1, plane.y((100 * accepted) / judged)];
+        const [from, to] = [plane.x(position - BAR / 2), plane.x(position + BAR / 2)];
+        return (
+          <>
+            <rect x={from} y={top} width={to - from} height={plane.y(0) - top} class="share accepted"><title>{say("position_figure", { position, accepted, judged })}</title></rect>
+            {labelled && <text x={plane.x(position)} y={top - style.letters * 0.25} class={small}>{`${accepted}/${judged}`}</text>}
+          </>
+        );
+      })}
     </Drawing>
   );
 }
 
-function SpeedupFigure({ plot, rounds, done, style, data, asked, reach }: Wanted) {
-  const { before, plain, running } = data;
-  const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), speedupSpan(reach));
-  const values = plain === null ? [] : rounds.map(({ speedup }) => speedup);
-  const even = plane.y(1);
+/**
+ * Acceptance (left axis) and speedup (right axis) at every draft length, replayed from the run on screen. Both curves go
+ * through what was measured, at the run's own length. A dot follows the slider.
+ */
+function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
+  const { letters } = style;
+  const { before, replay, draft_length: own } = data;
+  const sides = { ...margin(style), r: letters * 2.6 };
+  const lengths = Array.from({ length: data.longest_draft }, (_, i) => i + 1);
+  const span: Span = [0.5, lengths.length + 0.5];
+  const planes = { shares: new Plane(plot, sides, span, [0, 105]), speeds: new Plane(plot, sides, span, speedupSpan(reach.lengths)) };
+  const { shares, speeds } = planes;
+  const right = shares.width - sides.r;
+  const ticks = lengths.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
+  const here = markOf(data, { length: own, run: null, released: false }); // as it is marked, so that the curves go through it
+  const replays = replay.why_not === null ? replay.lengths : {};
+  const points: Mark[] = replay.why_not !== null ? [] : lengths.map((length) => (here && length === own ? here : { ...figuresOf(replays[length]), length, kind: "estimated" }));
+  const between = Object.entries(replays).flatMap(([length, { interval }]) => (interval ? [{ x: speeds.x(Number(length)), interval }] : []));
+  const edge = (end: 0 | 1) => between.map(({ x, interval }) => [x, speeds.y(interval[end])]);
+  const mark = markOf(data, asked);
+  const looks = [asked.run || mark?.kind === "so_far" ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   return (
-    <Drawing plane={plane}>
-      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={speedupTicks(reach)} letters={style.letters} />
-      <Line from={[plane.margin.l, even]} to={[plane.width - plane.margin.r, even]} class="break-even" />
-      {plain === null && !running && <text x={plane.x(mean(plane.xSpan))} y={style.letters * 1.5} class="middle">{say("alone_not_recorded")}</text>}
-      <LineOfBefore {...{ plane, before, style }} figure="speedup" />
-      {before && <LineAhead {...{ plane, values, done, style }} look="corrected" />}
-      <LineSoFar {...{ plane, style }} values={values.slice(0, done)} look={trusted(data) ? "corrected" : "corrected doubted"} words={times} />
-      {asked.run && <Level plane={plane} value={asked.run.speedup} look="corrected" />}
+    <Drawing plane={shares}>
+      <Axes plane={shares} xTicks={ticks} yTicks={PERCENT} letters={letters} />
+      {speedupTicks(reach.lengths).map(([value, words]) => <text x={right + letters * 0.3} y={speeds.y(value) + letters * 0.35} class="right">{words}</text>)}
+      <Level plane={speeds} value={1} look="break-even" />
+      {before && <Both {...{ planes }} points={before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))} looks={["accepted pale", "corrected pale"]} />}
+      {before && <Dots {...{ planes, letters }} at={markOfBefore(before)} looks={["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"]} />}
+      {between.length > 0 && <polygon points={[...edge(0), ...edge(1).reverse()].join(" ")} class="between" /> /* where it is wide, a peak says nothing */}
+      <Both {...{ planes, points }} looks={["accepted", "corrected estimated"]} />
+      {mark && <Dots {...{ planes, looks, letters }} at={mark} />}
+      {points.map((point) => <Tip plane={shares} x={point.length} words={say("point", { length: point.length, share: percent(point.acceptance), speed: speedOf(point) })} />)}
     </Drawing>
   );
+}
+
+/** The run before as a dot on its own curves. Where its time is not trusted, that is its estimate. */
+function markOfBefore({ draft_length: length, acceptance, speedup, lengths, trusted }: ComparedPayload) {
+  return { length, acceptance: acceptance.at(-1) ?? null, speedup: (trusted ? speedup.at(-1) : lengths[length - 1]?.[1]) ?? null };
+}
+
+/** The curves of the acceptance and of the speedup, each with its look. */
+function Both({ planes: { shares, speeds }, points, looks: [share, speed] }: { planes: Planes; points: Point[]; looks: string[] }) {
+  return <><Curve plane={shares} values={points.map(({ acceptance }) => inPercent(acceptance))} look={share} /><Curve plane={speeds} values={points.map(({ speedup }) => speedup)} look={speed} /></>;
+}
+
+function Dots({ planes, at: { acceptance, speedup, length: x }, looks, letters }: { planes: Planes; at: Point & { length: number }; looks: string[]; letters: number }) {
+  const share = inPercent(acceptance);
+  return (
+    <>
+      {share !== null && <Dot {...{ x, letters }} plane={planes.shares} value={share} look={looks[0]} />}
+      {speedup !== null && <Dot {...{ x, letters }} plane={planes.speeds} value={speedup} look={looks[1]} />}
+    </>
+  );
+}
+
+// ---- their parts
+
+function inPercent(share: number | null | undefined) {
+  return share == null ? null : share * 100;
+}
+
+function margin({ letters }: Style): Margin {
+  return { l: letters * 3.7, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
 }
 
 function roundSpan(rounds: number): Span {
@@ -203,12 +252,65 @@ function roundTicks(rounds: number): Tick[] {
   return [[1, say("first_round")], ...[Math.ceil(rounds / 2), rounds].map((round) => [round, String(round)] as Tick)];
 }
 
-function Bar({ plane, position, accepted, judged }: { plane: Plane; position: number; accepted: number; judged: number }) {
-  const [from, to] = [plane.x(position - BAR / 2), plane.x(position + BAR / 2)];
-  const [top, bottom] = [plane.y((100 * accepted) / judged), plane.y(0)];
-  return <rect x={from} y={top} width={to - from} height={bottom - top} class="share accepted"><title>{say("position_figure", { position, accepted, judged })}</title></rect>;
+function speedupSpan(highest: number): Span {
+  return [0, highest * 1.12];
 }
 
-function mean([from, to]: Span) {
-  return (from + to) / 2;
+export function speedupTicks(highest: number): Tick[] {
+  return roundNumbers(speedupSpan(highest), 4).map((value) => [value, `${localize(String(value))}×`]);
+}
+
+/** Where it ends above the axis, with an arrow at its end. */
+function LineOfBefore({ plane, values, look, style }: { plane: Plane; values: Values; look: string; style: Style }) {
+  const last = values.findLastIndex((value) => value !== null);
+  const value = values[last] ?? 0;
+  return <><Curve {...{ plane, values, look }} />{value > plane.ySpan[1] && <Dot {...{ plane, x: last + 1, value, look }} letters={style.letters} />}</>;
+}
+
+/** A line across: an even speed, or what a replay at another draft length comes to. */
+function Level({ plane, value, look }: { plane: Plane; value: number | null; look: string }) {
+  if (value === null) return null;
+  const y = plane.y(value);
+  return <Line from={[plane.margin.l, y]} to={[plane.width - plane.margin.r, y]} class={look === "break-even" ? look : `curve ${look} estimated`} />;
+}
+
+function Curve({ plane, values, look }: { plane: Plane; values: Values; look: string }) {
+  const places = values.flatMap((value, i) => (value === null ? [] : [[plane.x(i + 1), plane.y(value)]]));
+  return places.length ? <polyline points={places.join(" ")} class={`curve ${look}`} /> : null;
+}
+
+/** A line up to now with a dot at its end; each round's value as a tip. */
+function LineSoFar({ plane, values, look, style, words }: { plane: Plane; values: Values; look: string; style: Style; words: (value: number) => string }) {
+  const known = values.flatMap((value, i) => (value === null ? [] : [{ x: i + 1, value }]));
+  const last = known.at(-1);
+  return (
+    <>
+      <Curve {...{ plane, values, look }} />
+      {last && <Dot {...{ plane, look, ...last }} letters={style.letters} />}
+      {known.map(({ x, value }) => <Tip {...{ plane, x }} words={say("round_figure", { round: x, figure: words(value) })} />)}
+    </>
+  );
+}
+
+/** What is decoded and not yet played: a thin line on from the round that is played, with a ring at its end. `done`: rounds that are played */
+function LineAhead({ plane, values, done, look, style }: { plane: Plane; values: Values; done: number; look: string; style: Style }) {
+  const ahead = values.map((value, i) => (i < done - 1 ? null : value));
+  const last = ahead.findLastIndex((value) => value !== null);
+  if (last < done) return null;
+  const end = { plane, x: last + 1, value: ahead[last] ?? 0, look: `${look} hollow ahead`, letters: style.letters * 0.7 };
+  return <><Curve plane={plane} values={ahead} look={`${look} ahead`} /><Dot {...end} /></>;
+}
+
+/** A dot; where the value is above the axis, an arrow at its end. */
+function Dot({ plane, x, value, look, letters }: { plane: Plane; x: number; value: number; look: string; letters: number }) {
+  const [cx, cy, r] = [plane.x(x), plane.y(value), letters * DOT];
+  if (value <= plane.ySpan[1]) return <circle {...{ cx, cy, r }} class={`dot ${look}`} />;
+  return <polygon points={`${cx - r},${cy + 2 * r} ${cx + r},${cy + 2 * r} ${cx},${cy}`} class={`dot beyond ${look}`} />;
+}
+
+/** A column over one round that nobody sees, with its words. */
+function Tip({ plane, x, words }: { plane: Plane; x: number; words: string }) {
+  const [from, to] = [plane.x(x - 0.5), plane.x(x + 0.5)];
+  const { t, b } = plane.margin;
+  return <rect x={from} y={t} width={to - from} height={plane.height - t - b} class="column"><title>{words}</title></rect>;
 }

@@ -2,9 +2,8 @@
 // replacement adds, (p − q)₊. Together they are p, whatever q is. The visitor moves q, by mouse, finger or arrow keys.
 
 import { useState } from "preact/hooks";
-import { fixed } from "../shared/localize.js";
-import { prob } from "../shared/numbers.js";
-import { visible } from "../shared/text.js";
+import { fixed, prob } from "../shared/numbers.js";
+import { visible } from "../shared/chips.js";
 import { say, voiceOf } from "./words.js";
 import type { DiagramPayload, LosslessPayload } from "../dist/payloads.js";
 

@@ -1,14 +1,24 @@
 // A small chart's plane: where a value is, in pixels, and the axes around it.
 
-import { UNTRANSLATED } from "../shared/svg.js";
+import { UNTRANSLATED } from "../shared/dom.js";
 import type { ComponentChildren } from "preact";
 
 export type Span = [number, number]; // from and to
 export type Margin = { l: number, r: number, t: number, b: number }; // in pixels
 export type Tick = [number, string]; // where, and its words
 
-export const LETTER = 0.56; // the width of one, of the letters' height
+export type Style = ReturnType<typeof readStyle>;
+
+const NARROW_BELOW = 560; // pixels; the style sheet has the same limit
+const LETTER = 0.56; // the width of one, of the letters' height
 const LINE = 0.35; // of the letters' height: from their middle down to the line they stand on
+
+/** What a drawing needs to know of the page: sizes. Colours are the style sheet's business. `key` changes when everything has to be drawn again. */
+export function readStyle(node: HTMLElement) {
+  const style = getComputedStyle(node);
+  const letters = parseFloat(style.getPropertyValue("--letters")) * parseFloat(style.fontSize); // the height of a drawing's
+  return { letters, narrow: node.clientWidth < NARROW_BELOW, key: `${letters} ${node.clientWidth}` };
+}
 
 export class Plane {
   width;

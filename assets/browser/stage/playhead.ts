@@ -72,14 +72,10 @@ export class Playhead {
     if (first && run.playhead !== null) this.wanted = Math.max(0, run.playhead);
     else if (!first && !following) this.wanted ??= this.step;
     else if (prefersReducedMotion() && !this.playing) this.wanted = Infinity;
-    else this.#restart();
-  }
-
-  #restart() {
-    this.stop();
-    this.wanted = null;
-    this.step = 0;
-    this.playing = true;
+    else {
+      this.stop();
+      Object.assign(this, { wanted: null, step: 0, playing: true });
+    }
   }
 
   toggle() {
@@ -120,16 +116,13 @@ export class Playhead {
       forward: () => this.seek(this.step + 1),
       roundBack: () => this.seek((this.substep === 0 ? this.round - 1 : this.round) * this.phases.length),
       roundForward: () => this.seekJudged(this.phase === "judge" ? this.round + 1 : this.round),
-      last: () => this.#follow(),
+      last: () => {
+        this.seek(this.last);
+        if (this.more) this.wanted = Infinity; // with it while the run still grows
+      },
     };
     moves[name]();
     this.rested();
-  }
-
-  /** To the end, and with it while the run still grows. */
-  #follow() {
-    this.seek(this.last);
-    if (this.more) this.wanted = Infinity;
   }
 
   setSpeed(speed: number) {
@@ -145,15 +138,13 @@ export class Playhead {
   #schedule() {
     this.stop();
     if (!this.playing || this.step >= this.last) return;
-    this.timer = setTimeout(() => this.#advance(), DWELL[this.phases[this.substep]] / this.speed);
-  }
-
-  #advance() {
-    this.step += 1;
-    const ended = this.step >= this.last && !this.more;
-    if (ended) this.playing = false;
-    this.#schedule();
-    this.moved();
-    if (ended) this.rested();
+    this.timer = setTimeout(() => {
+      this.step += 1;
+      const ended = this.step >= this.last && !this.more;
+      if (ended) this.playing = false;
+      this.#schedule();
+      this.moved();
+      if (ended) this.rested();
+    }, DWELL[this.phases[this.substep]] / this.speed);
   }
 }

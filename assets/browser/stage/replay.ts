@@ -3,12 +3,12 @@
 // for the real run.
 
 import { find } from "../shared/dom.js";
-import { fixed } from "../shared/localize.js";
+import { fixed } from "../shared/numbers.js";
 import { Strip } from "./strip.js";
 import { say } from "./words.js";
 import type { ReplayedLength, ReplayedRound, StagePayload } from "../dist/payloads.js";
 import type { ShownChip } from "../shared/chips.js";
-import type { Asked } from "./curves.js";
+import type { Asked } from "./result.js";
 
 export interface Callbacks {
   asked: (length: number) => void; // when the visitor has chosen a draft length
@@ -23,11 +23,8 @@ const PASSING = 800; // ms: keys and presses that follow each other sooner ask f
 export class Replay {
   data: StagePayload | null = null;
   slider: HTMLInputElement = find(this.stage, ".draft-length input");
-  value = find(this.stage, ".draft-length output");
   control = find(this.stage, ".draft-length") as HTMLElement;
   buttons: HTMLButtonElement[] = [...this.stage.querySelectorAll(".draft-length .by")].map((button) => button as HTMLButtonElement);
-  fixed = find(this.stage, ".draft-length .fixed");
-  why = find(this.stage, "#tip-fixed");
   strip = new Strip(find(this.stage, ".replayed"), () => {});
   dragging = false;
   byKey = false;
@@ -39,16 +36,16 @@ export class Replay {
     this.slider.addEventListener("change", () => this.#settle());
     this.slider.addEventListener("blur", () => (this.dragging = this.timer !== undefined));
     this.slider.addEventListener("pointerdown", () => (this.byKey = false));
-    this.slider.addEventListener("keydown", (event) => this.#key(event));
-    for (const button of this.buttons) button.addEventListener("click", () => this.#step(Number(button.value)));
-  }
-
-  /** A press on − or +: several in a row are one question, as with keys. */
-  #step(by: number) {
-    this.byKey = true;
-    this.slider.value = String(this.length + by);
-    this.#move();
-    this.#settle();
+    this.slider.addEventListener("keydown", (event) => {
+      this.byKey = true;
+      if (event.key !== " " && event.key !== "Escape") event.stopPropagation(); // its own keys are not the playhead's; space is, and Escape is the tour's
+    });
+    for (const button of this.buttons) button.addEventListener("click", () => {
+      this.byKey = true; // several presses on − or + are one question, as with keys
+      this.slider.value = String(this.length + Number(button.value));
+      this.#move();
+      this.#settle();
+    });
   }
 
   /** A run, new or grown. The slider follows the page's settings, unless the visitor is moving it. */
@@ -56,23 +53,16 @@ export class Replay {
     const isNew = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
     this.data = data;
     this.slider.max = String(data.longest_draft);
-    this.control.hidden = data.imported && data.replay.why_not !== null; // nothing here can run it again
-    this.#fix(data);
+    const { tree, gamma, replay } = data;
+    this.control.hidden = data.imported && replay.why_not !== null; // nothing here can run it again
+    const shaped = tree !== null && !tree.startsWith(DYNAMIC); // has its own depth, which no slider changes
+    const fixed = shaped || (!this.tell.runs() && replay.why_not !== null); // nor one of a run that can neither be run again nor replayed
+    this.stage.toggleAttribute("data-fixed", fixed);
+    find(this.stage, ".draft-length .fixed").textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
+    find(this.stage, "#tip-fixed").textContent = fixed ? replay.why_not : "";
     if (data.gamma === this.sent) this.sent = null; // answered; until then what arrives answers something older
     if (isNew && !this.dragging && this.sent === null) this.slider.value = String(data.gamma);
     this.#show();
-  }
-
-  /**
-   * A tree of a fixed shape has its own depth, which no slider changes; nor one of a run that can neither be run again nor
-   * replayed. The stage says so.
-   */
-  #fix({ tree, gamma, replay }: StagePayload) {
-    const shaped = tree !== null && !tree.startsWith(DYNAMIC);
-    const fixed = shaped || (!this.tell.runs() && replay.why_not !== null);
-    this.stage.toggleAttribute("data-fixed", fixed);
-    this.fixed.textContent = shaped ? say("tree", { tree }) : fixed ? String(gamma) : "";
-    this.why.textContent = fixed ? replay.why_not : "";
   }
 
   /** The replay on screen; null while the run itself is. */
@@ -106,12 +96,6 @@ export class Replay {
     return this.length !== this.data?.draft_length || this.dragging ? replay.why_not : "";
   }
 
-  /** The slider's own keys are not the playhead's; space is, and Escape is the tour's. */
-  #key(event: KeyboardEvent) {
-    this.byKey = true;
-    if (event.key !== " " && event.key !== "Escape") event.stopPropagation();
-  }
-
   #move() {
     this.dragging = true;
     this.stop();
@@ -122,39 +106,32 @@ export class Replay {
   #settle() {
     this.stop();
     this.dragging = true; // until it is asked for: a run that arrives now must not move the slider
-    this.timer = setTimeout(() => this.#ask(), this.byKey ? PASSING : 0);
-  }
-
-  #ask() {
-    this.stop();
-    this.dragging = false;
-    const again = !this.tell.runs() || this.length === (this.sent ?? this.data?.gamma);
-    if (!again) this.sent = this.length;
-    this.tell.changed();
-    if (!again) this.tell.asked(this.length);
+    this.timer = setTimeout(() => {
+      this.stop();
+      this.dragging = false;
+      const again = !this.tell.runs() || this.length === (this.sent ?? this.data?.gamma);
+      if (!again) this.sent = this.length;
+      this.tell.changed();
+      if (!again) this.tell.asked(this.length);
+    }, this.byKey ? PASSING : 0);
   }
 
   #show() {
     const [shortest, longest] = [Number(this.slider.min), Number(this.slider.max)];
-    this.value.textContent = String(this.length);
+    find(this.control, "output").textContent = String(this.length);
     const [less, more] = this.buttons;
     [less.disabled, more.disabled] = [this.length <= shortest, this.length >= longest];
     this.slider.style.setProperty("--filled", `${((this.length - shortest) / (longest - shortest)) * 100}%`);
     const shown = this.shown;
     this.stage.classList.toggle("modelled", Boolean(shown));
     this.slider.setAttribute("aria-valuetext", shown ? `${this.length}: ${this.wordsOf(shown)[1]}` : `${this.length}`);
-    if (shown) this.#draw(shown);
-    else this.strip.clear();
-  }
-
-  #draw({ rounds }: ReplayedLength) {
-    if (!this.data || this.data.replay.why_not !== null) return;
-    const unfolded = unfold(rounds, this.data.replay.tokens);
-    const { prompt, method } = this.data;
-    this.strip.load({ prompt, rounds: unfolded, translated: false, method }, true);
-    this.strip.top = null;
-    const beyond = unfolded.findIndex((round) => round.start > this.tell.place());
-    this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);
+    if (!this.data || !shown || this.data.replay.why_not !== null) return this.strip.clear();
+    const { prompt, method, replay } = this.data;
+    const rounds = unfold(shown.rounds, replay.tokens);
+    this.strip.load({ prompt, rounds, translated: false, method }, true);
+    Object.assign(this.strip, { top: null, whole: true });
+    const beyond = rounds.findIndex((round) => round.start > this.tell.place());
+    this.strip.show(beyond < 0 ? rounds.length - 1 : beyond - 1, "judge", true);
   }
 
   /** Back to the run on screen. */

@@ -1,89 +1,189 @@
-// The result of the run at the top of the stage, and how it differs from the run before. While the draft length is dragged:
-// what the replay at that length comes to.
+// The result of the run at the top of the stage, and how it differs from the run before. While the draft length is dragged: what
+// the replay at that length comes to. Its second line is an equation: tokens per target call ÷ steps a round = speedup. Tokens are
+// counted. Steps are timed: what a round takes, in plain steps of the target. Draws nothing.
 
-import { fixed, localize } from "../shared/localize.js";
-import { percent, times } from "../shared/numbers.js";
-import { estimated, figuresOf, lastOf, trusted, type Asked, type Point } from "./curves.js";
-import { certainty, equationOf, type Equation } from "./equation.js";
+import { fixed, localize, percent, times } from "../shared/numbers.js";
 import { say } from "./words.js";
 import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
 
+export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
+export type Asked = { length: number, run: ReplayedLength | null, released: boolean }; // The slider's draft length, the run replayed there, and whether a real run of it was asked for.
+export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
+export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
+export type Part = "tokens" | "steps" | "speedup"; // each lights what it is made of, see stage.css
+export type Equation = { pieces: { part: Part | null, words: string }[], tips: Record<Part, string> }; // null: a sign between two parts
+type Sides = { tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }; // the speedup as it is said
+
+const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
 /** words of the reason, and the tips that explain them */
 const EXPLAINED: Record<string, string> = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
 
-export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
+// ---- a run in two numbers
+
+/** The share of drafted tokens that a replay accepts, and its speedup. */
+export function figuresOf({ accepted, rejected, discarded, speedup, interval }: ReplayedLength): Point {
+  const drafted = accepted + rejected + discarded;
+  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
+}
+
+/** An estimated speedup in numbers: its interval, where that is known. */
+export function estimated({ speedup, interval }: Pick<Point, "speedup" | "interval">) {
+  if (!interval) return say("about", { figure: localize(String(speedup?.toFixed(2))) });
+  const [low, high] = interval.map((end) => fixed(end, 2));
+  return low === high ? low : say("from_to", { low, high });
+}
+
+/** The figures of the whole run on screen; null while it goes on. */
+export function lastOf({ rounds, running }: StagePayload): Point | null {
+  const last = rounds.at(-1)?.after;
+  return last && !running ? { acceptance: last.acceptance, speedup: last.speedup } : null;
+}
+
+/**
+ * What is marked over the draft lengths: the replay where the slider is elsewhere, else the run, also while it goes on. A
+ * time that is not trusted says nothing: the speedup is then estimated too, or not known.
+ */
+export function markOf(data: StagePayload, { length, run }: Asked): Mark | null {
+  if (run) return { ...figuresOf(run), length, kind: "estimated" };
+  const { rounds, running, draft_length: own } = data;
+  const last = rounds.at(-1)?.after;
+  if (!last) return null;
+  const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
+  if (running || trusted(data)) return { ...here, kind: running ? "so_far" : "measured" };
+  const quiet = quietly(data);
+  return { ...here, speedup: quiet?.speedup ?? null, interval: data.result?.interval ?? quiet?.interval ?? null, kind: "estimated" };
+}
+
+/** Whether the machine was quiet enough for the speedup of the run on screen to say something. */
+export function trusted({ result }: StagePayload) {
+  return result?.trusted !== false;
+}
+
+/** What is known of the costs of the run on screen, where its own time says nothing. */
+function quietly({ replay, draft_length: own }: StagePayload) {
+  return replay.why_not === null ? replay.lengths[own] : null;
+}
+
+// ---- the equation
+
+/** The equation of the run on screen, or of its replay at another draft length; nothing where there is no round. */
+export function equationOf(data: StagePayload, run: ReplayedLength | null): Equation | null {
+  const sides = run ? replayed(run) : measured(data);
+  if (!sides) return null;
+  const { rounds, replay, result, timed } = data;
+  const [tokens, steps] = agreeing(sides);
+  const { speedup, estimated: modelled } = sides;
+  const last = rounds.at(-1)?.after;
+  const [accepted, emitted, all] = run ? [run.accepted, run.per_call * run.rounds.length, run.rounds.length] : [last?.accepted ?? 0, last?.emitted ?? 0, rounds.length];
+  const written = Math.round(emitted);
+  const sum = (part: number) => rounds.reduce((total, { ms }) => total + ms[part + 1] - ms[part], 0);
+  const madeOf = () => { // the parts of a round, in steps that add up
+    const [draft, check, rest] = [0, 1, 2].map(sum);
+    const [guesses, checks] = [draft, check].map((ms) => Number(((Number(steps) * ms) / (draft + check + rest)).toFixed(2)));
+    return say("steps_made_of", { guesses: fixed(guesses, 2), checks: fixed(checks, 2), others: fixed(Math.max(Number(steps) - guesses - checks, 0), 2) });
+  };
+  const timing = () => { // where the steps are from, with their interval
+    if (modelled) return replay.why_not === null ? say("steps_estimated", { times: replay.times }) : "";
+    if (steps === null) return say(result?.trusted === false ? "times_doubted" : "times_unknown");
+    return result?.interval ? say("steps_interval", ends(sides.tokens, result.interval)) : say("steps_timed");
+  };
+  const tips = {
+    tokens: say("tokens_counted", { tokens: written, rounds: all, accepted, own: written - accepted }),
+    steps: [say("step_meaning"), modelled || !timed || steps === null ? "" : madeOf(), timing()].join(" ").trim(),
+    speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps) })}`,
+  };
+  const left = [{ part: "tokens" as Part, words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
+  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
+  const right = `${modelled ? estimated(sides) : fixed(speedup, 2)}×`;
+  return { pieces: [...left, { part: "steps", words: say("steps", { steps: localize(steps) }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
+}
+
+function replayed({ per_call: tokens, speedup, interval }: ReplayedLength): Sides {
+  return { tokens, steps: speedup && tokens / speedup, speedup, interval, estimated: true };
+}
+
+function measured(data: StagePayload): Sides | null {
+  const { rounds, running, result } = data;
+  const last = rounds.at(-1)?.after;
+  if (!last || running || !result) return null;
+  const quiet = result.trusted ? null : quietly(data);
+  if (quiet?.speedup) return { ...replayed(quiet), interval: result.interval ?? quiet.interval };
+  const tokens = last.emitted / rounds.length;
+  const speedup = result.trusted ? (result.speedup ?? null) : null;
+  return { tokens, steps: speedup && tokens / (last.speedup ?? speedup), speedup, estimated: false };
+}
+
+/** Both sides with so many decimals that their quotient is the speedup as it is said. */
+function agreeing({ tokens, steps, speedup, interval }: Sides): [string, string | null] {
+  if (steps === null || speedup === null) return [tokens.toFixed(2), null];
+  if (interval) return [tokens.toFixed(2), steps.toFixed(2)]; // no one speedup is said
+  const pairs = PLACES.map((places) => [tokens.toFixed(places), steps.toFixed(places)] as [string, string]);
+  const right = pairs.find(([above, below]) => (Number(above) / Number(below)).toFixed(2) === speedup.toFixed(2));
+  return right ?? [pairs[0][0], (Number(pairs[0][0]) / speedup).toFixed(4)]; // a speedup in the middle of two roundings
+}
+
+/** The steps that an interval of the speedup comes to, turned around, and the interval. */
+function ends(tokens: number, [low, high]: [number, number]) {
+  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), low: fixed(low, 2), high: fixed(high, 2) };
+}
+
+/** What stands beside the equation where the reasons are not shown: how certain it is. */
+export function certainty({ rounds, result }: StagePayload) {
+  if (!result?.trusted || result.speedup == null) return null;
+  const { interval, where = "" } = result;
+  if (!interval) return say(where ? "timed_once_where" : "timed_once", { where });
+  const tokens = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
+  return say(where ? "run_interval_where" : "run_interval", { where, ...ends(tokens, interval) });
+}
+
+// ---- the result
 
 /** Null where the stage shows no result. `over`: whether all of the run was played */
 export function outcomeOf(data: StagePayload, { length, run, released }: Asked, over: boolean): Outcome | null {
-  const { result, view, replay, running, tour, measured } = data;
+  const { result, view, replay, running, tour } = data;
   if (!result) return null;
-  const own = (view === "simple" ? certainty(data) : null) ?? result.reason;
-  return {
-    says: run ? estimate(data, length, run) : result.says,
-    when: over || run || running ? "" : say("at_the_end"),
-    same: result.same,
-    reason: run && replay.why_not === null ? whyEstimated(replay.times, run, released, Boolean(tour)) : own,
-    equation: equationOf(data, run),
-    change: run ? whileDragging(data, length, run) : fromTheRunBefore(data),
-    doubted: !result.trusted && !run,
-    source: measured,
-  };
-}
-
-/** Where the estimate is from, and when the length is run. `times`: where the times of a replay are from */
-function whyEstimated(times: string, { speedup }: ReplayedLength, released: boolean, touring: boolean) {
-  const next = touring ? "tour_runs_nothing" : released ? "runs_now" : "release_to_run";
-  return `${say(speedup === null ? "speed_is" : "not_measured", { times })} ${say(next)}`;
-}
-
-/** Short: the reason then has two lines. */
-function estimate({ replay }: StagePayload, length: number, run: ReplayedLength) {
-  const counts = { tokens: replay.why_not === null ? replay.tokens.length : 0, passes: run.rounds.length };
-  if (run.speedup === null) return say("at_length_counts", { ...counts, length });
+  const said = { when: over || run || running ? "" : say("at_the_end"), same: result.same, equation: equationOf(data, run), source: data.measured };
+  if (!run) {
+    const reason = (view === "simple" ? certainty(data) : null) ?? result.reason;
+    return { ...said, says: result.says, reason, change: fromTheRunBefore(data), doubted: !result.trusted };
+  }
+  const { acceptance, speedup } = figuresOf(run);
   const speed = estimated(run);
-  return say("estimated_counts", { ...counts, speed: speed[0].toUpperCase() + speed.slice(1) });
+  const now = lastOf(data);
+  const share = percent(acceptance);
+  const then = say(speedup === null ? "share_accepted" : "share_and_speed", { share, speed: `${speed}×` });
+  const change = say("dragged", { now: now ? both(now, trusted(data)) : "…", own: data.draft_length, then, length });
+  const { tokens, times } = replay.why_not === null ? replay : { tokens: [], times: "" };
+  const counts = { tokens: tokens.length, passes: run.rounds.length, length, speed: speed[0].toUpperCase() + speed.slice(1) };
+  const reason = `${say(speedup === null ? "speed_is" : "not_measured", { times })} ${say(tour ? "tour_runs_nothing" : released ? "runs_now" : "release_to_run")}`;
+  return { ...said, says: say(speedup === null ? "at_length_counts" : "estimated_counts", counts), reason, change, doubted: false }; // short: the reason has two lines
 }
 
 function fromTheRunBefore(data: StagePayload) {
-  const { before, name, differs } = data;
+  const { before, rounds } = data;
   const now = lastOf(data);
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  if (now && !(before.trusted && trusted(data))) return `${say("busy")} ${counts(data, before, now, then)}`;
-  return say("change", { then: both(then, before.trusted), before: named(before), now: now ? both(now) : "…", run: named({ name, differs }) });
+  const names = { before: named(before), run: named(data) };
+  if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...names });
+  const exact = { // however busy the machine was: both acceptances, and both tokens per target call
+    then: percent(then.acceptance), then_tokens: localize(String(before.per_call?.toFixed(2))),
+    now: percent(now.acceptance), tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
+  };
+  return `${say("busy")} ${say("exact", { ...exact, ...names })}`;
 }
 
-/** What is exact however busy the machine was: both acceptances, and both tokens per target call. */
-function counts({ rounds, name, differs }: StagePayload, before: NonNullable<StagePayload["before"]>, now: Point, then: Point) {
-  return say("exact", {
-    then: percent(then.acceptance),
-    then_tokens: localize(String(before.per_call?.toFixed(2))),
-    before: named(before),
-    now: percent(now.acceptance),
-    tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
-    run: named({ name, differs }),
-  });
+/** `quiet`: whether its time is trusted */
+function both({ acceptance, speedup }: Point, quiet: boolean = true) {
+  return say(speedup === null || !quiet ? "share_accepted" : "share_and_speed", { share: percent(acceptance), speed: times(speedup) });
+}
+
+function named({ name, differs }: { name: string, differs: string }) {
+  return differs ? `${name}, ${differs}` : name;
 }
 
 /** A text in parts: the first place of a word that has a tip, and what stands around it. */
 export function explained(text: string): Array<{ words: string, tip?: string }> {
   const parts = text.split(new RegExp(`(${Object.keys(EXPLAINED).join("|")})`));
   return parts.map((words, i) => ({ words, tip: parts.indexOf(words) === i ? EXPLAINED[words] : undefined }));
-}
-
-function whileDragging(data: StagePayload, length: number, run: ReplayedLength) {
-  const now = lastOf(data);
-  const share = percent(figuresOf(run).acceptance);
-  const then = run.speedup === null ? say("share_accepted", { share }) : say("share_and_speed", { share, speed: `${estimated(run)}×` });
-  return say("dragged", { now: now ? both(now, trusted(data)) : "…", own: data.draft_length, then, length });
-}
-
-/** `quiet`: whether its time is trusted */
-function both({ acceptance, speedup }: Point, quiet: boolean = true) {
-  const figures = { share: percent(acceptance), speed: times(speedup) };
-  return say(speedup === null || !quiet ? "share_accepted" : "share_and_speed", figures);
-}
-
-function named({ name, differs }: { name: string, differs: string }) {
-  return differs ? `${name}, ${differs}` : name;
 }

@@ -1,19 +1,19 @@
 // The menu “Save…”: the step in sight as a slide, the run as a film, the run in sentences. The browser makes each file itself.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { copied } from "../shared/clipboard.js";
-import { download } from "../shared/download.js";
-import { fileName } from "../shared/file_name.js";
-import { Said } from "../shared/said.js";
-import { fileOf } from "../slide/files.js";
-import { filmKind, lengthOf, recorded, type Film } from "../slide/film.js";
-import { say as sayOfSlides } from "../slide/words.js";
-import { asText, type Account } from "./account.js";
+import { copied, download, fileName } from "../shared/dom.js";
+import { Said } from "../shared/chips.js";
+import { fileOf, filmKind, lengthOf, recorded, type Film, runFilm, runSlide, type Shown } from "./slide.js";
+import { accountOf, asText, type Account } from "./account.js";
+import SLIDE from "../../texts/browser/slide.json" with { type: "json" };
+import { sayer } from "../shared/fill.js";
 import { say } from "./words.js";
+import type { Playhead } from "./playhead.js";
 
-export type Saved = { slide: () => { name: string, picture: string } | null, film: () => Film | null, account: () => Account | null }; // of what is played here; null: nothing yet
+const sayOfSlides = sayer(SLIDE);
 
-export function Save({ saved }: { saved: Saved }) {
+/** `shown`: what is played here; null: nothing yet */
+export function Save({ shown, at }: { shown: () => Shown | null; at: Playhead }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [film, record] = useState<Film | null>(null);
   const [account, read] = useState<Account | null>(null);
@@ -21,14 +21,15 @@ export function Save({ saved }: { saved: Saved }) {
   const close = () => {
     if (menu.current) menu.current.open = false;
   };
-  const press = (act: () => void) => () => {
+  const press = (act: (run: Shown) => void = () => {}) => () => {
     close();
     opener(); // first: a dialog gives the focus back to where it was
-    act();
+    const run = shown();
+    if (run) act(run);
   };
-  const save = async (kind: "png" | "svg") => {
-    const made = saved.slide();
-    if (made) download(await fileOf(made.picture, kind), `${fileName(made.name)}.${kind}`);
+  const save = async (run: Shown, kind: "png" | "svg") => {
+    const name = say("file_of_round", { round: at.round + 1 });
+    download(await fileOf(runSlide(run, at.step), kind), `${fileName(name)}.${kind}`);
   };
   useLayoutEffect(() => {
     const ending = new AbortController();
@@ -38,14 +39,14 @@ export function Save({ saved }: { saved: Saved }) {
   return (
     <>
       <details
-        class="save" ref={menu} onKeyDown={({ key }) => key === "Escape" && press(() => {})()}
+        class="save" ref={menu} onKeyDown={({ key }) => key === "Escape" && press()()}
         onFocusOut={({ relatedTarget }) => relatedTarget instanceof Node && !menu.current?.contains(relatedTarget) && close()}
       >
         <summary>{say("save")}</summary>
         <ul>
-          <li>{say("save_step")} {(["png", "svg"] as const).map((kind) => <button type="button" aria-label={say(`save_step_${kind}`)} onClick={press(() => void save(kind))}>{kind.toUpperCase()}</button>)}</li>
-          <li>{say("as_film")} <button type="button" aria-label={say("as_film")} onClick={press(() => record(saved.film()))}>{say("record")}</button></li>
-          <li>{say("as_text")} <button type="button" aria-label={say("as_text")} onClick={press(() => read(saved.account()))}>{say("read_or_copy")}</button></li>
+          <li>{say("save_step")} {(["png", "svg"] as const).map((kind) => <button type="button" aria-label={say(`save_step_${kind}`)} onClick={press((run) => void save(run, kind))}>{kind.toUpperCase()}</button>)}</li>
+          <li>{say("as_film")} <button type="button" aria-label={say("as_film")} onClick={press((run) => record(runFilm(run, at.speed)))}>{say("record")}</button></li>
+          <li>{say("as_text")} <button type="button" aria-label={say("as_text")} onClick={press(({ data, run }) => read(accountOf(data, run)))}>{say("read_or_copy")}</button></li>
         </ul>
       </details>
       {film && <Filming key={film} film={film} over={(focused) => (record(null), focused && opener())} />}

@@ -1,32 +1,24 @@
 // The stage of one run. It stays when the data changes, and hands the playhead's place to every part.
 
-import { held, latest, listen } from "../shared/channel.js";
+import { held, latest, listen, grown, joined, newer } from "./channel.js";
 import { byTarget } from "../shared/chips.js";
-import { find, prefersReducedMotion } from "../shared/dom.js";
-import { onPaper } from "../shared/paper.js";
-import { dismissTips } from "../shared/tips.js";
-import { Reporter } from "../shared/reporting.js";
-import { applyScheme } from "../shared/theme.js";
-import { coloursOf, keyOf } from "../slide/sheet.js";
+import { find, prefersReducedMotion, onPaper, dismissTips, applyScheme } from "../shared/dom.js";
+import { Reporter, mount, type Loaded } from "../shared/mounting.js";
+import { coloursOf, keyOf } from "./slide.js";
 import { drawnRun } from "../trace/drawn_run.js";
-import { accountOf } from "./account.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
-import { grown, joined, newer } from "./growth.js";
 import { Inspector } from "./inspector.js";
-import { statusWords } from "./plain_words.js";
+import { readStyle } from "./plane.js";
 import { Playhead } from "./playhead.js";
 import { Replay } from "./replay.js";
-import { runFilm, runSlide } from "./run_slide.js";
 import { Strip, type Place } from "./strip.js";
-import { readStyle } from "./style.js";
 import { Timeline, widthInWords } from "./timeline.js";
 import { Top } from "./top.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
-import { say } from "./words.js";
-import type { RoundPayload, SentStage, StageMount, StagePayload } from "../dist/payloads.js";
-import type { Loaded } from "../shared/mounting.js";
+import { statusWords } from "./words.js";
+import type { SentStage, StageMount, StagePayload } from "../dist/payloads.js";
 
 export class Stage {
   node = find(this.root, ".stage");
@@ -34,7 +26,7 @@ export class Stage {
   data: StagePayload | null = null; // what is drawn of it
   given: StageMount | null = null; // what Streamlit gave last, until its run is here too
   pinned: Place | null = null; // the token the visitor chose
-  lastRejected: Array<Place | null> = [];
+  lastRejected: Array<Place | null> = []; // for each round, up to and including it
   askDraftLength: ((length: number) => void) | null = null; // null: nothing here can run another length
   askWhole: (version: number) => void = () => {};
   missed: number | undefined = undefined; // the version whose beginning was missing
@@ -43,7 +35,7 @@ export class Stage {
   reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
   playhead = new Playhead(() => this.show(), () => this.reporter.report());
   strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
-  transport = new Transport(this.node, this.playhead, { slide: () => this.#slide(), film: () => this.#film(), account: () => this.data && this.sent && accountOf(this.data, this.sent.run) });
+  transport = new Transport(this.node, this.playhead, () => this.data && this.sent && { data: this.data, run: this.sent.run, key: keyOf(this.node), colours: coloursOf(this.node) });
   replay = new Replay(this.node, {
     asked: (length) => this.tour.takes(length) || this.askDraftLength?.(length),
     runs: () => this.askDraftLength !== null,
@@ -103,11 +95,16 @@ export class Stage {
     this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
     this.#readStyle();
-    this.lastRejected = lastRejected(data.rounds);
-    this.#offerMarks(data);
+    let last: Place | null = null;
+    this.lastRejected = data.rounds.map(({ chips }, round) => {
+      const index = chips.findLastIndex(({ status }) => status === "rejected"); // of a tree: at the end of its path
+      return (last = index < 0 ? last : { round, index });
+    });
+    const occurring: Set<string | undefined> = new Set(data.rounds.flatMap(({ chips }) => chips.map(({ status }) => (status === "not taken" ? "discarded" : status))));
+    for (const mark of this.node.querySelectorAll<HTMLElement>(".legend .mark")) mark.hidden = !data.running && mark.dataset.status !== "proposed" && !occurring.has(mark.dataset.status);
     this.transport.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
-    this.strip.speak(statusWords(data));
+    this.strip.said = statusWords(data);
     this.strip.load(data, fresh);
     if (fresh) this.strip.show(-1, null, true);
     this.replay.load(data);
@@ -129,21 +126,13 @@ export class Stage {
     if (!this.data) return;
     const { round, phase, playing, done, speed } = this.playhead;
     this.top.show(this.data);
-    this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
-    this.strip.tell(widthInWords(this.data.rounds[round], this.data));
+    this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion(), widthInWords(this.data.rounds[round], this.data));
     this.transport.show();
     this.#inspect(this.data);
     this.figures.show(done, this.style, this.replay.wanted);
     this.timeline.show(this.style);
     this.diagram.show();
     this.tour.check();
-  }
-
-  /** The colour key has the marks that occur in this run. */
-  #offerMarks({ rounds, running }: StagePayload) {
-    const occurring: Set<string | undefined> = new Set(rounds.flatMap(({ chips }) => chips.map(({ status }) => (status === "not taken" ? "discarded" : status))));
-    const marks: NodeListOf<HTMLElement> = this.node.querySelectorAll(".legend .mark");
-    for (const mark of marks) mark.hidden = !running && mark.dataset.status !== "proposed" && !occurring.has(mark.dataset.status);
   }
 
   /** `meant`: whether the visitor pressed it; false where the focus only came to it */
@@ -166,17 +155,14 @@ export class Stage {
 
   /** Explain the visitor's token, else the last rejected one, else the last judged one. */
   #inspect(data: StagePayload) {
-    const { done } = this.playhead;
-    const pinned = this.pinned && this.#isVisible(data, this.pinned) ? this.pinned : null;
+    const { done, round } = this.playhead;
+    const at = this.pinned;
+    const isVisible = at && (at.round < done || (at.round === round && !byTarget(data.rounds[round].chips[at.index])));
+    const pinned = isVisible ? at : null;
     const place = pinned ?? (done ? (this.lastRejected[done - 1] ?? { round: done - 1, index: 0 }) : null);
     this.strip.select(place);
     this.node.classList.toggle("pinned", pinned !== null);
     this.inspector.show(place, place !== null && place.round < done, pinned !== null);
-  }
-
-  #isVisible(data: StagePayload, place: Place) {
-    const { done, round } = this.playhead;
-    return place.round < done || (place.round === round && !byTarget(data.rounds[round].chips[place.index]));
   }
 
   #readStyle() {
@@ -189,21 +175,6 @@ export class Stage {
     this.#readStyle();
     this.strip.top = this.replay.strip.top = null; // the lines break at other places now
     this.show();
-  }
-
-  #slide() {
-    const shown = this.#shown();
-    return shown && { name: say("file_of_round", { round: this.playhead.round + 1 }), picture: runSlide(shown, this.playhead.step) };
-  }
-
-  #film() {
-    const shown = this.#shown();
-    return shown && runFilm(shown, this.playhead.speed);
-  }
-
-  /** What a slide is drawn from. */
-  #shown() {
-    return this.data && this.sent && { data: this.data, run: this.sent.run, key: keyOf(this.node), colours: coloursOf(this.node) };
   }
 
   stop() {
@@ -219,12 +190,5 @@ export class Stage {
   }
 }
 
-/** For each round, the place of the last rejected token up to and including it. */
-function lastRejected(rounds: RoundPayload[]) {
-  let last: Place | null = null;
-  return rounds.map((round, i) => {
-    const index = round.chips.findLastIndex((chip) => chip.status === "rejected"); // of a tree: at the end of its path
-    if (index >= 0) last = { round: i, index };
-    return last;
-  });
-}
+/** As a component of Streamlit: one Stage a mount. */
+export default /* @__PURE__ */ mount(".stage", (root) => new Stage(root));

@@ -2,13 +2,10 @@
 // passes; the style sheet decides what a chip looks like in a phase.
 
 import { Fragment, render } from "preact";
-import { Chip, TokenText, byTarget, chipLabel, type ShownRound } from "../shared/chips.js";
+import { Chip, TokenText, byTarget, chipLabel, type ShownRound, memo, isSpecial, visible } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
-import { memo } from "../shared/memo.js";
-import { visible } from "../shared/text.js";
 import { say as sayOfAll } from "../shared/words.js";
-import { foldedHeight, stepFrom } from "./tree.js";
-import { TreeParts, shownRows } from "./tree_round.js";
+import { TreeParts, foldedHeight, shownRows, stepFrom } from "./tree.js";
 import { say } from "./words.js";
 import type { ChipStatus, Phase, PromptPayload, StagePayload } from "../dist/payloads.js";
 
@@ -18,7 +15,6 @@ type Said = ((status: ChipStatus) => string) | undefined;
 
 const FEW_ROWS = 5; // above a tree of so many rows there is room for two lines of text
 const LINE_BREAKS = /^\n+$/;
-const SPECIAL = /^<.+>$/; // a special token, not a part of the text that a person wrote
 const BEFORE: PromptPayload = { hidden: 0, tokens: [] };
 
 export class Strip {
@@ -34,15 +30,19 @@ export class Strip {
   whole = false; // whether every round is judged
   open: ReadonlySet<number> = new Set(); // rounds whose tree is unfolded
   selected: Place | null = null;
-  cost = ""; // of the check of the tree in sight
+  cost = "";
   reachable: { chip: HTMLElement, round: number } | null = null; // the one chip in the tab order
-  said: Said = undefined;
+  said: Said = undefined; // the words for a status; undefined for the field's own
 
   /** `chosen`: when a visitor chooses a token, by pressing it (`meant`) or by moving the focus to it; null when they leave it */
   constructor(public box: HTMLElement, public chosen: (place: Place | null, meant: boolean) => void) {
     box.addEventListener("click", (event) => this.#press(event));
     box.addEventListener("keydown", (event) => this.#key(event));
-    box.addEventListener("focusin", (event) => this.#focused(chipOf(event)));
+    box.addEventListener("focusin", (event) => {
+      const chip = chipOf(event);
+      if (chip) this.#reach(chip);
+      if (chip?.matches(":focus-visible")) this.chosen(placeOf(chip), false);
+    });
   }
 
   /** `fresh`: whether this is another run */
@@ -52,7 +52,8 @@ export class Strip {
     if (fresh) Object.assign(this, { run: this.run + 1, round: -1, phase: null, whole: false, open: new Set(), selected: null, reachable: null, rounds: [] });
     this.prompt = data.prompt;
     this.atOnce = data.method.at_once;
-    this.rounds = data.rounds.map((round, i) => (sameTexts(this.rounds[i], round) ? this.rounds[i] : round)); // what is the same is not drawn again
+    const texts = (round?: ShownRound) => JSON.stringify(round?.chips.map(({ text }) => text));
+    this.rounds = data.rounds.map((round, i) => (texts(this.rounds[i]) === texts(round) ? this.rounds[i] : round)); // what is the same is not drawn again
     let newline = data.prompt.tokens.at(-1)?.endsWith("\n") ?? false;
     this.starts = this.rounds.map((round) => {
       const before = newline;
@@ -81,31 +82,15 @@ export class Strip {
     this.rounds = [];
   }
 
-  /** Show the run up to a phase of a round. `still`: whether to scroll at once */
-  show(round: number, phase: Phase | null, still: boolean) {
-    if (round === this.round && phase === this.phase) return this.follow(true);
-    Object.assign(this, { round, phase });
+  /** Show the run up to a phase of a round. `still`: whether to scroll at once. `cost`: of the check of the tree in sight; empty where that is not known */
+  show(round: number, phase: Phase | null, still: boolean, cost: string = "") {
+    if (round === this.round && phase === this.phase && cost === this.cost) return this.follow(true);
+    Object.assign(this, { round, phase, cost });
     this.#draw();
-    this.#keepReachable();
+    const { reachable } = this;
+    const stays = reachable && reachable.round <= round && !(isNode(reachable.chip) && reachable.round !== round); // a past tree is not shown
+    if (!stays) this.#reachRound();
     this.follow(still);
-  }
-
-  /** Show the whole run at once. `current`: the round in sight */
-  showAll(current: number) {
-    this.whole = true;
-    this.show(current, "judge", true);
-  }
-
-  /** `said`: the words for a status; undefined for the field's own */
-  speak(said: Said) {
-    this.said = said;
-  }
-
-  /** Beside the tree in sight: what its check cost. `cost`: empty where that is not known */
-  tell(cost: string) {
-    if (cost === this.cost) return;
-    this.cost = cost;
-    this.#draw();
   }
 
   /** Mark the token that the inspector explains. */
@@ -123,7 +108,9 @@ export class Strip {
   follow(still: boolean) {
     const node = this.#node(this.round);
     const tree = node?.querySelector<HTMLElement>(".branches");
-    const top = !node ? 0 : tree || this.box.classList.contains("translated") ? this.#topOfBlock(tree ?? node) : this.#topOfLines(node);
+    const { offsetTop, offsetHeight } = tree ?? node ?? this.box;
+    const isBlock = tree || this.box.classList.contains("translated"); // with two tokenizers a round is as high as it needs to be; so is a tree, below the text
+    const top = !node ? 0 : isBlock ? Math.max(0, Math.min(offsetTop + offsetHeight - this.box.clientHeight, offsetTop)) : this.#topOfLines(node);
     if (top === this.top) return;
     this.top = top;
     this.box.scrollTo({ top, behavior: still || tree ? "instant" : "smooth" }); // a tree stays where it is, and the text above it moves
@@ -137,17 +124,6 @@ export class Strip {
     if (!last) return 0;
     const atEnd = (lineOf(last) + 1) * line - this.box.clientHeight;
     return Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line));
-  }
-
-  /** With two tokenizers a round is a block, as high as it needs to be; so is a tree, below the text. */
-  #topOfBlock({ offsetTop, offsetHeight }: HTMLElement) {
-    return Math.max(0, Math.min(offsetTop + offsetHeight - this.box.clientHeight, offsetTop));
-  }
-
-  #keepReachable() {
-    const { reachable } = this;
-    const stays = reachable && reachable.round <= this.round && !(isNode(reachable.chip) && reachable.round !== this.round); // a past tree is not shown
-    if (!stays) this.#reachRound();
   }
 
   /** Put the round in sight into the tab order. */
@@ -167,12 +143,6 @@ export class Strip {
     chip.tabIndex = 0;
   }
 
-  #focused(chip: HTMLElement | null) {
-    if (!chip) return;
-    this.#reach(chip);
-    if (chip.matches(":focus-visible")) this.chosen(placeOf(chip), false);
-  }
-
   #press(event: MouseEvent) {
     const chip = chipOf(event);
     if (chip) return this.chosen(placeOf(chip), true);
@@ -189,28 +159,28 @@ export class Strip {
     if (!chip || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return; // with shift: the stage's own keys
     if (event.key === "Enter" || event.key === " ") this.chosen(placeOf(chip), true);
     else if (event.key === "Escape" && this.box.closest(".pinned")) this.chosen(null, true);
-    else if (!this.#moveFocus(chip, event.key)) return;
+    else {
+      const next = this.#next(chip, event.key);
+      if (!next) return;
+      next.focus();
+    }
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** Whether the key moves the focus. */
-  #moveFocus(chip: HTMLElement, key: string): boolean {
+  /** Where a key moves the focus. */
+  #next(chip: HTMLElement, key: string): HTMLElement | null | undefined {
     const chips = shownChips(this.tokens);
     const { round: at, index } = placeOf(chip);
     const { tree, ...round } = this.rounds[at];
     const inTree = tree && isNode(chip) ? stepFrom(tree, shownRows({ round: { ...round, tree }, phase: this.phase, open: this.open.has(at) }), index, key) : undefined;
-    if (typeof inTree === "number") return focusOn(this.#node(at)?.querySelector<HTMLElement>(`[role=treeitem][data-index="${inTree}"]`));
-    if (inTree === "out") return focusOn(chips[Math.max(chips.findIndex(isNode) - 1, 0)]);
+    if (typeof inTree === "number") return this.#node(at)?.querySelector<HTMLElement>(`[role=treeitem][data-index="${inTree}"]`);
+    if (inTree === "out") return chips[Math.max(chips.findIndex(isNode) - 1, 0)];
     const here = chips.indexOf(chip);
     const places: Record<string, number> = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: chips.length - 1 };
     const to = places[key] ?? otherLine(chips, here, key);
-    return to !== undefined && focusOn(chips[Math.max(0, Math.min(to, chips.length - 1))]);
+    return to === undefined ? null : chips[Math.max(0, Math.min(to, chips.length - 1))];
   }
-}
-
-function sameTexts(one: ShownRound | undefined, other: ShownRound) {
-  return one?.chips.length === other.chips.length && one.chips.every(({ text }, i) => text === other.chips[i].text);
 }
 
 function chipOf({ target }: Event): HTMLElement | null {
@@ -229,11 +199,6 @@ function isNode(chip: HTMLElement) {
 /** What can be seen: the style sheet hides the rest. */
 function shownChips(node: HTMLElement) {
   return [...node.querySelectorAll<HTMLElement>(".chip")].filter((chip) => chip.getClientRects().length);
-}
-
-function focusOn(chip: HTMLElement | null | undefined) {
-  chip?.focus();
-  return true;
 }
 
 /** The nearest chip on the line above or below. Undefined for another key. */
@@ -281,27 +246,19 @@ const Round = memo(({ round, index, phase, current, chosen, said, newline, ...ot
   return (
     <span class={look} role="group" aria-label={say("round", { round: index + 1 })} data-phase={phase ?? undefined} style={{ "--last": String(last) }}>
       {tree ? <TreeParts {...others} {...{ phase, control }} round={{ ...round, tree }} path={inText} /> : <>{last < 0 && <span class="no-draft">{sayOfAll("no_draft")}</span>}{inText}</>}
-      {own && <DraftTokens texts={own} />}
+      {own && <span class="own-tokens" title={sayOfAll("own_tokens_tip")} data-named={sayOfAll("own_tokens_name")} role="note" aria-label={sayOfAll("own_tokens", { tokens: own.map(visible).join(", ") })}>{own.map((text) => <TokenText text={text} />)}</span>/* a thin line under the chips: what a draft with another tokenizer wrote */}
     </span>
   );
 });
 
-/** A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens. */
-function DraftTokens({ texts }: { texts: string[] }) {
-  const label = sayOfAll("own_tokens", { tokens: texts.map(visible).join(", ") });
-  return <span class="own-tokens" title={sayOfAll("own_tokens_tip")} data-named={sayOfAll("own_tokens_name")} role="note" aria-label={label}>{texts.map((text) => <TokenText text={text} />)}</span>;
-}
-
 const Prompt = memo(({ prompt: { hidden, tokens } }: { prompt: PromptPayload }) => (
   <span class="prompt" title={say("prompt_tokens")} translate={false}>
     {hidden > 0 && <span class="more">{say("tokens_before", { tokens: hidden })}</span>}
-    {tokens.map((text, i) => <>{i > 0 && tokens[i - 1].includes("\n") && !LINE_BREAKS.test(text) && <br />}<Piece text={text} /></>)}
+    {tokens.map((text, i) => {
+      const special = isSpecial(text) ? say("special_token", { token: text }) : ""; // no person wrote it: a small mark, which says what it is
+      const shown = text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text);
+      const piece = special ? <span class="piece special" title={special} role="img" aria-label={special}>▸</span> : <span class="piece">{shown}</span>;
+      return <>{i > 0 && tokens[i - 1].includes("\n") && !LINE_BREAKS.test(text) && <br />}{piece}</>;
+    })}
   </span>
 ));
-
-/** A token of the prompt. One that no person wrote is a small mark, and says what it is. */
-function Piece({ text }: { text: string }) {
-  if (!SPECIAL.test(text)) return <span class="piece">{text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text)}</span>;
-  const said = say("special_token", { token: text });
-  return <span class="piece special" title={said} role="img" aria-label={said}>▸</span>;
-}

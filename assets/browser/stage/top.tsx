@@ -3,10 +3,9 @@
 
 import { render, type HTMLAttributes } from "preact";
 import { find } from "../shared/dom.js";
-import { Said } from "../shared/said.js";
-import { progress } from "./plain_words.js";
+import { Said } from "../shared/chips.js";
 import { explained, outcomeOf, type Outcome } from "./result.js";
-import { say } from "./words.js";
+import { progress, say } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Replay } from "./replay.js";
@@ -31,7 +30,9 @@ export class Top {
     stage.toggleAttribute("data-doubt", outcome?.doubted ?? false);
     if (outcome) this.#showOutcome(outcome);
     for (const label of stage.querySelectorAll(".measured")) label.setAttribute("title", data.measured);
-    const [number, sentence] = this.#words(data);
+    const { round, substep } = playhead;
+    const of = () => say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length });
+    const [number, sentence] = replay.shown ? replay.wordsOf(replay.shown) : data.rounds[round] ? [of(), data.rounds[round].sentences[substep]] : ["", data.idle];
     const waits = playhead.waiting && !replay.shown && data.rounds.length > 0;
     const [note, notice] = [replay.note, replay.shown ? data.notice : replay.note || data.notice];
     render(
@@ -67,15 +68,6 @@ export class Top {
     its.textContent = its.title = same;
     line.textContent = line.title = change;
     line.classList.toggle("long", change.length > LONG_CHANGE);
-  }
-
-  /** The sentence of the playhead's place, or of the replay on screen: the round, and what happens in it. */
-  #words(data: StagePayload) {
-    if (this.replay.shown) return this.replay.wordsOf(this.replay.shown);
-    const { round, substep } = this.playhead;
-    const current = data.rounds[round];
-    if (!current) return ["", data.idle];
-    return [say("round_of", { round: round + 1, rounds: data.more ? "…" : data.rounds.length }), current.sentences[substep]];
   }
 
   /** For screen readers; silent while playing. */

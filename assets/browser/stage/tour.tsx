@@ -2,12 +2,12 @@
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
 import { Fragment, render, type ComponentChildren } from "preact";
+import { byTarget, Said, quoted } from "../shared/chips.js";
 import { find } from "../shared/dom.js";
+import { fill } from "../shared/fill.js";
 import { listenForKeys } from "../shared/keys.js";
-import { Said } from "../shared/said.js";
-import { whatWasDone, type Chosen, type Doing } from "./until.js";
 import { say } from "./words.js";
-import type { Beat, StagePayload, TourPayload } from "../dist/payloads.js";
+import type { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload, StagePayload, TourPayload } from "../dist/payloads.js";
 import type { Playhead } from "./playhead.js";
 import type { Replay } from "./replay.js";
 
@@ -55,14 +55,9 @@ export class Tour {
     const { chosen, released } = this;
     const did = whatWasDone(this.beat, { step, last, round, phase, done, chosen, released }, this.data.rounds);
     if (did === null) return;
-    if (this.beat.until === "length") return this.#pause(did);
+    if (this.beat.until === "length") return this.#draw(did, <p class="tour-asks">{say("look_then_next")}</p>, say("next")); // the slider stays where the visitor put it until they go on
     this.#enter(this.at + 1, did);
     this.report(this.at);
-  }
-
-  /** The slider stays where the visitor put it until they go on: they look at what it changed. */
-  #pause(did: string) {
-    this.#draw(<><Did did={did} /><p class="tour-asks">{say("look_then_next")}</p></>, say("next"));
   }
 
   /** A token that the visitor clicked, or pressed Enter on. */
@@ -97,16 +92,25 @@ export class Tour {
     const before = this.beat;
     this.at = at;
     this.chosen = this.released = null;
-    this.#stand(did === null);
-    this.tidy(did !== null && before?.until === "opened");
-    this.#tell(did);
-    this.#light();
-  }
-
-  #stand(directly: boolean) {
-    const { beat, playhead } = this;
-    if (beat && (directly || beat.moves)) playhead.seek(beat.round * playhead.phases.length + playhead.phases.indexOf(beat.phase));
+    const { beat, playhead, tour } = this;
+    if (beat && (did === null || beat.moves)) playhead.seek(beat.round * playhead.phases.length + playhead.phases.indexOf(beat.phase));
     else if (playhead.playing) playhead.pause();
+    this.tidy(did !== null && before?.until === "opened");
+    const next = tour?.tour.next ?? []; // the live page has no other pages
+    this.#draw(
+      did,
+      <>
+        <p class="tour-says">{beat?.says ?? tour?.tour.end}</p>
+        {beat && <p class="tour-asks">{`▸ ${beat.asks} `}<span class="tour-keys">{say("tour_keys", { keys: beat.keys })}</span></p>}
+        {!beat && next.length > 0 && (
+          <p class="tour-asks">
+            {`${say("tour_next")} `}
+            {next.map(({ page, name, why }, i) => <><a href={`./${page}`} target="_self">{name}</a>{` ${why}${i < next.length - 1 ? "; " : "."}`}</>)}
+          </p>
+        )}
+      </>,
+    );
+    this.#light();
   }
 
   #close() {
@@ -119,28 +123,14 @@ export class Tour {
     this.tidy(true);
   }
 
-  #tell(did: string | null) {
-    const { tour, beat } = this;
-    if (!tour) return;
-    const { end, next } = tour.tour;
-    this.#draw(
-      <>
-        {did && <Did did={did} />}
-        <p class="tour-says">{beat?.says ?? end}</p>
-        {beat && <p class="tour-asks">{`▸ ${beat.asks} `}<span class="tour-keys">{say("tour_keys", { keys: beat.keys })}</span></p>}
-        {!beat && next.length > 0 && <WhatNext next={next} />}
-      </>,
-    );
-  }
-
   /** `on`: another name of the way to the next beat */
-  #draw(words: ComponentChildren, on: string | undefined = undefined) {
+  #draw(did: string | null, words: ComponentChildren, on?: string) {
     const { at, beat, tour } = this;
     this.panel.hidden = false;
     this.stage.classList.add("touring");
     render(
       <>
-        <div class="tour-text" role="status"><Fragment key={(this.drawn += 1)}>{words}</Fragment></div>
+        <div class="tour-text" role="status"><Fragment key={(this.drawn += 1)}>{did && <p class="tour-did"><Said text={did} /></p>}{words}</Fragment></div>
         <div class="tour-buttons">
           <span class="tour-place" key={at}>{beat ? say("step_of", { step: at, steps: tour?.tour.beats.length ?? 0 }) : say("tour_over")}</span>
           <button type="button" disabled={at === 1} onClick={() => this.#jump(at - 1)}>{say("back")}</button>
@@ -166,16 +156,50 @@ export class Tour {
   }
 }
 
-function Did({ did }: { did: string }) {
-  return <p class="tour-did"><Said text={did} /></p>;
+
+// ---- what a visitor has to do at each beat, and what is then said of it
+
+export type Chosen = { round: number, status: ChipStatus, text: string }; // a token, by a click or by Enter
+
+/** what the visitor has done since the beat began */
+export interface Doing {
+  step: number; // the playhead's
+  last: number; // the run's last step
+  round: number; // the playhead's
+  phase: Phase | null;
+  done: number; // rounds that are judged
+  chosen: Chosen | null;
+  released: { length: number, run: ReplayedLength } | null; // the draft length at which the slider was released
 }
 
-/** The live page has no other pages. */
-function WhatNext({ next }: Pick<TourPayload["tour"], "next">) {
-  return (
-    <p class="tour-asks">
-      {`${say("tour_next")} `}
-      {next.map(({ page, name, why }, i) => <><a href={`./${page}`} target="_self">{name}</a>{` ${why}${i < next.length - 1 ? "; " : "."}`}</>)}
-    </p>
-  );
+export type Done = { outcome: string, facts: Record<string, string | number> };
+
+const UNTIL: Record<Beat["until"], (doing: Doing, rounds: RoundPayload[], beat: Beat) => Done | null> = {
+  checked: ({ round, phase }, _, beat) => (round > beat.round || (round === beat.round && phase !== "propose") ? done() : null),
+  guessed: ({ chosen }, _, beat) =>
+    chosen?.round === beat.round && !byTarget(chosen) ? done({ token: quoted(chosen.text) }, chosen.status) : null,
+  opened: ({ chosen, done: judged }) =>
+    chosen?.status === "rejected" && chosen.round < judged ? done({ token: quoted(chosen.text) }) : null,
+  full: ({ round, phase }, rounds) => {
+    const chips = phase === "judge" ? (rounds[round]?.chips ?? []) : [];
+    const [bonus, drafted] = [chips.find(({ status }) => status === "bonus"), chips.filter((chip) => !byTarget(chip)).length];
+    return bonus && drafted ? done({ round: round + 1, drafted, token: quoted(bonus.text) }) : null; // no draft at all is no success
+  },
+  length: ({ released }, _, beat) => {
+    if (!released || released.length < beat.least) return null;
+    const { length, run } = released;
+    return done({ length, passes: run.rounds.length, wasted: run.rejected + run.discarded });
+  },
+  ended: ({ step, last }) => (step >= last ? done() : null),
+};
+
+/** What the visitor did, if it is what the beat waits for. */
+export function whatWasDone(beat: Beat, doing: Doing, rounds: RoundPayload[]): string | null {
+  const found = UNTIL[beat.until](doing, rounds, beat);
+  return found && fill(beat.did[found.outcome] ?? "", found.facts);
 }
+
+function done(facts: Record<string, string | number> = {}, outcome: string = "done"): Done {
+  return { outcome, facts };
+}
+

@@ -3,14 +3,14 @@
 
 import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { copied } from "../shared/clipboard.js";
-import { find } from "../shared/dom.js";
+import { copied, find } from "../shared/dom.js";
 import { isEditable, listenForKeys } from "../shared/keys.js";
-import { localize } from "../shared/localize.js";
-import { Save, type Saved } from "./save.js";
+import { localize } from "../shared/numbers.js";
+import { Save } from "./save.js";
 import { say, type Name } from "./words.js";
 import type { StagePayload } from "../dist/payloads.js";
 import type { Move, Playhead } from "./playhead.js";
+import type { Shown } from "./slide.js";
 
 type View = StagePayload["view"];
 
@@ -39,7 +39,7 @@ export class Transport {
   mark = "?"; // what a link's parameters stand behind: a page without a server has them behind a #
   view: View = undefined;
 
-  constructor(public stage: HTMLElement, public playhead: Playhead, public saved: Saved) {
+  constructor(public stage: HTMLElement, public playhead: Playhead, public shown: () => Shown | null) {
     this.show();
   }
 
@@ -74,7 +74,7 @@ export function queryOf(link: Record<string, string>, step: number, view: View) 
 }
 
 function Controls({ of }: { of: Transport }) {
-  const { stage, playhead, view, saved } = of;
+  const { stage, playhead, view } = of;
   const { step, last, playing, round, phase } = playhead;
   const linked = Object.keys(of.link).length > 0; // else nothing here can run it again
   useLayoutEffect(() => listenForKeys(stage, KEYS, (move) => playhead.move(move)), []);
@@ -100,7 +100,7 @@ function Controls({ of }: { of: Transport }) {
       </select>
       <FullScreen {...{ stage, playhead }} />
       <a class="open-link" target="_blank" rel="noopener" hidden={!linked} href={view === "stage" ? of.address(undefined) : undefined}>{say("open_link")}</a>
-      <Save saved={saved} />
+      <Save shown={of.shown} at={playhead} />
       <CopyLink stage={stage} hidden={!linked} address={() => of.address(view)} />
     </>
   );
@@ -110,18 +110,17 @@ function Controls({ of }: { of: Transport }) {
 function FullScreen({ stage, playhead }: { stage: HTMLElement; playhead: Playhead }) {
   const [full, set] = useState(false);
   useLayoutEffect(() => {
-    const { signal, abort } = ended();
-    document.addEventListener("keydown", (event) => stepBy(event, stage, playhead), { capture: true, signal }); // before a slider takes PageUp for itself
-    document.addEventListener("fullscreenchange", () => set(document.fullscreenElement !== null), { signal });
-    stage.addEventListener("click", (event) => leaveKeysToPlayhead(event, stage), { signal });
-    return abort;
+    const ending = new AbortController();
+    document.addEventListener("keydown", (event) => stepBy(event, stage, playhead), { capture: true, signal: ending.signal }); // before a slider takes PageUp for itself
+    document.addEventListener("fullscreenchange", () => set(document.fullscreenElement !== null), ending);
+    stage.addEventListener("click", (event) => { // a token or a slider that was clicked, not reached by keyboard, does not take the arrow keys
+      const [target] = event.composedPath();
+      const clicked = stage.dataset.view === "projector" && event.detail > 0 && target instanceof Element ? target.closest(TAKES_ARROWS) : null;
+      if (clicked instanceof HTMLElement) clicked.blur();
+    }, ending);
+    return () => ending.abort();
   }, []);
   return <button type="button" class="full-screen" title={say("full_screen_key")} aria-keyshortcuts="F" hidden={!document.fullscreenEnabled} onClick={toggleFullScreen}>{say(full ? "leave_full_screen" : "full_screen")}</button>;
-}
-
-function ended() {
-  const ending = new AbortController();
-  return { signal: ending.signal, abort: () => ending.abort() };
 }
 
 function stepBy(event: KeyboardEvent, stage: HTMLElement, playhead: Playhead) {
@@ -135,21 +134,9 @@ function stepBy(event: KeyboardEvent, stage: HTMLElement, playhead: Playhead) {
   event.stopPropagation();
 }
 
-/** A token or a slider that was clicked, not reached by keyboard, does not take the arrow keys. */
-function leaveKeysToPlayhead(event: MouseEvent, stage: HTMLElement) {
-  const [target] = event.composedPath();
-  if (stage.dataset.view !== "projector" || event.detail === 0 || !(target instanceof Element)) return;
-  const clicked = target.closest(TAKES_ARROWS);
-  if (clicked instanceof HTMLElement) clicked.blur();
-}
-
-async function toggleFullScreen() {
+function toggleFullScreen() {
   if (document.fullscreenElement) return document.exitFullscreen();
-  try {
-    await document.documentElement.requestFullscreen();
-  } catch {
-    // the browser or the page around refuses: everything stays as it is
-  }
+  return document.documentElement.requestFullscreen?.().catch(() => {}); // the browser or the page around refuses: everything stays as it is
 }
 
 /** It thanks until the visitor does something else on the stage. Where nothing may be copied, a field shows the link. */
@@ -157,9 +144,9 @@ function CopyLink({ stage, hidden, address }: { stage: HTMLElement; hidden: bool
   const [thanks, thank] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
-    const { signal, abort } = ended();
-    for (const act of ["pointerdown", "keydown"]) if (thanks) stage.addEventListener(act, () => thank(false), { signal });
-    return abort;
+    const ending = new AbortController();
+    for (const act of ["pointerdown", "keydown"]) if (thanks) stage.addEventListener(act, () => thank(false), ending);
+    return () => ending.abort();
   }, [thanks]);
   return (
     <div class="copy">

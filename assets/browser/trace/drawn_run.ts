@@ -1,17 +1,15 @@
 // From a trace to what the stage draws.
 
-import { chipsOf } from "./chips.js";
-import { aloneSentences, plainSentences } from "./lesson_narration.js";
-import { narrate } from "./narration.js";
+import { aloneSentences, narrate, plainSentences } from "./narration.js";
 import { merged, readable } from "./readable.js";
 import { replayOf } from "./replay.js";
-import { emits, secondsOf } from "./rounds.js";
-import { autoregressiveClock, running } from "./running.js";
+import { addedIn, emits, secondsOf, shown, autoregressiveClock, running } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
-import type { DecodeSettings, DiagramPayload, SentRun, SentStage, Trace } from "../dist/payloads.js";
-import type { HowPayload, PromptPayload, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js";
+import type { Candidate, DiagramPayload, ResidualCandidate, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
+import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
+const SHOWN = 3; // of a token's candidates
 
 /** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
 export function drawnRun(sent: SentStage): StagePayload {
@@ -26,7 +24,11 @@ function partOf(sent: SentStage): RunPart {
   const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
   const found = computed.get(run);
   if (found?.by === by) return found.part;
-  const part = { replay: replayOf(run, sent), prompt: promptOf(run), rounds: roundsOf(sent), plain: plainOf(run.trace) };
+  const { prompt: { tokens }, autoregressive } = run.trace;
+  const last = tokens.slice(-SHOWN_PROMPT_TOKENS);
+  const prompt = { hidden: run.hidden + tokens.length - last.length, tokens: merged(last) }; // those of one character as one
+  const plain = autoregressive && autoregressiveClock(autoregressive, autoregressive.seconds_per_token.length).slice(1).map((seconds) => 1000 * seconds);
+  const part = { replay: replayOf(run, sent), prompt, rounds: roundsOf(sent), plain };
   computed.set(run, { by, part });
   return part;
 }
@@ -37,7 +39,7 @@ function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
     greedy: !settings.temperature,
     drafter: method.kind,
     method,
-    rule: ruleOf(settings),
+    rule: settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token",
     point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))),
     tree: settings.tree,
     translated: rounds.some((round) => Boolean(round.draft_tokens?.length)),
@@ -48,22 +50,6 @@ function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
   };
 }
 
-function ruleOf({ tree, verification, temperature }: DecodeSettings): Rule {
-  if (tree) return "tree";
-  return verification === "block" && temperature ? "block" : "token";
-}
-
-/** The prompt's last tokens, those of one character as one, and how many come before them. */
-function promptOf({ trace, hidden }: SentRun): PromptPayload {
-  const { tokens } = trace.prompt;
-  const last = tokens.slice(-SHOWN_PROMPT_TOKENS);
-  return { hidden: hidden + tokens.length - last.length, tokens: merged(last) };
-}
-
-/** Milliseconds at which the target alone had written each token. */
-function plainOf({ autoregressive: plain }: Trace) {
-  return plain && autoregressiveClock(plain, plain.seconds_per_token.length).slice(1).map((seconds) => 1000 * seconds);
-}
 
 function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
   const trace = readable(run.trace);
@@ -88,6 +74,40 @@ function sentencesOf({ trace, method }: SentRun, index: number, emitted: number,
   const ends = output.stopped_by === "eos" && index === rounds.length - 1;
   if (diagram?.words === "plain") return plainSentences(round, ends);
   const most = trace.imported ? Infinity : settings.max_new_tokens; // a limit is often not reported
-  const when = { remaining: most - emitted + emits(round), ends };
-  return narrate(round, { method }, when);
+  return narrate(round, method, most - emitted + emits(round), ends);
+}
+
+// ---- the tokens of a round as chips: what the strip draws and the inspector explains
+
+/** The drafted tokens, then the target's own one. */
+export function chipsOf(round: Round): Chip[] {
+  const chips = round.drafted.map((token): Chip => {
+    const { status, target_prob: p = null, draft_prob: q = null, accept_prob = null, u = null, candidates = [] } = token;
+    const text = shown(token);
+    if (status === "discarded") return { text, status, q };
+    if (status === "not taken") return { text, status, p, q };
+    return { text, status, p, q, accept_prob, u, candidates: candidateRows(candidates, token.id) };
+  });
+  const status = addedIn(round);
+  if (status === "none") return chips;
+  const { id = null, text = "", target_prob: p = null, candidates = [], residual_top: top = [] } = round.emitted;
+  return [...chips, { text, status, p, candidates: candidateRows(candidates, id), residual: residualRows(top, id) }];
+}
+
+/** The token itself, each model's most probable one and the next most probable ones, ordered by p. */
+function candidateRows(candidates: Candidate[], own: number | null): CandidateRow[] {
+  if (!candidates.length) return [];
+  const larger = ([, , p, q]: Candidate) => Math.max(p, q ?? 0);
+  const ranked = candidates.toSorted((a, b) => Number(a[0] !== own) - Number(b[0] !== own) || larger(b) - larger(a));
+  const byTarget = candidates.toSorted((a, b) => b[2] - a[2]);
+  const byDraft = candidates.toSorted((a, b) => (b[3] ?? 0) - (a[3] ?? 0));
+  const wanted = [...new Set([ranked[0], byTarget[0], byDraft[0], ...ranked])].slice(0, SHOWN);
+  const ordered = wanted.toSorted((a, b) => b[2] - a[2] || (b[3] ?? 0) - (a[3] ?? 0));
+  return ordered.map(([id, text, p, q]) => [text, p, q, id === own]);
+}
+
+/** The residual's most probable tokens, this token among them where it was recorded. */
+function residualRows(top: ResidualCandidate[], own: number | null): ShareRow[] {
+  const wanted = top.toSorted((a, b) => Number(a[0] !== own) - Number(b[0] !== own) || b[2] - a[2]).slice(0, SHOWN);
+  return wanted.toSorted((a, b) => b[2] - a[2]).map(([id, text, share]) => [text, share, id === own]);
 }

@@ -1,15 +1,14 @@
 // A trace with token texts for people: a part of a cut character is shown as that character and which part it is,
 // ö(1/2). The file keeps the bytes, ⟨C3⟩⟨B6⟩. specviz/core/readable.py does the same for the terminal and the pages.
 
+import { characterAt } from "../shared/bytes.js";
 import { acceptedTokens, isTree, pathsOf, shown } from "./rounds.js";
 import type { Round, Trace } from "../dist/payloads.js";
 
-export type Item = { token: number, text: string, byte: number | null };
+type Item = { token: number, text: string, byte: number | null };
 
 const BYTE = /⟨([0-9A-F]{2})⟩/;
-const LONGEST = 4; // bytes of a character in UTF-8
-const AROUND = LONGEST - 1; // tokens that can hold the rest of a character
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const AROUND = 3; // tokens that can hold the rest of a character, which has four bytes at most
 
 /**
  * The texts of consecutive tokens; a part of a cut character as the character and which part it is: ö(1/2). Bytes that are
@@ -39,35 +38,19 @@ export function merged(texts: string[]) {
 
 /** What stands in the texts, in order: the items of a character or a run of them, and how it is written. */
 function characters(texts: string[]) {
-  const items = texts.flatMap((text, token) => itemsOf(token, text));
+  const items = texts.flatMap((text, token) => {
+    const parts = text.split(BYTE); // every second one is the two digits of a byte
+    const its: Item[] = parts.map((part, i) => (i % 2 ? { token, text: `⟨${part}⟩`, byte: parseInt(part, 16) } : { token, text: part, byte: null }));
+    return its.filter((item) => item.text || its.length === 1);
+  });
   const found = [];
   for (let at = 0; at < items.length; ) {
-    const { length, character } = characterAt(items, at);
+    const bytes = items.slice(at, at + AROUND + 1).map(({ byte }) => byte);
+    const { length, character } = characterAt(bytes.slice(0, [...bytes, null].indexOf(null)) as number[], 0) ?? { length: 1, character: items[at].text }; // as it is, where its bytes are none
     found.push({ items: items.slice(at, at + length), character });
     at += length;
   }
   return found;
-}
-
-function itemsOf(token: number, text: string): Item[] {
-  const parts = text.split(BYTE); // every second one is the two digits of a byte
-  const items = parts.map((part, i) => (i % 2 ? { token, text: `⟨${part}⟩`, byte: parseInt(part, 16) } : { token, text: part, byte: null }));
-  return items.filter((item) => item.text || items.length === 1);
-}
-
-/** How many items the character here has, and the character; one item, as it is, where its bytes are none. */
-function characterAt(items: Item[], at: number) {
-  const values = [];
-  for (const { byte } of items.slice(at, at + LONGEST)) {
-    if (byte === null) break;
-    values.push(byte);
-    try {
-      return { length: values.length, character: UTF8.decode(new Uint8Array(values)) };
-    } catch {
-      continue;
-    }
-  }
-  return { length: 1, character: items[at].text };
 }
 
 /** The same run, its token texts readable where their bytes are whole characters. */

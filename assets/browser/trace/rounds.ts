@@ -1,5 +1,7 @@
-// What follows from one round of a trace, under the names that specviz/core/rounds.py gives it.
-import type { Added, DraftedToken, Round, Status } from "../dist/payloads.js";
+// What follows from one round of a trace, under the names that specviz/core/rounds.py gives it; and the figures of a run after each
+// of its rounds.
+import type { Added, Autoregressive, DraftedToken, Round, Status, Trace } from "../dist/payloads.js";
+import type { FiguresAfter, RoundPayload } from "./drawn.js";
 
 const NOT_REPORTED = "⟨?⟩"; // is shown for a token that the system which wrote the run does not report
 
@@ -51,4 +53,61 @@ export function emits(round: Round) {
 /** The whole round; null where a part of it is not reported. */
 export function secondsOf({ draft_seconds: draft, verify_seconds: verify, overhead_seconds: overhead }: Round) {
   return draft === null || verify === null || overhead === null ? null : draft + verify + overhead;
+}
+
+// ---- after each round: the figures of the run, and its times
+
+export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alone">[] {
+  const { rounds, autoregressive: plain } = trace;
+  const total = rounds.reduce((sum, round) => sum + emits(round), 0);
+  const steps = plain ? Math.min(total, plain.seconds_per_token.length) : 0;
+  // while the run goes on, only what the target alone has written; of a whole run, a plain run that stopped earlier goes on
+  const clock = plain && autoregressiveClock(plain, trace.output.stopped_by ? total : steps);
+  const wrote = clock && clock.slice(0, steps + 1);
+  const longest = rounds.reduce((most, round) => Math.max(most, depthOf(round)), trace.settings.draft_length);
+  let positions: FiguresAfter["positions"] = Array.from({ length: longest }, () => [0, 0]);
+  let [emitted, accepted, drafted] = [0, 0, 0];
+  let end: number | null = 0;
+  return rounds.map((round) => {
+    const depths = depthsOf(round); // of a tree, a place is a depth, judged once for all siblings
+    const at = (...statuses: Status[]) => new Set(depths.filter((_, node) => statuses.includes(round.drafted[node].status)));
+    const [stay, tried] = [at("accepted"), at("accepted", "rejected")];
+    positions = positions.map(([before, judged], depth) => [before + Number(stay.has(depth)), judged + Number(tried.has(depth))]);
+    emitted += emits(round);
+    accepted += count(round, "accepted");
+    drafted += round.drafted.length;
+    const judged = positions.reduce((sum, [, each]) => sum + each, 0);
+    const seconds = secondsOf(round);
+    end = end === null || seconds === null ? null : end + seconds;
+    const begin = (end ?? 0) - (seconds ?? 0);
+    const checked = begin + (round.draft_seconds ?? 0);
+    const moments = end === null ? [0, 0, 0, 0] : [Math.max(begin, 0), checked, checked + (round.verify_seconds ?? 0), end]; // of its phases, in seconds; zeros where the run has no times
+    const rates = { acceptance: ratio(accepted, drafted), judgement: ratio(accepted, judged), speedup: ratio(clock?.[emitted], end) };
+    return {
+      after: { emitted, accepted, drafted, judged, positions, ...rates },
+      ms: moments.map((moment) => 1000 * moment) as RoundPayload["ms"],
+      alone: wrote && (moments.slice(1).map((moment) => wrote.findLastIndex((written) => written <= moment)) as RoundPayload["alone"]),
+    };
+  });
+}
+
+/**
+ * The seconds after which the target alone has written 0, 1, ... `tokens` tokens. If the plain run stopped earlier (a
+ * sampled run is another draw), its median step is used for the rest.
+ */
+export function autoregressiveClock({ seconds_per_token: seconds }: Autoregressive, tokens: number) {
+  const missing = seconds.length ? Math.max(0, tokens - seconds.length) : 0;
+  const clock = [0];
+  for (const step of [...seconds.slice(0, tokens), ...Array(missing).fill(median(seconds))]) clock.push(clock[clock.length - 1] + step);
+  return clock;
+}
+
+export function median(values: number[]) {
+  const ordered = values.toSorted((a, b) => a - b);
+  const middle = ordered.length >> 1;
+  return ordered.length % 2 ? ordered[middle] : (ordered[middle - 1] + ordered[middle]) / 2;
+}
+
+function ratio(above: number | undefined, below: number | null) {
+  return above === undefined || !below ? null : above / below;
 }

@@ -47,25 +47,14 @@ export function fold({ drafted }: Round, rows: number[][]): { rows: number[], be
   if (rows.length <= MOST_ROWS) return { rows: [], best: null };
   const qs = drafted.map(({ draft_prob: q }) => q ?? 1);
   const known = qs.some((q) => q !== 1); // a point mass on each guess says nothing of paths
-  const along = alongPaths(drafted, known ? qs : sharesByRank(drafted));
+  const along: number[] = []; // of the path to each guess
+  for (const [i, token] of drafted.entries()) {
+    const rank = drafted.slice(0, i + 1).filter((other) => parentOf(other) === parentOf(token)).length; // a draft puts its more probable guesses for a place first
+    along.push((along[parentOf(token)] ?? 1) * (known ? qs[i] : 1 / rank));
+  }
   const probable = rows.map(([first]) => along[first]);
   const ranked = rows.map((_, row) => row).sort((a, b) => probable[b] - probable[a] || a - b);
   const hidden = ranked.slice(MOST_ROWS - 1).sort((a, b) => a - b);
   return { rows: hidden, best: known ? Math.max(...hidden.map((row) => probable[row])) : null };
 }
 
-/** A stand-in for q, where it is not known: a draft puts its more probable guesses for a place first. */
-function sharesByRank(drafted: DraftedToken[]) {
-  const tried: Map<number, number> = new Map();
-  return drafted.map((token) => {
-    const rank = (tried.get(parentOf(token)) ?? 0) + 1;
-    tried.set(parentOf(token), rank);
-    return 1 / rank;
-  });
-}
-
-function alongPaths(drafted: DraftedToken[], factors: number[]) {
-  const products: number[] = [];
-  drafted.forEach((token, i) => products.push((products[parentOf(token)] ?? 1) * factors[i]));
-  return products;
-}

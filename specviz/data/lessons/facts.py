@@ -1,9 +1,9 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
-import csv
 from dataclasses import dataclass
 from math import log
-from typing import Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
@@ -18,8 +18,11 @@ from specviz.core.texts import AppTexts, Facts, Parts, fill, join_choices, spell
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import Ratio, pass_shares, recorded_batches
-from specviz.data.measured.measured_methods import ALL, MeasuredMethod, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import page_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN = "?"
 SAYS = page_texts("facts")
@@ -28,32 +31,14 @@ SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
 ScheduleName = Literal["fixed", "heuristic", "confidence"]
 SCHEDULES: tuple[ScheduleName, ...] = ("fixed", "heuristic", "confidence")
-FactsRow = dict[str, str]  # one prompt at one setting, as the file has it
 
 
 @cache_by_language
 def facts_of(name: str) -> Facts:
     trace = recorded_runs.story_trace(name)
-    return {
-        **_gather_tried(name),
-        **_gather_counts(trace),
-        **_gather_costs(trace),
-        **_gather_rounds(trace),
-        **_gather_sureness(trace),
-        **_gather_sweeps(),
-        **_gather_passes(),
-        **_gather_tree(trace),
-        **method_facts(),
-        **_gather_batches(),
-        **written("stopping", on=machine_in_words(stopping().machine), found=stopping()),
-    }
-
-
-def _gather_tried(name: str) -> Facts:
-    figures = recorded_runs.story_figures()
-    found = figures.tried_per_call.get(name)
-    ends = written("tried", least=min(found), most=max(found)) if found else {}
-    return {"tried": str(figures.tried.get(name, "")), **ends}
+    stopped = written("stopping", on=machine_in_words(stopping().machine), found=stopping())
+    of_run = {**_gather_run(name, trace), **_gather_rounds(trace)}
+    return {**of_run, **_gather_sweeps(), **_gather_passes(), **method_facts(), **_gather_batches(), **stopped}
 
 
 def written(kind: str, **given: object) -> dict[str, str]:
@@ -64,26 +49,30 @@ def written(kind: str, **given: object) -> dict[str, str]:
 figure_texts = AppTexts("figures", Parts)
 
 
-def _gather_counts(trace: Trace) -> Facts:
-    counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
-    on = machine_in_words(trace.recorded_on.machine)
+def _gather_run(name: str, trace: Trace) -> Facts:
+    figures, counts, gain = recorded_runs.story_figures(), count(trace.rounds), speedup(trace) or 0.0
+    on, most = machine_in_words(trace.recorded_on.machine), trace.settings.draft_length + 1
     judged = counts.accepted + counts.rejected
-    return written("counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most)
-
-
-def _gather_costs(trace: Trace) -> Facts:
+    facts = written("counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most)
+    facts["tried"] = str(figures.tried.get(name, ""))
+    if found := figures.tried_per_call.get(name):
+        facts |= written("tried", least=min(found), most=max(found))
+    tokens = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
+    for kind, its in (
+        ("sure", [t for t in tokens if (t.draft_prob or 0.0) >= UNSURE_BELOW]),
+        ("unsure", [t for t in tokens if (t.draft_prob or 0.0) < UNSURE_BELOW]),
+    ):
+        facts |= {kind: str(len(its)), f"{kind}_accepted": str(sum(t.status == "accepted" for t in its))}
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
-        return {}
-    step, alone = 1000 * measured.step_seconds, 1000 * sum(plain.seconds_per_token)  # in milliseconds
-    checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
-    mean, check = alone / len(plain.seconds_per_token), step * checked
+        return facts
+    step, checked = 1000 * measured.step_seconds, measured.verification.get(most, 1.0)  # in milliseconds
+    mean, check = 1000 * fmean(plain.seconds_per_token), step * checked
     note, draft = "" if check >= mean else SAYS["noise"], step * measured.cost_ratio
-    reading, draft_reading = (
-        1000 * known_seconds(getattr(trace.prefill_seconds, name)) for name in ("target", "draft")
-    )
-    times = written("times", mean=mean, draft=draft, check=check, reading=reading, draft_reading=draft_reading)
-    return {**times, **written("costs", costs=measured, checked=checked, note=note)}
+    prefill = trace.prefill_seconds
+    reading, draft_reading = (1000 * known_seconds(each) for each in (prefill.target, prefill.draft))
+    facts |= written("times", mean=mean, draft=draft, check=check, reading=reading, draft_reading=draft_reading)
+    return facts | written("costs", costs=measured, checked=checked, note=note)
 
 
 def _gather_rounds(trace: Trace) -> Facts:
@@ -97,6 +86,10 @@ def _gather_rounds(trace: Trace) -> Facts:
     if drawn := recorded_runs.drawn_round(trace):
         token, beta = drawn.drafted[drawn.accepted], recorded_runs.overlap_of(drawn).beta
         facts |= written("drawn", number=drawn.index + 1, token=token, text=token.shown.strip(), beta=beta)
+    if (branch := recorded_runs.branch_round(trace)) and (pair := recorded_runs.siblings_of(branch)):
+        failed, taken = (token.shown.strip() for token in pair)
+        nodes = len(branch.drafted)
+        facts |= written("tree", number=branch.index + 1, nodes=nodes, failed=failed, taken=taken)
     return facts
 
 
@@ -141,57 +134,25 @@ def _gather_batches() -> Facts:
     )  # fmt: skip
 
 
-def _gather_sureness(trace: Trace) -> Facts:
-    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
-    judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
-    sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
-    unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
-    counts = {"sure": len(sure), "sure_accepted": sum(sure), "unsure": len(unsure), "unsure_accepted": sum(unsure)}
-    return {name: str(number) for name, number in counts.items()}
-
-
-def _gather_tree(trace: Trace) -> Facts:
-    round = recorded_runs.branch_round(trace)
-    pair = recorded_runs.siblings_of(round) if round else None
-    if round is None or pair is None:
-        return {}
-    failed, taken = (token.shown.strip() for token in pair)
-    nodes = len(round.drafted)
-    return written("tree", number=round.index + 1, nodes=nodes, failed=failed, taken=taken)
-
-
 @cache_by_language
 def method_facts() -> Facts:
     """Greedy, over all kinds of text: a head and a draft model at one draft length; trees and chains at their best."""
-    measured = stored_methods()
-    return {
+    measured, length = stored_methods(), recorded_runs.DRAFT_LENGTH
+    facts = {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
-        "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
-        **{f"{key}_best_speedup": _best_speedup(name) for key, name in (("tree", TREES), ("chain", CHAINS))},
-        **{f"{key}_per_call": _per_call(name) for key, name in (("nano", CHAINS), ("eagle", "wren-eagle"))},
+        "methods_length": spell_count(length),
     }
-
-
-def _best_speedup(name: str) -> str:
-    """At its best setting for each prompt's kind, over all kinds, as the table of methods has it."""
-    method = _find_method(name)
-    return localize(method.kinds[ALL].best.speedup, ".2f") if method else UNKNOWN
-
-
-def _per_call(name: str) -> str:
-    """Tokens per target call at the draft length of the methods' runs."""
-    method = _find_method(name)
-    settings = method.kinds[ALL].settings if method else []
-    at = next((each for each in settings if each.way.draft_length == recorded_runs.DRAFT_LENGTH), None)
-    found = at.costs.tokens_per_target_call if at else None
-    return UNKNOWN if found is None else localize(found, ".2f")
-
-
-def _find_method(name: str) -> MeasuredMethod | None:
-    measured = stored_methods()
     greedy = measured.greedy if measured else None
-    return greedy.find(name) if greedy else None
+    for key, name in (("tree", TREES), ("chain", CHAINS)):  # at its best setting for each prompt's kind
+        method = greedy.find(name) if greedy else None
+        facts[f"{key}_best_speedup"] = localize(method.kinds[ALL].best.speedup, ".2f") if method else UNKNOWN
+    for key, name in (("nano", CHAINS), ("eagle", "wren-eagle")):
+        method = greedy.find(name) if greedy else None
+        settings = method.kinds[ALL].settings if method else []
+        found = next((each.costs.tokens_per_target_call for each in settings if each.way.draft_length == length), None)
+        facts[f"{key}_per_call"] = UNKNOWN if found is None else localize(found, ".2f")
+    return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,59 +170,38 @@ class StoppingFigures:
 
 
 @cache_once
-def stopping() -> StoppingFigures:
-    """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
+def swept() -> "pd.DataFrame":
+    """The greedy runs of the recorded sweep with one draft model, chains without a grammar: a row for each prompt."""
+    import pandas as pd  # half a second, and most programs need no frame
 
-    Only greedy runs of one draft model without a grammar. The fixed length of a prompt is the one that did best on the
-    other prompts of its workload, so that no length profits from the prompt's own luck, as on When it helps.
-    """
-    try:
-        rows = _swept()
-        return _compared(rows[0]["machine"], {schedule: _group_by_prompt(rows, schedule) for schedule in SCHEDULES})
-    except (OSError, ValueError, LookupError) as error:
-        raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
-
-
-def swept_speedups(workload: str, draft_length: int) -> list[float]:
-    """Of each prompt of the recorded sweep, greedy, at this fixed draft length."""
-    its = (row for row in _swept() if (row["workload"], row["draft_schedule"]) == (workload, "fixed"))
-    return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
-
-
-def swept_kinds() -> list[str]:
-    return sorted({row["workload"] for row in _swept()})
+    rows = pd.read_csv(SWEEP)
+    own = (rows["draft"] == DRAFT) & (rows["temperature"] == 0)
+    return rows[own & ~rows["constrained"] & rows["tree"].isna()].set_index("preset")
 
 
 @cache_once
-def _swept() -> list[FactsRow]:
-    with SWEEP.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["draft"] == DRAFT and float(row["temperature"]) == 0]
-    return [row for row in rows if row["constrained"] == "False" and not row["tree"]]
+def stopping() -> StoppingFigures:
+    """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
 
-
-def _group_by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:
-    its = [row for row in rows if row["draft_schedule"] == schedule]
-    chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
-    return {row["preset"]: row for row in chosen}
-
-
-def _best_on_others(own: FactsRow, rows: list[FactsRow]) -> str:
-    logs: dict[str, float] = {}
-    for row in rows:
-        if row["workload"] == own["workload"] and row["preset"] != own["preset"]:
-            logs[row["draft_length"]] = logs.get(row["draft_length"], 0.0) + log(float(row["speedup"]))
-    return max(logs, key=logs.__getitem__)
-
-
-def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> StoppingFigures:
-    names = sorted(set.intersection(*(set(each) for each in found.values())))
-
-    def sums(rows: dict[str, FactsRow], column: str) -> int:
-        return sum(int(rows[name][column]) for name in names)
-
-    speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
-    wasted = {schedule: sums(rows, "drafted") - sums(rows, "accepted") for schedule, rows in found.items()}
-    passes = {schedule: sums(rows, "rounds") for schedule, rows in found.items()}
-    gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
-    ratios = {schedule: Ratio.from_ratios(each) for schedule, each in speedups.items()}
-    return StoppingFigures(machine, len(names), ratios, wasted, passes, Ratio.from_ratios(gains))
+    The fixed length of a prompt is the one that did best on the other prompts of its workload, so that no length
+    profits from the prompt's own luck, as on When it helps.
+    """
+    try:
+        found = {schedule: swept()[swept()["draft_schedule"] == schedule] for schedule in SCHEDULES}
+        fixed = found["fixed"]
+        logs = fixed.set_index(["workload", "draft_length"], append=True)["speedup"].map(log).unstack()
+        best = (logs.groupby("workload").transform("sum") - logs).idxmax(axis=1).droplevel("workload")
+        found["fixed"] = fixed[fixed["draft_length"].to_numpy() == best[fixed.index].to_numpy()]
+        names = sorted(set.intersection(*(set(rows.index) for rows in found.values())))
+        rows = {schedule: its.loc[names] for schedule, its in found.items()}
+        gains = rows["confidence"]["speedup"] / rows["fixed"]["speedup"]
+        return StoppingFigures(
+            machine=swept()["machine"].iloc[0],
+            prompts=len(names),
+            speedups={schedule: Ratio.from_ratios(its["speedup"].to_list()) for schedule, its in rows.items()},
+            wasted={schedule: int((its["drafted"] - its["accepted"]).sum()) for schedule, its in rows.items()},
+            passes={schedule: int(its["rounds"].sum()) for schedule, its in rows.items()},
+            gain=Ratio.from_ratios(gains.to_list()),
+        )
+    except (OSError, ValueError, LookupError) as error:
+        raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error

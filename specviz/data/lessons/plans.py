@@ -6,7 +6,7 @@ objects are made), so that every error has its line, and all errors of a file co
 
 import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -54,11 +54,6 @@ PLAN_FIELDS = "title, minutes, goals, moments"
 FIGURE = re.compile(r"\{(\w+)\}")
 WITH_FIGURES = ("question", "answer", "mistakes", "do")  # a moment's texts that may name one
 MOMENT_FIELDS = "title, minutes, link, question, answer, mistakes, do"
-NAMES_A_FIELD = (
-    "missing",
-    "extra_forbidden",
-    "unexpected_keyword_argument",
-)  # problems that are of the place around it
 
 _log = logging.getLogger(__name__)
 
@@ -150,10 +145,7 @@ def _opened(link: object, info: ValidationInfo) -> Screen:
     """The screen of a link in a file; the context has the names of the known models."""
     if not isinstance(link, str) or not link.strip():
         raise ValueError(say("write_link"))
-    try:
-        screen = Screen.from_link(link.strip())
-    except ValueError as error:
-        raise ValueError(str(error)) from error
+    screen = Screen.from_link(link.strip())
     if problems := screen.problems(info.context):
         raise ValueError("\n".join(problems))
     return screen
@@ -242,17 +234,28 @@ def _fill_figures(moment: Moment) -> Moment:
     return replace(moment, **texts)
 
 
+class _Loader(yaml.BaseLoader):
+    """Refuses what a plan has not before a tree is made of it: deep nesting, aliases, tags, escaped control signs."""
+
+    depth = 0
+
+    def get_event(self) -> yaml.Event:
+        event: yaml.Event = super().get_event()  # type: ignore[no-untyped-call]
+        self.depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        named = isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None)
+        if self.depth > MAX_DEPTH or named or not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
+            raise PlanError([say("too_deep", line=event.start_mark.line + 1 if event.start_mark else 1)])
+        if isinstance(event, yaml.ScalarEvent) and Reader.NON_PRINTABLE.search(event.value):
+            raise PlanError([say("no_utf8")])
+        return event
+
+
 def _tree(data: bytes, translated: Entries) -> tuple[yaml.Node, Any]:
     """The nodes of a file, and what is in them: every value is a text."""
     if len(data) > MAX_BYTES:
         raise PlanError([say("too_large", most=MAX_BYTES)])
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise PlanError([say("no_utf8")]) from error
-    try:
-        _refuse_what_a_plan_has_not(text)
-        loader = yaml.BaseLoader(text)
+        loader = _Loader(data.decode("utf-8-sig"))
         node = loader.get_single_node()
         translate(node, translated)
         content = loader.construct_document(node) if node else None
@@ -262,78 +265,49 @@ def _tree(data: bytes, translated: Entries) -> tuple[yaml.Node, Any]:
         raise PlanError([say("no_yaml_at", line=mark.line + 1 if mark else 1, problem=said)]) from error
     except PlanError:
         raise
-    except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: "\UFFFFFFFF"
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: no UTF-8, and "\UFFFFFFFF"
         raise PlanError([say("no_utf8")]) from error
     if node is None:
         raise PlanError([say("empty")])
     return node, content
 
 
-def _refuse_what_a_plan_has_not(text: str) -> None:
-    """Deep nesting, aliases, tags, and characters that XML does not allow either, before a tree is made of them."""
-    depth = 0
-    for event in yaml.parse(text, yaml.BaseLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        line = event.start_mark.line + 1 if event.start_mark else 0
-        named = isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None)
-        if depth > MAX_DEPTH or named or not PLAIN_TAG.fullmatch(getattr(event, "tag", None) or "!"):
-            raise PlanError([say("too_deep", line=line)])
-        if isinstance(event, yaml.ScalarEvent) and Reader.NON_PRINTABLE.search(event.value):  # it was escaped
-            raise PlanError([say("no_utf8")])
-
-
 def _problems(node: yaml.Node, error: Any) -> list[tuple[int, str]]:
     """What pydantic found at one place: the line, and a sentence for each problem there."""
     loc, line = error["loc"], _line(node_at(node, error["loc"]))
-    place = _place(line, loc[:-1] if error["type"] in NAMES_A_FIELD else loc)
-    said = _sentence(error, str(loc[-1])[:30] if loc else "", MOMENT_FIELDS if len(loc) > 1 else PLAN_FIELDS)
-    return [(line, f"{place}: {one}") for one in said.split("\n")]
-
-
-def _sentence(error: Any, name: str, fields: str) -> str:
+    name, fields = str(loc[-1])[:30] if loc else "", MOMENT_FIELDS if len(loc) > 1 else PLAN_FIELDS
+    place = say("at", line=line)
     match error["type"]:
         case "missing":
-            return say("missing", name=name)
+            said = say("missing", name=name)
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return say("unknown_field", name=name, fields=fields)
-        case "dataclass_type":
-            return say("write_fields", fields=fields)
-        case "string_type" | "string_too_short":
-            return say("write_text")
-        case "tuple_type" | "too_short":
-            return say("write_list")
-        case "string_too_long" | "too_long":
-            return say("long_text", count=len(error["input"]), most=error["ctx"]["max_length"])
-    return str(error["msg"]).removeprefix("Value error, ")
-
-
-def _place(line: int, loc: Sequence[Any]) -> str:
-    """Whose field, and which: ("moments", 0, "link") is “link” of moment 1."""
-    match loc:
-        case (str(field),):
-            return say("at_field", line=line, field=field)
-        case ("moments", int(at)):
-            return say("at_moment", line=line, number=at + 1)
-        case ("moments", int(at), field):
-            return say("at_moments_field", line=line, number=at + 1, field=field)
-        case (_, int(at)):
-            return say("at_goal", line=line, number=at + 1)
-    return say("at", line=line)
+            said = say("unknown_field", name=name, fields=fields)
+        case kind:
+            if loc and isinstance(loc[-1], str):
+                place = say("at_field", line=line, field=name)
+            said = str(error["msg"]).removeprefix("Value error, ")
+            if kind == "dataclass_type":
+                said = say("write_fields", fields=fields)
+            elif kind in ("string_type", "string_too_short"):
+                said = say("write_text")
+            elif kind in ("tuple_type", "too_short"):
+                said = say("write_list")
+            elif kind in ("string_too_long", "too_long"):
+                said = say("long_text", count=len(error["input"]), most=error["ctx"]["max_length"])
+    return [(line, f"{place}: {one}") for one in said.split("\n")]
 
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _own_plan(name: str) -> LessonPlan:
-    translated = translation(TEXTS, f"lessons/{name}", current_language())
-    return parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
-
-
 @cache_by_language
 def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
-    plans = {name: _own_plan(name) for name in OWN}
+    plans = dict[str, LessonPlan]()
+    for name in OWN:
+        translated = translation(TEXTS, f"lessons/{name}", current_language())
+        plans[name] = parse_plan(content_of(FOLDER / f"{name}.yaml", MAX_BYTES), name, translated=translated)
     folder = operator_setting("SPECVIZ_LESSONS")
     for path in sorted(Path(folder).glob("*.yaml"))[:MOST_PLANS] if folder else []:
         try:

@@ -6,14 +6,13 @@ The figures that only answers name are computed here: of batches and experts, fo
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from statistics import stdev
 from typing import Literal
 from urllib.parse import urlencode
 
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
-from specviz.data.lessons.facts import facts_of, stopping, swept_kinds, swept_speedups, written
+from specviz.data.lessons.facts import facts_of, stopping, swept, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
@@ -107,53 +106,33 @@ def gather_facts() -> Facts:
     long, short = (study.at(study.batches[-1], study.draft_lengths[place]) for place in (-1, 0))
     loses = next(size for size in study.batches if study.at(size, study.draft_lengths[-1]).speedup.high < 1)
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
-    return {
-        **written("busy", long=long, short=short, loses=loses),
-        **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN),
-        **_gather_formats(),
-        **_gather_peers(),
-        **_gather_temperature(),
-        **_gather_enough(),
-        **_gather_chats(),
-    }
+    facts = written("busy", long=long, short=short, loses=loses)
+    facts |= written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN)
 
-
-def _gather_formats() -> Facts:
-    """What a pass takes in each number format, in ms."""
+    # what a pass takes in each number format, in ms
     names = {1: "one", CHECKED: "five"}
     passes = [one for one in pass_shares().passes if one.tokens in names]
-    return {f"{names[one.tokens]}_{one.dtype}": localize(one.ms["whole"].median, ".1f") for one in passes}
+    facts |= {f"{names[one.tokens]}_{one.dtype}": localize(one.ms["whole"].median, ".1f") for one in passes}
 
+    found = recorded_peers()
+    facts["peers_texts"] = str(found.agreement["ours plain"].prompts)
+    facts["peers_length"] = str(found.options.draft_length)
+    for system, name in PEERS.items():
+        facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
 
-def _gather_chats() -> Facts:
-    """One chat model and one draft, for an answer that repeats its prompt and one that does not."""
-    edit, story = map(facts_of, CHAT_RUNS)
-    said = {"edit": edit, "story": story}
-    names, about = ("per_call", "speedup"), {"chat_model": story_trace(CHAT_RUNS[0]).target.name}
-    return about | {f"{kind}_{name}": facts[name] for kind, facts in said.items() for name in names}
-
-
-def _gather_temperature() -> Facts:
-    """How much of the loss at the highest temperature is acceptance; the rest is that a round is dearer."""
+    # how much of the loss at the highest temperature is acceptance; the rest is that a round is dearer
     greedy, hot = story_figures().temperatures[0], story_figures().temperatures[-1]
     fewer = (hot.emitted / hot.rounds) / (greedy.emitted / greedy.rounds)  # tokens per target call
     slower = hot.speedup / greedy.speedup
-    return written("hot", share=log(fewer) / log(slower), dearer=fewer / slower - 1)
+    facts |= written("hot", share=log(fewer) / log(slower), dearer=fewer / slower - 1)
 
+    # on how many prompts the 95 % interval of a gain of 5 % leaves out 1, from the spread of each kind of text
+    its = swept()[(swept()["draft_schedule"] == "fixed") & (swept()["draft_length"] == DRAFT_LENGTH)]
+    needed = (NORMAL * its["speedup"].map(log).groupby(its["workload"]).std() / log(SMALL_GAIN)) ** 2
+    facts |= written("enough", least=needed.min(), most=needed.max())
 
-def _gather_enough() -> Facts:
-    """On how many prompts the 95 % interval of a gain of 5 % leaves out 1.
-
-    From the spread of the speedups in the recorded sweep (assets/traces/sweep.csv), by kind of text.
-    """
-    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]
-    needed = [(NORMAL * spread / log(SMALL_GAIN)) ** 2 for spread in spreads]
-    return written("enough", least=min(needed), most=max(needed))
-
-
-def _gather_peers() -> Facts:
-    found = recorded_peers()
-    facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
-    for system, name in PEERS.items():
-        facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
+    # one chat model and one draft, for an answer that repeats its prompt and one that does not
+    facts["chat_model"] = story_trace(CHAT_RUNS[0]).target.name
+    for kind, run in zip(("edit", "story"), CHAT_RUNS, strict=True):
+        facts |= {f"{kind}_{name}": facts_of(run)[name] for name in ("per_call", "speedup")}
     return facts

@@ -8,7 +8,7 @@ from specviz.core.files import MEASURED, read_stored
 from specviz.core.once import cache_once
 from specviz.core.texts import AppTexts, NonEmptyText
 
-# What assets/browser/roofline/words.ts computes of a setting. An answer may name these of each setting that it shows:
+# What assets/browser/roofline/model.ts computes of a setting. An answer may name these of each setting that it shows:
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
 # A sentence may name these too:
 ALSO = (
@@ -54,13 +54,6 @@ class PublishedPeaks:
 
 
 @dataclass(frozen=True, slots=True)
-class RooflineDraft:
-    acceptance: int  # per cent of the judged guesses
-    length: int
-    cost: int  # of a guess, in per cent of a plain pass
-
-
-@dataclass(frozen=True, slots=True)
 class RooflineView:
     machine: str
     model: str
@@ -82,21 +75,15 @@ class LoadQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Batching:
-    title: NonEmptyText
-    text: NonEmptyText
-
-
-@dataclass(frozen=True, slots=True)
 class Roofline:
     title: NonEmptyText
     introduction: NonEmptyText
     limits: NonEmptyText  # what the model leaves out
-    draft: RooflineDraft
+    draft: Mapping[Literal["acceptance", "length", "cost"], int]  # of judged guesses and of a plain pass, in per cent
     labels: Mapping[str, NonEmptyText]  # beside the controls and in the picture
     sentences: Mapping[str, NonEmptyText]  # of the setting of the sliders
     questions: tuple[LoadQuestion, ...]
-    batching: Batching
+    batching: Mapping[Literal["title", "text"], NonEmptyText]
 
 
 roofline = AppTexts("roofline", Roofline)

@@ -4,6 +4,7 @@ from specviz.data.texts import page_texts, pages
 
 TITLES = page_texts("titles")
 PAGES = tuple(pages.read().content["titles"])
+IN_MENU = [name for name in PAGES if name != "class"]  # which is reached from other pages and by its address
 FORMER = {"helps": "when_it_helps", "proof": "same_quality", "play": "be_the_draft"}  # in links of before, for ever
 
 

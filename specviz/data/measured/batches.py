@@ -112,8 +112,6 @@ recorded_batches = cache_once(partial(read_stored, RECORDED, BatchStudy, "the st
 @dataclass(frozen=True, slots=True)
 class Quartiles:
     median: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +131,6 @@ class TimedPass:
 @dataclass(frozen=True, slots=True)
 class PassShares:
     machine: Machine
-    created: str
-    clock: Clock
-    target: str
-    weights: int  # numbers in the matrices
-    past: int  # tokens in the cache
-    repeats: int
-    block: int
     passes: list[TimedPass]
 
     @property

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -153,14 +152,9 @@ class MeasuredMethods:
         return next((part for part in self.temperatures if part.temperature == 0), None)
 
 
-def read_methods(path: Path) -> MeasuredMethods:
-    """Raises InputError: it is missing, or is not such a file."""
-    return read_stored(path, MeasuredMethods, "the comparison of methods")
-
-
 @read_once("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
-    return read_methods(FILE)
+    return read_stored(FILE, MeasuredMethods, "the comparison of methods")
 
 
 PeerSystem = Literal["ours", "transformers", "llama.cpp"]
@@ -188,17 +182,12 @@ class Agreement:
 @dataclass(frozen=True, slots=True)
 class PeersOptions:
     prompts: int  # of each kind
-    repeats: int
-    tokens: int
     draft_length: int
-    target: str
-    draft: str
 
 
 @dataclass(frozen=True, slots=True)
 class Peers:
     machine: Machine
-    quiet: Quiet
     options: PeersOptions
     kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"

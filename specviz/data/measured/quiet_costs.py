@@ -1,7 +1,6 @@
 """What the bundled drafts cost on quiet machines, as `python -m benchmarks.quiet_costs` stored it; for which run."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from specviz.core.files import RESULTS, read_once, read_stored
@@ -59,14 +58,9 @@ class QuietCosts:
         return min(fits, key=lambda each: each.measure_difference(trace.recorded_on), default=None)
 
 
-def read_quiet_costs(path: Path) -> QuietCosts:
-    """Raises InputError: it is missing, or is not such a file."""
-    return read_stored(path, QuietCosts, "the quiet costs")
-
-
 @read_once("No quiet costs", QuietCosts(1, []))
 def quiet_costs() -> QuietCosts:
-    return read_quiet_costs(FILE)
+    return read_stored(FILE, QuietCosts, "the quiet costs")
 
 
 def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:

@@ -16,9 +16,8 @@ from specviz.core.texts import Sentences
 from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.models.forward import LightReader
 from specviz.models.llama_weights import tensors_of
-from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.loaded_model import Dtype, LoadedModel, Reader
 
 say = Sentences("decoding")
 
@@ -26,9 +25,10 @@ if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120
     from transformers import PreTrainedModel
 
 
-def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
+def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
     """The target's first layers under this name, as a model whose weights are the target's."""
-    whole = target.llama
+    layers, whole = exit_layers(name), target.llama
+    assert layers is not None, name
     if whole is None:
         raise InputError(say("no_early_exit", model=target.name))
     count = len(whole.layers)
@@ -42,7 +42,7 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
         name=name,
         info=info,
         llama=first,
-        open_reader=partial(LightReader, first),
+        open_reader=partial(Reader, first),
         make_model=_none,
         bytes=0,
         cache_bytes_per_token=target.cache_bytes_per_token * layers // count,
@@ -64,12 +64,6 @@ class EarlyExitDrafter(ModelDrafter):
         if target.info.weights_hash != self.info.weights_hash:
             raise InputError(say("other_target", draft=self.info.name, target=target.name))
         return set_up_run(target, self._model, prompt, settings)
-
-
-def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
-    layers = exit_layers(name)
-    assert layers is not None, name
-    return early_exit(name, layers, target)
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:

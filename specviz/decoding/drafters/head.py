@@ -8,7 +8,6 @@ from torch import Tensor
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps
-from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer, guesses_of
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.decoding.run_setup import RunSetup
@@ -135,9 +134,8 @@ class HeadDrafter(Drafter):
         self.head.check(target)
         output = list(output_ids)
         proposals: list[list[int]] = []
-        reading = TimedReading(self._along(target, [*prompt_ids, *output], len(output), proposals))
-        yield from reading
-        return guesses_of(self.info, target, output, reading.seconds, proposals=proposals)
+        steps = self._along(target, [*prompt_ids, *output], len(output), proposals)
+        return (yield from guesses_of(self.info, target, output, steps, proposals=proposals))
 
     def _along(self, target: LoadedModel, text: list[int], count: int, proposals: list[list[int]]) -> Iterator[None]:
         vocabulary, prompt = shared_vocabulary(target), text[: len(text) - count]
@@ -153,7 +151,11 @@ class HeadDrafter(Drafter):
             if states.length < place - 1:
                 states.append(known.since(states.length)[: place - 1 - states.length])
             most = min(MAX_DRAFT_LENGTH, reader.longest or MAX_DRAFT_LENGTH)
-            proposals.append(_most_probable(reader, text[:place], most))
+            tree = Tree()
+            for depth in range(most):
+                logits = reader.read_chain(text[:place], tree)
+                tree.add(depth - 1 if depth else TEXT, int(logits.argmax()), logits[0])
+            proposals.append(tree.token_ids)
             yield
 
     def _reader(self, states: HiddenStates, prompt: Sequence[int], vocabulary: int) -> NodeReader:
@@ -161,14 +163,6 @@ class HeadDrafter(Drafter):
         if isinstance(network, EagleHead):
             return EagleReader(network, states, prompt, vocabulary)
         return MedusaReader(network, states, vocabulary)
-
-
-def _most_probable(reader: NodeReader, text: list[int], most: int) -> list[int]:
-    tree = Tree()
-    for place in range(most):
-        logits = reader.read_chain(text, tree)
-        tree.add(place - 1 if place else TEXT, int(logits.argmax()), logits[0])
-    return tree.token_ids
 
 
 def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedHead:

@@ -7,7 +7,6 @@ from torch import Tensor
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps
-from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer, guesses_of
 from specviz.decoding.drafters.translated import TranslatedDrafter
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
@@ -94,9 +93,8 @@ class ModelDrafter(Drafter):
         output = list(output_ids)
         guesses: list[int] = []
         model = CachedModel(self._model, shared_vocabulary(target, self._model))
-        reading = TimedReading(_guess(model, [*prompt_ids, *output], len(output), guesses))
-        yield from reading
-        return guesses_of(self.info, target, output, reading.seconds, guesses=guesses)
+        steps = _guess(model, [*prompt_ids, *output], len(output), guesses)
+        return (yield from guesses_of(self.info, target, output, steps, guesses=guesses))
 
 
 def _guess(model: CachedModel, token_ids: list[int], count: int, guesses: list[int]) -> Iterator[None]:

@@ -6,7 +6,6 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
-from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer, guesses_of
 from specviz.models.loaded_model import Dtype, LoadedModel
 
@@ -39,9 +38,8 @@ class PromptLookupDrafter(Drafter, Proposer):
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         proposals: list[list[int]] = []
-        reading = TimedReading(self._propose_along([*prompt_ids, *output_ids], len(prompt_ids), proposals))
-        yield from reading
-        return guesses_of(self.info, target, list(output_ids), reading.seconds, proposals=proposals)
+        steps = self._propose_along([*prompt_ids, *output_ids], len(prompt_ids), proposals)
+        return (yield from guesses_of(self.info, target, list(output_ids), steps, proposals=proposals))
 
     def _propose_along(self, text: list[int], first: int, proposals: list[list[int]]) -> Iterator[None]:
         """What `propose` finds at each place from `first` on. A search at every place would be quadratic."""

@@ -20,6 +20,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps
 from specviz.core.texts import Sentences
 from specviz.core.trace import DrafterInfo
+from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
@@ -168,12 +169,14 @@ def guesses_of(
     drafter: DrafterInfo,
     target: LoadedModel,
     output: list[int],
-    seconds: float,
+    steps: Iterator[None],
     guesses: list[int] | None = None,
     proposals: list[list[int]] | None = None,
-) -> DraftGuesses:
-    """What was guessed along an output, as `guesses` or as `proposals`, with the text of each token."""
+) -> Steps[DraftGuesses]:
+    """What is guessed along an output, with the text of each token; `steps` fill `guesses` or `proposals`."""
+    reading = TimedReading(steps)
+    yield from reading
     text_of = TokenTexts(target.tokens)
     texts = {each: text_of[each] for each in (*output, *(guesses or []), *chain.from_iterable(proposals or []))}
     exact = target.info.dtype == "float32" and drafter.dtype in ("float32", None)
-    return DraftGuesses(drafter, output, guesses, proposals, texts, exact, seconds)
+    return DraftGuesses(drafter, output, guesses, proposals, texts, exact, reading.seconds)

@@ -105,8 +105,9 @@ class TranslatedDrafter(Drafter):
         model = CachedModel(self._model, shared_vocabulary(self._model), whole=True)
         text, _ = self._target_tokens.spell_whole(context.setup.prompt.token_ids)
         writer = DraftWriter(model, context.sampler, self._draft_tokens, text, self._model)
-        vocabulary, end_id = context.setup.vocabulary, _end_id(self._target)
-        return TranslatedProposer(writer, self._target_tokens, self._token_texts, vocabulary, end_id)
+        own, ends = self._target.tokens.eos_token_id, self._target.end_ids
+        end_id = own if own in ends else min(ends, default=None)
+        return TranslatedProposer(writer, self._target_tokens, self._token_texts, context.setup.vocabulary, end_id)
 
 
 @dataclass
@@ -225,8 +226,3 @@ class DraftWriter:
             if self._text_ids[same:] == gone:
                 return self._text_ids[:same] + new
         return self._tokens.open(text)
-
-
-def _end_id(target: LoadedModel) -> int | None:
-    own = target.tokens.eos_token_id
-    return own if own in target.end_ids else min(target.end_ids, default=None)

@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, Self
 
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult
 
 NOTHING = Accepted(0, 0, 0)  # of an answer without counts beside answers with counts: llama.cpp leaves out zeros
-Source = Literal["answers", "counters"]
+Counted = tuple[Accepted, int | None, int]  # with the tokens written meanwhile, in so many answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,20 @@ class Tally:
     per_position: tuple[int, ...] = ()
     written: int | None = None  # by the server meanwhile; None: it does not say
     answers: int = 0  # that wrote at least one token
+
+    @classmethod
+    def of(cls, counted: Iterable[Counted]) -> Self:
+        every = list(counted)
+        counts = [each for each, _, _ in every]
+        columns = zip_longest(*(each.per_position for each in counts), fillvalue=0)
+        return cls(
+            sum(each.drafted for each in counts),
+            sum(each.accepted for each in counts),
+            _add_known([each.rounds for each in counts]),
+            tuple(map(sum, columns)) if all(each.per_position or not each.accepted for each in counts) else (),
+            _add_known([written for _, written, _ in every]),
+            sum(answers for _, _, answers in every),
+        )
 
     @property
     def rate(self) -> float | None:
@@ -44,9 +58,18 @@ class Tally:
         return 1 + self.accepted / passes if passes > 0 else None
 
 
+def _add_known(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def count_answer(answer: Answer) -> Counted:
+    return answer.accepted or NOTHING, answer.tokens, int(bool(answer.tokens))
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptanceFound:
-    source: Source
+    source: Literal["answers", "counters"]
     whole: Tally
     by_workload: dict[str, Tally]
     by_load: dict[float, Tally]
@@ -55,57 +78,26 @@ class AcceptanceFound:
 def find_acceptance(result: BenchResult) -> AcceptanceFound | None:
     """Of the server with speculation; None: nothing says what was accepted."""
     own = [answer for answer in result.done() if answer.side == "with"]
-    spans = [span for span in result.spans if span.side == "with" and span.asked]
-    source: Source = "answers" if any(answer.accepted for answer in own) else "counters"
-    found = [(result.prompts[each.prompt].workload, each.load, _tally_answer(each)) for each in own]
-    if source == "counters":  # what the server counted, for others too: its counts of speculation are of the same
+    in_answers = any(answer.accepted for answer in own)
+    if in_answers:
+        found = [(result.prompts[each.prompt].workload, each.load, count_answer(each)) for each in own]
+    else:  # what the server counted, for others too: its counts of speculation are of the same
         answering = Counter(answer.block for answer in own if answer.tokens)
         found = [
-            (span.workload, span.load, _tally(span.accepted, span.counted, answering[span.block]))
-            for span in spans
-            if span.accepted
+            (span.workload, span.load, (span.accepted, span.counted, answering[span.block]))
+            for span in result.spans
+            if span.side == "with" and span.asked and span.accepted
         ]
     if not found:
         return None
-    by_workload, by_load = defaultdict[str, list[Tally]](list), defaultdict[float, list[Tally]](list)
-    for workload, load, tally in found:
-        by_load[load].append(tally)
+    by_workload, by_load = defaultdict[str, list[Counted]](list), defaultdict[float, list[Counted]](list)
+    for workload, load, counted in found:
+        by_load[load].append(counted)
         if workload:
-            by_workload[workload].append(tally)
+            by_workload[workload].append(counted)
     return AcceptanceFound(
-        source,
-        _add(tally for _, _, tally in found),
-        {name: _add(its) for name, its in by_workload.items()},
-        {load: _add(its) for load, its in by_load.items()},
+        "answers" if in_answers else "counters",
+        Tally.of(counted for _, _, counted in found),
+        {name: Tally.of(its) for name, its in by_workload.items()},
+        {load: Tally.of(its) for load, its in by_load.items()},
     )
-
-
-def tally_answers(answers: Iterable[Answer]) -> Tally:
-    return _add(map(_tally_answer, answers))
-
-
-def _tally_answer(answer: Answer) -> Tally:
-    return _tally(answer.accepted or NOTHING, answer.tokens, int(bool(answer.tokens)))
-
-
-def _tally(counts: Accepted, written: int | None, answers: int) -> Tally:
-    return Tally(counts.drafted, counts.accepted, counts.rounds, tuple(counts.per_position), written, answers)
-
-
-def _add(tallies: Iterable[Tally]) -> Tally:
-    every = list(tallies)
-    complete = all(each.per_position or not each.accepted for each in every)
-    positions = [sum(column) for column in zip_longest(*(each.per_position for each in every), fillvalue=0)]
-    return Tally(
-        sum(each.drafted for each in every),
-        sum(each.accepted for each in every),
-        _add_known([each.rounds for each in every]),
-        tuple(positions) if complete else (),
-        _add_known([each.written for each in every]),
-        sum(each.answers for each in every),
-    )
-
-
-def _add_known(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None

@@ -4,19 +4,24 @@ A redirect is never followed, so a key goes to no other host. Sentences about a 
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
 from specviz.core.errors import InputError
 from specviz.core.texts import join_choices
-from specviz.measure.endpoints.address import Address
-from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, quote
-from specviz.measure.endpoints.result import PrefixCache, Server
+from specviz.measure.endpoints.reading import BadAnswer, Lines, message_in, parse, quote
+from specviz.measure.endpoints.result import Answer, BenchSettings, PrefixCache, Server
+from specviz.measure.sweep.plan import SweepPrompt
 
+LONGEST = 300  # characters of an address
+ENDS = ("/chat/completions", "/completions", "/models")  # of a path that is more than the API's base
 CONNECT = 10.0  # seconds
 SILENCE = 120.0  # seconds without a byte, after which an answer is lost
 WHOLE = 900.0  # seconds of a whole answer
@@ -49,32 +54,33 @@ CACHES: Mapping[PrefixCache, Mapping[str, Mapping[str, Any]]] = {
     "warm": {"vLLM": {}, "llama.cpp": {"cache_prompt": True}},
 }
 OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some servers take max_completion_tokens alone
-Api = Literal["completions", "chat"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    text: str
-    messages: tuple[tuple[str, str], ...]  # of a chat; empty: the text is the user's
-    max_new_tokens: int
-    temperature: float
-    seed: int
-
-    def body(self, api: Api) -> dict[str, Any]:
-        asked: dict[str, Any] = {"max_tokens": self.max_new_tokens, "temperature": self.temperature, "seed": self.seed}
-        if api == "completions":
-            return asked | {"prompt": self.text}
-        messages = self.messages or (("user", self.text),)
-        return asked | {"messages": [{"role": role, "content": content} for role, content in messages]}
+def parse_address(text: str, option: str) -> str:
+    """Where /completions is; `option` names the text in the sentence of an InputError. A path of none means /v1."""
+    shown = text[:80].partition("?")[0]
+    try:
+        parts = urlsplit(text.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text) <= LONGEST
+        parts.port  # noqa: B018 — raises for a port that is none
+    except ValueError:
+        raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.") from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InputError(f"{option}: leave user, password and what follows the path out; a key goes into --key-env.")
+    if not known:
+        raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.")
+    path = parts.path.rstrip("/")
+    path = next((path.removesuffix(end) for end in ENDS if path.endswith(end)), path) or "/v1"
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 @dataclass
 class Endpoint:
-    """A server, asked through `http`. `fields` are those beyond OpenAI's that it takes."""
+    """A server, asked through `http` as the settings say. `fields` are those beyond OpenAI's that it takes."""
 
-    address: Address
+    address: str  # where /completions is
     http: httpx2.AsyncClient
-    api: Api
+    settings: BenchSettings
     key: str = ""
     whole: float = WHOLE
     model: str = ""
@@ -83,32 +89,40 @@ class Endpoint:
     fields: dict[str, Any] = field(default_factory=lambda: dict(IGNORE_EOS))
     has_metrics: bool = True
     slots: int | None = None
-    cache: PrefixCache = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)  # that the user wants in each request
     refused: set[str] = field(default_factory=set)  # fields that it does not take
+
+    @property
+    def root(self) -> str:
+        """Where /metrics is."""
+        return self.address.removesuffix("/v1")
 
     @property
     def server(self) -> Server:
         ignores_end = "ignore_eos" in self.fields.keys() - self.refused
-        return Server(self.address.base, self.model, self.system, self.version, ignores_end, slots=self.slots)
+        return Server(self.address, self.model, self.system, self.version, ignores_end, slots=self.slots)
 
-    async def meet(self, model: str | None, question: Asked) -> None:
+    async def meet(self, model: str | None, prompt: SweepPrompt) -> None:
         """Find out who it is, what it takes and whether it answers. InputError: a sentence with its address."""
         try:
             models = await self._models()
             self.model = _choose(models, model)
             self.system = OWNERS.get(next((str(each.get("owned_by")) for each in models), ""), "")
-            self.version, self.slots = await self._about()
-            self.fields = {**FIELDS.get(self.system, IGNORE_EOS), **CACHES[self.cache].get(self.system, {})}
-            await self._first_answer(question)
+            with suppress(BadAnswer, KeyError):
+                path, name = VERSIONS[self.system]
+                about = parse(await self._get(self.root + path, MOST_OF_A_PAGE))
+                slots, self.version = about.get("total_slots"), str(about.get(name, ""))[:100]
+                self.slots = slots if type(slots) is int and slots > 0 else None
+            cache = CACHES[self.settings.prefix_cache].get(self.system, {})
+            self.fields = {**FIELDS.get(self.system, IGNORE_EOS), **cache}
+            await self._first_answer(prompt)
         except BadAnswer as problem:
-            raise InputError(f"{self.address.base}: {problem}.") from None
+            raise InputError(f"{self.address}: {problem}.") from None
         self.has_metrics = await self.metrics() is not None
 
     async def _models(self) -> list[dict[str, Any]]:
         """The models that it lists; none where it has no such list."""
         try:
-            found = parse(await self._get(f"{self.address.base}/models", MOST_OF_A_SENTENCE * 10), (dict, list))
+            found = parse(await self._get(f"{self.address}/models", MOST_OF_A_SENTENCE * 10), (dict, list))
         except BadAnswer as problem:
             if problem.status in NOT_THERE:
                 return []
@@ -116,21 +130,11 @@ class Endpoint:
         listed = found.get("data") if isinstance(found, dict) else found
         return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
-    async def _about(self) -> tuple[str, int | None]:
-        """Its version, and how many requests it answers at once."""
-        path, name = VERSIONS.get(self.system, ("", ""))
-        try:
-            found = parse(await self._get(self.address.root + path, MOST_OF_A_PAGE)) if path else {}
-        except BadAnswer:
-            found = {}
-        slots = found.get("total_slots")
-        return str(found.get(name, ""))[:100], slots if type(slots) is int and slots > 0 else None
-
-    async def _first_answer(self, question: Asked) -> None:
+    async def _first_answer(self, prompt: SweepPrompt) -> None:
         """Ask until it takes the fields: without those that it refuses by name, or without all beyond OpenAI's."""
         while True:
             try:
-                await self.answer_to(question)
+                await self.answer_to(prompt)
                 return
             except BadAnswer as problem:
                 named = {name for name in (*OPTIONAL, *self.fields) if name in str(problem)} - self.refused
@@ -142,24 +146,26 @@ class Endpoint:
     async def metrics(self) -> str | None:
         """Its page /metrics; None where it has none."""
         try:
-            page = await self._get(f"{self.address.root}/metrics", MOST_OF_A_PAGE) if self.has_metrics else None
+            page = await self._get(f"{self.root}/metrics", MOST_OF_A_PAGE) if self.has_metrics else None
         except BadAnswer:
             return None
         return None if page is None else page.decode(errors="replace")
 
-    async def answer_to(self, question: Asked) -> StreamedAnswer:
+    async def answer_to(self, prompt: SweepPrompt) -> Answer:
         """One answer, read to its end. Raises BadAnswer."""
-        return (await self.listen(question)).answer()
+        return (await self.listen(prompt)).answer()
 
-    async def listen(self, question: Asked) -> Lines:
+    async def listen(self, prompt: SweepPrompt) -> Lines:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
-        lines = Lines(question.max_new_tokens)
+        lines = Lines(self.settings.max_new_tokens)
         try:
-            async with asyncio.timeout(self.whole):
+            async with self._problems_in_words(
+                self.whole, f"its answer took longer than {self.whole:.0f} s, and was ended"
+            ):
                 for tries_left in reversed(range(TRIES)):
-                    lines = Lines(question.max_new_tokens)
+                    lines = Lines(self.settings.max_new_tokens)
                     try:
-                        await self._read_stream(self._body(question), lines)
+                        await self._read_stream(self._body(prompt), lines)
                         break
                     except (httpx2.RemoteProtocolError, httpx2.ReadError):  # an idle connection that it had closed
                         if lines.came or not tries_left:
@@ -168,25 +174,31 @@ class Endpoint:
                         if problem.wait is None or not tries_left:
                             raise
                         await asyncio.sleep(problem.wait)
-        except TimeoutError:
-            lines.problem = BadAnswer(f"its answer took longer than {self.whole:.0f} s, and was ended")
-        except httpx2.TransportError as error:
-            lines.problem = BadAnswer(_explain(error, self.address))
         except BadAnswer as problem:
             lines.problem = problem
         return lines
 
-    def _body(self, question: Asked) -> dict[str, Any]:
+    def _body(self, prompt: SweepPrompt) -> dict[str, Any]:
+        settings = self.settings
         options = {"include_usage": True} | ({"continuous_usage_stats": True} if self.system == "vLLM" else {})
-        body = question.body(self.api) | {"model": self.model, "stream": True, "stream_options": options}
+        body: dict[str, Any] = {"model": self.model, "stream": True, "stream_options": options, "seed": settings.seed}
+        body |= {"max_tokens": settings.max_new_tokens, "temperature": settings.temperature}
+        if settings.api == "completions":
+            body["prompt"] = prompt.text
+        else:
+            messages = prompt.messages or (("user", prompt.text),)
+            body["messages"] = [{"role": role, "content": content} for role, content in messages]
         body = {name: value for name, value in (body | self.fields).items() if name not in self.refused}
-        limit = {"max_completion_tokens": question.max_new_tokens} if "max_tokens" in self.refused else {}
-        salt = {"cache_salt": token_hex(8)} if "cache_salt" in body else {}
-        return {**body, **limit, **salt, **self.extra}
+        if "max_tokens" in self.refused:
+            body["max_completion_tokens"] = settings.max_new_tokens
+        if "cache_salt" in body:
+            body["cache_salt"] = token_hex(8)
+        extra: dict[str, Any] = json.loads(settings.extra_body or "{}")
+        return body | extra
 
     async def _read_stream(self, body: Mapping[str, Any], lines: Lines) -> None:
-        path = "/completions" if self.api == "completions" else "/chat/completions"
-        async with self.http.stream("POST", self.address.base + path, json=body, headers=self._headers()) as response:
+        path = "/completions" if self.settings.api == "completions" else "/chat/completions"
+        async with self.http.stream("POST", self.address + path, json=body, headers=self._headers()) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             await self._check(response)
             if kind != STREAM:
@@ -197,14 +209,23 @@ class Endpoint:
                     return
 
     async def _get(self, url: str, most: int) -> bytes:
+        async with (
+            self._problems_in_words(SILENCE, f"it did not answer within {SILENCE:.0f} s"),
+            self.http.stream("GET", url, headers=self._headers()) as response,
+        ):
+            await self._check(response)
+            return await _read_at_most(response, most)
+
+    @asynccontextmanager
+    async def _problems_in_words(self, seconds: float, too_late: str) -> AsyncIterator[None]:
+        """What ends a connection, as a BadAnswer."""
         try:
-            async with asyncio.timeout(SILENCE), self.http.stream("GET", url, headers=self._headers()) as response:
-                await self._check(response)
-                return await _read_at_most(response, most)
+            async with asyncio.timeout(seconds):
+                yield
         except TimeoutError:
-            raise BadAnswer(f"it did not answer within {SILENCE:.0f} s") from None
+            raise BadAnswer(too_late) from None
         except httpx2.TransportError as error:
-            raise BadAnswer(_explain(error, self.address)) from None
+            raise BadAnswer(_explain(error, urlsplit(self.address).netloc)) from None
 
     def _headers(self) -> dict[str, str]:
         headers = {"Accept-Encoding": "identity"}
@@ -261,12 +282,12 @@ async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False)
     return bytes(found[:most])
 
 
-def _explain(error: httpx2.TransportError, address: Address) -> str:
+def _explain(error: httpx2.TransportError, host: str) -> str:
     if "SSL" in str(error) or "certificate" in str(error).lower():
         return f"its certificate cannot be trusted, or it does not speak TLS: {quote(str(error))}"
     match error:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return f"nothing answers at {address.host}"
+            return f"nothing answers at {host}"
         case httpx2.TimeoutException():
             return f"it sent nothing for {SILENCE:.0f} s"
         case httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():

@@ -5,23 +5,19 @@ block share its moment. What is not trusted has no verdict.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from statistics import geometric_mean, median
 from typing import Literal
 
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.judge import NEUTRAL, VerdictWord
-from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally, find_acceptance, tally_answers
+from specviz.core.judge import NEUTRAL
+from specviz.measure.endpoints.acceptance import Tally, count_answer, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
     Gain,
-    Paired,
     PairGroup,
-    Sameness,
-    Served,
     find_sameness,
     group_pairs,
     pair_answers,
@@ -51,6 +47,8 @@ class LoadFindings:
     """What was measured at one load."""
 
     load: float  # requests under way, or requests a second
+    answers: dict[Side, list[Answer]]  # those that failed too
+    tally: Tally  # what was accepted; nothing where that is not known
     prompts: list[PairGroup]
     doubts: list[Doubt]  # why its times are not trusted
     speedup: Gain | None  # of the time per output token
@@ -59,46 +57,15 @@ class LoadFindings:
     sides: dict[Side, SideFigures]
 
 
-@dataclass(frozen=True)
 class BenchFindings:
-    result: BenchResult
-
-    @cached_property
-    def paired(self) -> Paired:
-        return pair_answers(self.result)
-
-    @cached_property
-    def loads(self) -> list[LoadFindings]:
-        return [_load(self, load) for load in sorted({answer.load for answer in self.result.answers})]
-
-    @property
-    def measured(self) -> list[LoadFindings]:
-        """Those that have a speedup."""
-        return [load for load in self.loads if load.speedup]
-
-    @cached_property
-    def words(self) -> dict[float, VerdictWord]:
-        """The word at each load that has a speedup."""
-        return {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
-
-    @cached_property
-    def sameness(self) -> Sameness | None:
-        return find_sameness(self.result)
-
-    @cached_property
-    def acceptance(self) -> AcceptanceFound | None:
-        return find_acceptance(self.result)
-
-    def answers(self, load: LoadFindings, side: Side) -> list[Answer]:
-        """Those that failed too."""
-        return [answer for answer in self.result.answers if answer.load == load.load and answer.side == side]
-
-    def asks_one_by_one(self, load: float) -> bool:
-        return load == 1 and not self.result.settings.rates
-
-    def tally(self, load: float) -> Tally:
-        """What was accepted there; nothing where that is not known."""
-        return self.acceptance.by_load.get(load, Tally()) if self.acceptance else Tally()
+    def __init__(self, result: BenchResult) -> None:
+        self.result = result
+        self.pairs, self.left_out = pair_answers(result)
+        self.sameness = find_sameness(result)
+        self.acceptance = find_acceptance(result)
+        self.loads = [_load(self, load) for load in sorted({answer.load for answer in result.answers})]
+        self.measured = [load for load in self.loads if load.speedup]
+        self.words = {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
 
     def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
         """The speedup on each kind of text, in the order of the prompts."""
@@ -114,26 +81,38 @@ class BenchFindings:
 
 
 def _load(found: BenchFindings, load: float) -> LoadFindings:
-    result = found.result
-    answers = [answer for answer in result.answers if answer.load == load]
-    pairs = [pair for pair in found.paired.pairs if pair.answers["with"].load == load]
-    alone = found.asks_one_by_one(load)
+    result, alone = found.result, load == 1 and not found.result.settings.rates
+    every, known = [answer for answer in result.answers if answer.load == load], found.acceptance
+    answers = {side: [each for each in every if each.side == side] for side in SIDES if result.server(side)}
+    tally = known.by_load.get(load, Tally()) if known else Tally()
+    pairs = [pair for pair in found.pairs if pair.answers["with"].load == load]
     prompts = group_pairs(pairs, lambda answer: answer.prompt)
     moments = group_pairs(pairs, lambda answer: answer.block)
-    sample = prompts if alone else moments
-    blocks = serve_blocks(answers) if result.blocks_timed else []
-    trusted = not (doubts := _doubts(found, load, prompts, moments))
-    speedup = Gain.from_ratios((group.ratio for group in sample), trusted=trusted)
-    rates = [its["with"].rate / its["without"].rate for its in blocks if len(its) == 2]
-    return LoadFindings(
-        load,
-        prompts,
-        doubts,
-        _widened(speedup, moments) if alone else speedup,
-        Gain.from_ratios((group.first_ratio for group in sample), trusted=trusted),
-        Gain.from_ratios(rates, trusted=trusted),
-        {side: _side(side, answers, sample, blocks, "hidden" not in doubts) for side in SIDES if result.server(side)},
-    )
+    sample, compared = prompts if alone else moments, result.settings.repeats > 1 or not alone
+    checks: dict[Doubt, bool] = {
+        "impossible": _is_impossible(sample, tally, alone and known is not None and known.source == "answers"),
+        "drift": not result.imported and any(_drifts(side, moments, compared) for side in SIDES),
+        "hidden": _hides_tokens(pairs),
+    }
+    doubts = [doubt for doubt, is_so in checks.items() if is_so]
+    blocks, sides = serve_blocks(every) if result.blocks_timed else [], dict[Side, SideFigures]()
+    counted = not checks["hidden"] and all(pair.cut != "no_count" for pair in pairs)
+    for side, its in answers.items():
+        # Of the answers that have a partner; of one server alone, of all that are long enough.
+        own = time_whole(answer for answer in its if not answer.problem)
+        means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in own]
+        ran = [its[side] for its in blocks if side in its]
+        sides[side] = SideFigures(
+            1 / geometric_mean(means) if means and counted else None,
+            sum(each.tokens for each in ran) / sum(each.seconds for each in ran) if ran else None,
+        )
+    speedup = Gain.from_ratios((group.ratio for group in sample), trusted=not doubts)
+    first = Gain.from_ratios((group.first_ratio for group in sample), trusted=not doubts)
+    both = [(its["with"], its["without"]) for its in blocks if len(its) == 2]
+    rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
+    throughput = Gain.from_ratios(rates, trusted=not doubts)
+    speedup = _widened(speedup, moments) if alone else speedup
+    return LoadFindings(load, answers, tally, prompts, doubts, speedup, first, throughput, sides)
 
 
 def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
@@ -152,33 +131,15 @@ def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:
     return replace(speedup, interval=(speedup.value / half, speedup.value * half))
 
 
-def _doubts(
-    found: BenchFindings, load: float, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
-) -> list[Doubt]:
-    compared = found.result.settings.repeats > 1 or not found.asks_one_by_one(load)
-    checks: dict[Doubt, bool] = {
-        "impossible": _is_impossible(found, load, prompts, moments),
-        "drift": not found.result.imported and any(_drifts(side, moments, compared) for side in SIDES),
-        "hidden": _hides_tokens([pair for group in moments for pair in group.pairs]),
-    }
-    return [doubt for doubt, is_so in checks.items() if is_so]
-
-
-def _is_impossible(
-    found: BenchFindings, load: float, prompts: Sequence[PairGroup], moments: Sequence[PairGroup]
-) -> bool:
-    """Whether a speedup is above the tokens of a round: a round takes at least one plain step."""
-    if found.acceptance is None or not moments:
+def _is_impossible(sample: Sequence[PairGroup], tally: Tally, each: bool) -> bool:
+    """Whether a speedup (with `each`, of one group) is above a round's tokens: a round takes at least a plain step."""
+    for group in sample if each else ():
+        tokens = Tally.of(count_answer(pair.answers["with"]) for pair in group.pairs).tokens_per_call
+        if tokens and group.ratio > NOISE * NEUTRAL * tokens:
+            return True
+    if not sample or not tally.drafted or not tally.tokens_per_call:
         return False
-    alone = found.asks_one_by_one(load)
-    if alone and found.acceptance.source == "answers":
-        for group in prompts:
-            tokens = tally_answers(pair.answers["with"] for pair in group.pairs).tokens_per_call
-            if tokens and group.ratio > NOISE * NEUTRAL * tokens:
-                return True
-    tally = found.tally(load)
-    speedup = geometric_mean([group.ratio for group in (prompts if alone else moments)])
-    return bool(tally.drafted and tally.tokens_per_call) and speedup > NEUTRAL * (tally.tokens_per_call or 1)
+    return geometric_mean([group.ratio for group in sample]) > NEUTRAL * tally.tokens_per_call
 
 
 def _drifts(side: Side, moments: Sequence[PairGroup], compared: bool) -> bool:
@@ -209,21 +170,3 @@ def _hides_tokens(pairs: Sequence[AnswerPair]) -> bool:
         return False
     ours, plain = (written[side] / tokens[side] for side in SIDES)
     return max(ours / plain, plain / ours) > HIDDEN
-
-
-def _side(
-    side: Side,
-    answers: Iterable[Answer],
-    sample: Sequence[PairGroup],
-    blocks: Sequence[dict[Side, Served]],
-    counted: bool,
-) -> SideFigures:
-    """Of the answers that have a partner; of one server alone, of all that are long enough. No rate if not counted."""
-    counted = counted and all(pair.cut != "no_count" for group in sample for pair in group.pairs)
-    alone = time_whole(answer for answer in answers if answer.side == side and not answer.problem)
-    means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in alone]
-    ran = [its[side] for its in blocks if side in its]
-    return SideFigures(
-        1 / geometric_mean(means) if means and counted else None,
-        sum(each.tokens for each in ran) / sum(each.seconds for each in ran) if ran else None,
-    )

@@ -1,7 +1,6 @@
 """Two result files of another bench tool, with and without speculation, as a bench of this program."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from specviz.core.errors import InputError
@@ -27,39 +26,47 @@ from specviz.systems.benches import ToolAnswer, ToolRun
 MOST_RUNNING = 1_024
 MOST_LOADS = 20
 Runs = Mapping[Side, ToolRun]  # of both files at one load
-Place = tuple[str, int]  # a prompt's name, and which of its answers
 
 
 def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
     """The bench that two files of the same tool describe; InputError, one sentence, where they describe none."""
-    files = {side: _read(side, content) for side, content in zip(SIDES, (with_bytes, without_bytes), strict=True)}
+    files = dict[Side, list[ToolRun]]()
+    for side, content in zip(SIDES, (with_bytes, without_bytes), strict=True):
+        try:
+            files[side] = read_bench(content)
+        except InputError as error:
+            raise InputError(f"The file {NAMES[side]}: {str(error).rstrip('.')}.") from None
     ours, plain = (files[side][-1] for side in SIDES)
     if ours.tool != plain.tool:
         raise InputError(f"The files are of two tools, {ours.tool} and {plain.tool}: their times are not compared.")
     notes = ["The two runs were not made in turns: what disturbed one of them is in every ratio."]
     notes += [note for runs in files.values() for run in runs for note in run.notes]
-    prompts, answers, spans, every = dict[str, int](), list[Answer](), list[Span](), list[ToolRun]()
-    for block, runs in enumerate(_loads(files)):
+    loads = _loads(files)
+    prompts, answers, spans = dict[str, int](), list[Answer](), list[Span]()
+    for block, runs in enumerate(loads):
         matched = _match(runs, notes)
         concurrency = min(runs["with"].concurrency or _count_running(runs, notes), MOST_RUNNING)
-        for name, _ in matched:
-            prompts.setdefault(name, len(prompts))
         for side, run in runs.items():
-            answers += [
-                _answer(each[side], (side, prompts[name], repeat, concurrency, block))
-                for (name, repeat), each in matched.items()
-                if prompts[name] < MAX_PROMPTS
-            ]
-            spans += _spans(side, run, concurrency, block)
-            every.append(run)
+            for name, both in matched.items():
+                place = side, prompts.setdefault(name, len(prompts)), 0, concurrency, block
+                if place[1] < MAX_PROMPTS:
+                    answers.append(_answer(both[side], place))
+            if accepted := Accepted.from_counts(run.counts):
+                # Of the whole run, so its own sum of tokens goes with them, where rounds are counted.
+                written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
+                spans.append(Span(side, concurrency, "", None, written, accepted, block))
     if len(prompts) > MAX_PROMPTS:
         notes.append(f"Of {len(prompts):,} pairs the first {MAX_PROMPTS:,} are read.")
+    every = [run for runs in loads for run in runs.values()]
     system = next((run.counts.engine for run in every if run.counts), "")
+    most = max((answer.tokens or 1 for answer in answers), default=1)
+    under_way = sorted({answer.concurrency for answer in answers})
     result = BenchResult(
         1,
         ours.created,
         "a machine that the files do not name",
-        _settings(answers),
+        # No file says the temperature: texts are compared as if it were 0.
+        BenchSettings(min(most, MAX_TOKENS), 0.0, 0, 1, under_way, "completions"),
         Server("", ours.model, system),
         Server("", plain.model, system),
         [BenchPrompt(name, "", "") for name in list(prompts)[:MAX_PROMPTS]],
@@ -70,13 +77,6 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
         blocks_timed=all(run.began_known for run in every),
     )
     return read_result(dump_result(result).encode())  # within the bounds of a bench file, or refused
-
-
-def _read(side: Side, content: bytes) -> list[ToolRun]:
-    try:
-        return read_bench(content)
-    except InputError as error:
-        raise InputError(f"The file {NAMES[side]}: {str(error).rstrip('.')}.") from None
 
 
 def _loads(files: Mapping[Side, Sequence[ToolRun]]) -> list[Runs]:
@@ -102,59 +102,30 @@ def _count_running(runs: Runs, notes: list[str]) -> int:
     return max(peaks)
 
 
-def _match(runs: Runs, notes: list[str]) -> dict[Place, dict[Side, ToolAnswer]]:
-    """By what names the prompts where both files name the same ones, else by their place; never of unequal prompts."""
-    keys = [Counter(each.key for each in run.answers) for run in runs.values()]
-    named = keys[0] == keys[1] and "" not in keys[0]
-    if not named:
+def _match(runs: Runs, notes: list[str]) -> dict[str, dict[Side, ToolAnswer]]:
+    """By the names of the prompts where the files have them, else by their place; never of unequal prompts."""
+    if not all(each.key for run in runs.values() for each in run.answers):
         notes.append("The files do not hold the prompts: answers are paired by their place in the files.")
-    ours, plain = (_places(run, named) for run in runs.values())
+    ours, plain = (
+        {each.key or f"request {number}": each for number, each in enumerate(run.answers, start=1)}
+        for run in runs.values()
+    )
     if len(ours) != len(plain):
         notes.append(f"The files have {len(ours):,} and {len(plain):,} requests.")
-    common = [place for place in ours if place in plain]
-    equal = [place for place in common if ours[place].prompt_tokens == plain[place].prompt_tokens]
+    common = [name for name in ours if name in plain]
+    equal = [name for name in common if ours[name].prompt_tokens == plain[name].prompt_tokens]
     if not equal:
         raise InputError("The files are not of the same prompts: their numbers of tokens differ everywhere.")
     if other := len(common) - len(equal):
         notes.append(f"{other} pairs are left out: their prompts have different numbers of tokens.")
-    return {place: {"with": ours[place], "without": plain[place]} for place in equal}
-
-
-def _places(run: ToolRun, named: bool) -> dict[Place, ToolAnswer]:
-    seen, found = Counter[str](), dict[Place, ToolAnswer]()
-    for number, answer in enumerate(run.answers, start=1):
-        name = answer.key if named else f"request {number}"
-        found[name, seen[name]] = answer
-        seen[name] += 1
-    return found
+    return {name: {"with": ours[name], "without": plain[name]} for name in equal}
 
 
 def _answer(its: ToolAnswer, place: tuple[Side, int, int, int, int]) -> Answer:
     if its.problem:
         return Answer(*place, its.began, None, 0.0, None, problem=its.problem)
+    parts = list(its.part_seconds)
     return Answer(
-        *place,
-        its.began,
-        its.first,
-        its.seconds,
-        its.tokens,
-        its.prompt_tokens,
-        its.text,
-        part_seconds=list(its.part_seconds),
-        part_tokens=[1] * its.tokens if len(its.part_seconds) == its.tokens else [],
-    )
-
-
-def _settings(answers: Sequence[Answer]) -> BenchSettings:
-    """What can be read off the answers. No file says the temperature: texts are compared as if it were 0."""
-    most = max((answer.tokens or 1 for answer in answers), default=1)
-    repeats = max((answer.repeat for answer in answers), default=0) + 1
-    loads = sorted({answer.concurrency for answer in answers})
-    return BenchSettings(min(most, MAX_TOKENS), 0.0, 0, repeats, loads, "completions")
-
-
-def _spans(side: Side, run: ToolRun, concurrency: int, block: int) -> Iterator[Span]:
-    """The counts are of the whole run, so its own sum of tokens goes with them, where rounds are counted."""
-    if accepted := Accepted.from_counts(run.counts):
-        written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
-        yield Span(side, concurrency, "", None, written, accepted, block)
+        *place, its.began, its.first, its.seconds, its.tokens, its.prompt_tokens, its.text,
+        part_seconds=parts, part_tokens=[1] * its.tokens if len(parts) == its.tokens else [],
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import geometric_mean
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import UNTOLD, Interval, Judgement, judge
@@ -139,14 +139,6 @@ class AnswerPair:
         return self.timed["without"].token_seconds / self.timed["with"].token_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
-    pairs: list[AnswerPair]
-    short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
-    uncounted: int  # pairs of two texts that are left out: a server does not say how many tokens it wrote
-    single: int  # answers without a partner
-
-
 def answered_by_both(answers: Iterable[Answer]) -> tuple[list[Both], int]:
     """The answers of both servers to each prompt, repeat and load; how many have no partner."""
     found: dict[tuple[float, int, int], Both] = defaultdict(dict)
@@ -157,31 +149,32 @@ def answered_by_both(answers: Iterable[Answer]) -> tuple[list[Both], int]:
     return both, len(found) - len(both)
 
 
-def pair_answers(result: BenchResult) -> Paired:
+def pair_answers(result: BenchResult) -> tuple[list[AnswerPair], dict[str, int]]:
+    """The pairs that can be timed, and how many are left out.
+
+    Those that are `short` have fewer tokens than `FEWEST_TOKENS`, or no time between them. Those that are `uncounted`
+    are two texts of which a server does not say how many tokens it wrote. A `single` answer has no partner.
+    """
     both, single = answered_by_both(result.answers)
-    pairs, short, uncounted = list[AnswerPair](), 0, 0
+    pairs, left_out = list[AnswerPair](), {"short": 0, "uncounted": 0, "single": single if result.without else 0}
     for answers in both:
         ours, plain = answers["with"], answers["without"]
-        if not (ours.tokens and plain.tokens) and not (ours.text == plain.text != ""):
-            uncounted += 1
-        elif pair := _pair(answers):
-            pairs.append(pair)
+        fewest = min(ours.tokens or 0, plain.tokens or 0)
+        if fewest:
+            timed = {side: timed_until(answer, fewest) for side, answer in answers.items()}
+            cut: Cut = "" if all(its.part_seconds or its.tokens == fewest for its in answers.values()) else "not_cut"
+        elif ours.text == plain.text != "":  # the ratio of equal texts needs no count
+            written = float(max(ours.tokens or 0, plain.tokens or 0) or len(plain.part_seconds))
+            timed = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}
+            cut = "no_count"
         else:
-            short += 1
-    return Paired(pairs, short, uncounted, single if result.without else 0)
-
-
-def _pair(answers: Both) -> AnswerPair | None:
-    """The two of them; None: too short to be timed. The ratio of equal texts needs no count."""
-    counts = [answer.tokens or 0 for answer in answers.values()]
-    if all(counts):
-        timed = {side: timed_until(answer, min(counts)) for side, answer in answers.items()}
-        cut: Cut = "" if all(its.part_seconds or its.tokens == min(counts) for its in answers.values()) else "not_cut"
-    else:
-        written = float(max(counts) or len(answers["without"].part_seconds))
-        timed = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}
-        cut = "no_count"
-    return AnswerPair(answers, timed, cut) if all(each.usable for each in timed.values()) else None
+            left_out["uncounted"] += 1
+            continue
+        if all(each.usable for each in timed.values()):
+            pairs.append(AnswerPair(answers, timed, cut))
+        else:
+            left_out["short"] += 1
+    return pairs, left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,17 +225,11 @@ def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[Answer], int]) ->
     return [PairGroup(place, its) for place, its in sorted(groups.items())]
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What one side wrote in one block, of which no request failed."""
+class Served(NamedTuple):
+    """What one side wrote in one block: tokens of all its requests together."""
 
     tokens: int
     seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Tokens a second of all its requests together."""
-        return self.tokens / self.seconds
 
 
 def serve_blocks(answers: Iterable[Answer]) -> list[dict[Side, Served]]:
@@ -250,13 +237,14 @@ def serve_blocks(answers: Iterable[Answer]) -> list[dict[Side, Served]]:
     blocks: dict[int, dict[Side, list[Answer]]] = defaultdict(lambda: defaultdict(list))
     for answer in answers:
         blocks[answer.block][answer.side].append(answer)
-    return [{side: each for side, its in sides.items() if (each := _serve(its))} for sides in blocks.values()]
-
-
-def _serve(answers: Sequence[Answer]) -> Served | None:
-    seconds = max(each.began + each.seconds for each in answers) - min(each.began for each in answers)
-    complete = all(each.tokens and not each.problem for each in answers) and seconds > SHORTEST
-    return Served(sum(each.tokens or 0 for each in answers), seconds) if complete else None
+    found = list[dict[Side, Served]]()
+    for sides in blocks.values():
+        found.append({})
+        for side, its in sides.items():
+            seconds = max(each.began + each.seconds for each in its) - min(each.began for each in its)
+            if all(each.tokens and not each.problem for each in its) and seconds > SHORTEST:
+                found[-1][side] = Served(sum(each.tokens or 0 for each in its), seconds)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,15 +267,14 @@ def find_sameness(result: BenchResult) -> Sameness | None:
     found = Counter(match for its in both if (match := _compare(its["with"], its["without"])))
     if not found or not result.settings.greedy:
         return None
-    unsteady = [side for side in SIDES if _is_unsteady(result, side)]
-    return Sameness(found.total(), found["same"], found["different"], found["broken"], unsteady)
-
-
-def _is_unsteady(result: BenchResult, side: Side) -> bool:
-    """Whether one of its texts to a prompt, at any load, differs from its first."""
-    first: dict[int, Answer] = {}
-    own = (answer for answer in result.done() if answer.side == side)
-    return any(_compare(first.setdefault(answer.prompt, answer), answer) == "different" for answer in own)
+    first: dict[tuple[Side, int], Answer] = {}  # to each prompt, at any load
+    unsteady = {
+        answer.side
+        for answer in result.done()
+        if _compare(first.setdefault((answer.side, answer.prompt), answer), answer) == "different"
+    }
+    names = [side for side in SIDES if side in unsteady]
+    return Sameness(found.total(), found["same"], found["different"], found["broken"], names)
 
 
 def _compare(one: Answer, other: Answer) -> TextMatch | None:

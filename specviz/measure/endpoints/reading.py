@@ -2,20 +2,21 @@
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, check_density
-from specviz.systems.fields import Fields, choices_in
+from specviz.core.outside import check_density
+from specviz.measure.endpoints.result import Accepted, Answer
+from specviz.systems import counts_in_answer
+from specviz.systems.fields import Fields, text_of
 from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
-SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, free=4_000)
 FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
+NOWHERE = Answer("with", 0, 0, 0, 0, 0.0, None, 0.0, None)  # an answer that is in no bench
 
 
 class BadAnswer(InputError):
@@ -37,15 +38,6 @@ class Lines:
         self._bytes = 0
         self._rest = bytearray()
 
-    def answer(self) -> "StreamedAnswer":
-        """What they say. Raises BadAnswer where it is not whole."""
-        if self.problem:
-            raise self.problem
-        answer = StreamedAnswer(self.asked, self.began)
-        answer.read(self.came)
-        answer.check()
-        return answer
-
     def feed(self, data: bytes) -> bool:
         """Keep what has just come; whether that was the end of the stream. Raises BadAnswer."""
         now = time.perf_counter()
@@ -61,92 +53,81 @@ class Lines:
         self._rest += rest
         if len(self._rest) > MOST_LINE:
             raise BadAnswer(f"a part of its stream is longer than {MOST_LINE // 1000} kB, and was ended")
-        return bool(self.came) and is_end(self.came[-1][1])
+        return bool(self.came) and _is_end(self.came[-1][1])
+
+    def answer(self, place: Answer = NOWHERE) -> Answer:
+        """The answer of this place. Raises BadAnswer where it is not whole, or says of itself what cannot be."""
+        if self.problem:
+            raise self.problem
+        pieces, texts, ids, seconds = list[JsonObject](), list[str](), list[int](), list[float]()
+        so_far = list[int | None]()  # tokens, as the server says with each part that has a text or ids
+        tokens, prompt_tokens, finish, ended = None, None, "", False
+        for came, line in self.came:
+            if line.startswith(b"error:"):  # of llama.cpp's server
+                raise BadAnswer(f"it says {quote(message_in(line[6:]))}")
+            ended = ended or _is_end(line)
+            if ended or not line.startswith(b"data:") or not (data := line[5:].strip()):
+                continue
+            pieces.append(parse(data))
+            text, new_ids, reason, counted, prompt = _read_piece(pieces[-1])
+            finish = reason or finish
+            if counted is not None:
+                tokens, prompt_tokens = counted, prompt
+            if text or new_ids:
+                texts += [text] if text else []
+                ids += new_ids
+                seconds.append(round(came - self.began, 6))
+                so_far.append(counted)
+        if not ended and not finish:
+            raise BadAnswer("its stream ended before its answer did")
+        if not seconds and not finish:  # an answer may end before its first word
+            raise BadAnswer("its answer has no text")
+        tokens = None if texts and not tokens else tokens  # some servers fill the field with zeros
+        if tokens is not None and tokens > self.asked + FEW_MORE:
+            raise BadAnswer(f"it says that it wrote {tokens:,} tokens, and at most {self.asked:,} were asked for")
+        if tokens is not None and tokens < (sent := max(len(ids), len(texts))):
+            raise BadAnswer(f"it sent {sent:,} tokens, and says that it wrote {tokens:,}")
+        known = [count for count in so_far if count is not None]
+        new = [after - before for before, after in zip([0, *known], known, strict=False)]
+        complete = len(known) == len(so_far) and min(new, default=-1) >= 0 and sum(new) == tokens
+        return replace(
+            place,
+            first=seconds[0] if seconds else None,
+            seconds=seconds[-1] if seconds else 0.0,
+            tokens=tokens,
+            prompt_tokens=prompt_tokens,
+            text="".join(texts),
+            token_ids=ids,
+            finish=finish[:40],
+            part_seconds=seconds,
+            part_tokens=new if complete else [],
+            accepted=Accepted.from_counts(counts_in_answer(pieces)),
+        )
 
 
-def is_end(line: bytes) -> bool:
+def _is_end(line: bytes) -> bool:
     return line.startswith(b"data:") and line[5:].strip() == b"[DONE]"
 
 
-@dataclass(slots=True)
-class StreamedAnswer:
-    """What the lines of a stream say. Seconds count from `began`."""
-
-    asked: int  # tokens
-    began: float
-    pieces: list[JsonObject] = field(default_factory=list)
-    text: str = ""
-    part_seconds: list[float] = field(default_factory=list)  # of each part that has text or ids
-    texts: int = 0  # parts with text
-    counted: list[int | None] = field(default_factory=list)  # tokens so far, as the server says with each part
-    token_ids: list[int] = field(default_factory=list)
-    finish: str = ""
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    ended: bool = False
-
-    def read(self, lines: Sequence[tuple[float, bytes]]) -> None:
-        """Read all lines. Raises BadAnswer; what was read until then stays."""
-        for came, line in lines:
-            if is_end(line):
-                self.ended = True
-            elif line.startswith(b"error:"):  # of llama.cpp's server
-                raise BadAnswer(f"it says {quote(message_in(line[6:]))}")
-            elif line.startswith(b"data:") and not self.ended and (data := line[5:].strip()):
-                self._read_piece(parse(data), came - self.began)
-
-    def _read_piece(self, piece: JsonObject, now: float) -> None:
-        if error := piece.get("error"):
-            raise BadAnswer(f"it says {quote(error)}")
-        self.pieces.append(piece)
-        try:
-            choices, usage = choices_in(Fields("", piece)), Fields("", piece).inner("usage")
-            text, ids = "".join(each.written for each in choices), [each for choice in choices for each in choice.ids]
-            self.finish = next((choice.finish for choice in choices if choice.finish), self.finish)
-            counted = usage.tokens("completion_tokens")
-        except InputError:
-            what = "it sent a part that is no answer of a completion"
-            raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
-        if counted is not None:
-            prompt = usage.value.get("prompt_tokens")
-            known = isinstance(prompt, int) and 0 <= prompt < 10**9
-            self.tokens, self.prompt_tokens = counted, prompt if known else None
-        if text or ids:
-            self.text += text
-            self.texts += bool(text)
-            self.token_ids += ids
-            self.part_seconds.append(round(now, 6))
-            self.counted.append(counted)
-
-    @property
-    def part_tokens(self) -> list[int]:
-        """Tokens of each part, if the server says with each how many there are so far; else none."""
-        so_far = [count for count in self.counted if count is not None]
-        new = [after - before for before, after in zip([0, *so_far], so_far, strict=False)]
-        complete = len(so_far) == len(self.counted) and min(new, default=-1) >= 0 and sum(new) == self.tokens
-        return new if complete else []
-
-    def check(self) -> None:
-        """Raise BadAnswer where the answer is not whole, or where what it says of itself cannot be."""
-        if not self.ended and not self.finish:
-            raise BadAnswer("its stream ended before its answer did")
-        if not self.part_seconds and not self.finish:  # an answer may end before its first word
-            raise BadAnswer("its answer has no text")
-        parts = max(len(self.token_ids), self.texts)
-        if self.tokens == 0 and self.texts:  # some servers fill the field with zeros
-            self.tokens = None
-        if self.tokens is None:
-            return
-        if self.tokens > self.asked + FEW_MORE:
-            raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
-        if self.tokens < parts:
-            raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
+def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int | None]:
+    """Its text and ids, why the answer ended, and the tokens so far, of the answer and of the prompt."""
+    if error := piece.get("error"):
+        raise BadAnswer(f"it says {quote(error)}")
+    try:
+        choices, usage = Fields("", piece).every("choices"), Fields("", piece).inner("usage")
+        text, ids = "".join(map(text_of, choices)), [each for choice in choices for each in choice.ids("token_ids")]
+        finish = next(filter(None, (choice.text("finish_reason") for choice in choices)), "")
+        counted, prompt = usage.tokens("completion_tokens"), usage.value.get("prompt_tokens")
+    except InputError:
+        what = "it sent a part that is no answer of a completion"
+        raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
+    return text, ids, finish, counted, prompt if isinstance(prompt, int) and 0 <= prompt < 10**9 else None
 
 
 def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:
     """A JSON object (or a value of such a kind) that a server sent. Raises BadAnswer."""
     try:
-        check_density(data, SHAPE)
+        check_density(data, "answer")
         value = json.loads(data.decode())
     except UnicodeDecodeError:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None
@@ -166,7 +147,7 @@ def message_in(content: bytes) -> Any:
 
 
 def quote(what: Any) -> str:
-    """What a server quote, in quotation marks, on one line and short; the message where it is an error object."""
+    """What a server says, in quotation marks, on one line and short; the message where it is an error object."""
     if isinstance(what, bytes):
         what = what.decode(errors="replace")
     if isinstance(what, dict):

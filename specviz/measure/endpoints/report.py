@@ -1,25 +1,25 @@
 """A bench for scripts and spreadsheets: `results`, one for each load, and rows, one for each prompt and load. Pure."""
 
-import csv
-import io
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from specviz.core.csv_cells import safe_cell
+from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
-from specviz.measure.endpoints.acceptance import tally_answers
+from specviz.measure.endpoints.acceptance import Tally, count_answer
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import PairGroup, Within, find_sameness, time_whole
+from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion
+from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words, say
 
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
 SHARES = (50, 90, 99)  # per cent
 Cell = str | int | float | None
+COMPARED = ("speedup", "low", "high", "verdict", "acceptance_rate", "tokens_per_target_call")
 SHOWN = (
     *("prompt", "workload", "concurrency", "rate", "pairs", "speedup", "speedup_low", "speedup_high"),
     *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
@@ -37,11 +37,10 @@ def results(result: BenchResult, within: Within | None = None) -> list[dict[str,
 
 
 def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | None) -> dict[str, Any]:
-    result, gain, tally = found.result, load.speedup, found.tally(load.load)
+    result, gain, tally = found.result, load.speedup, load.tally
     low, high = (gain.interval if gain else None) or (None, None)
     trusted = not load.doubts and not broken_setup(result)
-    every = {side: found.answers(load, side) for side in load.sides}
-    answers = [answer for its in every.values() for answer in its]
+    answers = [answer for its in load.answers.values() for answer in its]
     same = find_sameness(replace(result, answers=answers))
     return {
         "rate" if result.settings.rates else "concurrency": load.load,
@@ -58,9 +57,9 @@ def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | No
         "tokens_per_target_call": tally.tokens_per_call if tally.drafted else None,
         "by_position": list(tally.survival),
         "percentiles": {
-            side: percentiles([answer for answer in its if not answer.problem]) for side, its in every.items()
+            side: percentiles([answer for answer in its if not answer.problem]) for side, its in load.answers.items()
         },
-        "goodput": {side: within.share(its) for side, its in every.items()} if within else None,
+        "goodput": {side: within.share(its) for side, its in load.answers.items()} if within else None,
     }
 
 
@@ -72,16 +71,12 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
         "gap": [later - earlier for answer in answers for earlier, later in pairwise(answer.part_seconds)],
         "total": [answer.seconds for answer in answers],
     }
+    # Of each share the least value that so many per cent are not above.
     return {
-        name: {f"p{share}": _find_percentile(sorted(its), share) for share in SHARES}
+        name: {f"p{share}": sorted(its)[max(0, -(-share * len(its) // 100) - 1)] for share in SHARES}
         for name, its in seconds.items()
         if its
     }
-
-
-def _find_percentile(ordered: Sequence[float], share: int) -> float:
-    """The least value that so many per cent of them are not above."""
-    return ordered[max(0, -(-share * len(ordered) // 100) - 1)]
 
 
 def lowest(result: BenchResult) -> float | None:
@@ -97,37 +92,39 @@ def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
     for answer in found.result.answers:
         groups.setdefault((answer.load, answer.prompt), []).append(answer)
     paired = {(load.load, group.number): group for load in found.loads for group in load.prompts}
-    return [_row(found.result, groups[place], paired.get(place)) for place in sorted(groups)]
-
-
-def _row(result: BenchResult, answers: Sequence[Answer], found: PairGroup | None) -> dict[str, Cell]:
-    prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
-    own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
-    counted = any(answer.accepted for answer in own["with"])
-    tally, gain = tally_answers(own["with"]), found.gain if found else None
-    low, high = gain.interval if gain and gain.interval else (None, None)
-    alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
-    return {
-        "prompt": prompt.name,
-        "workload": prompt.workload,
-        "concurrency": answers[0].concurrency or None,
-        "pairs": len(found.pairs) if found else 0,
-        "speedup": gain.value if gain else None,
-        "speedup_low": low,  # over the repeats
-        "speedup_high": high,
-        "first_ratio": found.first_ratio if found else None,
-        "latency_ratio": found.latency_ratio if found else None,
-        **{f"token_seconds_{side}": found.token_seconds(side) if found else alone[side] for side in SIDES},
-        **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
-        **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
-        **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
-        "drafted": tally.drafted if counted else None,
-        "accepted": tally.accepted if counted else None,
-        "acceptance_rate": tally.rate if counted else None,
-        "tokens_per_round": tally.tokens_per_call if counted else None,
-        "failed": len(answers) - len(done),
-        "rate": answers[0].rate,
-    }
+    rows = list[dict[str, Cell]]()
+    for place, answers in sorted(groups.items(), key=lambda item: item[0]):
+        prompt, pairs = found.result.prompts[place[1]], paired.get(place)
+        done = [answer for answer in answers if not answer.problem]
+        own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
+        counted = any(answer.accepted for answer in own["with"])
+        tally, gain = Tally.of(map(count_answer, own["with"])), pairs.gain if pairs else None
+        low, high = gain.interval if gain and gain.interval else (None, None)  # over the repeats
+        alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
+        rows.append(
+            {
+                "prompt": prompt.name,
+                "workload": prompt.workload,
+                "concurrency": answers[0].concurrency or None,
+                "pairs": len(pairs.pairs) if pairs else 0,
+                "speedup": gain.value if gain else None,
+                "speedup_low": low,
+                "speedup_high": high,
+                "first_ratio": pairs.first_ratio if pairs else None,
+                "latency_ratio": pairs.latency_ratio if pairs else None,
+                **{f"token_seconds_{side}": pairs.token_seconds(side) if pairs else alone[side] for side in SIDES},
+                **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
+                **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
+                **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
+                "drafted": tally.drafted if counted else None,
+                "accepted": tally.accepted if counted else None,
+                "acceptance_rate": tally.rate if counted else None,
+                "tokens_per_round": tally.tokens_per_call if counted else None,
+                "failed": len(answers) - len(done),
+                "rate": answers[0].rate,
+            }
+        )
+    return rows
 
 
 def _middle(values: Iterable[float | None]) -> float | None:
@@ -147,13 +144,33 @@ def table(found: BenchFindings) -> list[dict[str, Cell]]:
 
 def dump_csv(found: BenchFindings) -> str:
     """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
-    rows, written = bench_rows(found), io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerows([list(rows[0]), *(map(_write, row.values()) for row in rows)] if rows else [])
-    return written.getvalue()
+    rows = bench_rows(found)
+    return csv_text([[*rows[0]], *([_written(cell) for cell in row.values()] for row in rows)] if rows else [], "\r\n")
 
 
-def _write(cell: Cell) -> Cell:
+def _written(cell: Cell) -> Cell:
     if isinstance(cell, float):
         return float(f"{cell:.6g}")  # more digits are noise
     return safe_cell(cell) if isinstance(cell, str) else cell
+
+
+def compare_servers(benches: Sequence[BenchResult]) -> tuple[list[dict[str, Cell]], list[str]]:
+    """Several servers against the same one: a row for each server and load, and which is fastest at each load.
+
+    That is said only where its interval lies above that of each other one.
+    """
+    rows, ends = list[dict[str, Cell]](), defaultdict[float, list[tuple[float, float, str]]](list)
+    for bench in benches:
+        name = bench.with_.drafts or bench.with_.url
+        for its in results(bench):
+            load = its.get("rate") or its["concurrency"]
+            row = {"server": name, "load": loads_in_words(bench, [load])}
+            rows.append(row | {column: its[column] for column in COMPARED})
+            ends[load] += [(its["low"], its["high"], name)] if its["trusted"] and its["low"] is not None else []
+    said = []
+    for load, known in sorted(ends.items()):
+        best, *others = sorted(known, reverse=True) or [(0.0, 0.0, "")]
+        told = len(known) == len(benches) and all(best[0] > high for _, high, _ in others)
+        at = loads_in_words(benches[0], [load])
+        said.append(say("best_at", load=at, server=best[2]) if told else say("no_best_at", load=at))
+    return rows, said

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, TypeAdapter
 
 from specviz.core.errors import InputError
-from specviz.core.outside import JsonShape, MostItems, outside, read_outside
+from specviz.core.outside import MostItems, read_outside
 from specviz.core.texts import Sentences
 from specviz.systems.counts import SystemCounts
 
@@ -25,8 +25,6 @@ MAX_RATE = 100  # requests a second
 MAX_NOTES = 50
 MAX_POSITIONS = 64
 MOST_MEGABYTES = 32
-# An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
-SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60)
 
 PrefixCache = Literal["", "cold", "warm"]
 Side = Literal["with", "without"]
@@ -182,7 +180,7 @@ class BenchResult:
         return (answer for answer in self.answers if not answer.problem)
 
 
-_RESULT: TypeAdapter[BenchResult] = outside(BenchResult)
+_RESULT: TypeAdapter[BenchResult] = TypeAdapter(BenchResult)
 
 
 def dump_result(result: BenchResult) -> str:
@@ -194,7 +192,7 @@ def read_result(content: bytes) -> BenchResult:
     if len(content) > MOST_MEGABYTES * 10**6:
         raise InputError(say("too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
-    result: BenchResult = read_outside(_RESULT, raw, SHAPE)
+    result: BenchResult = read_outside(_RESULT, raw, "bench file")
     if problem := next(_contradictions(result), None):
         raise InputError(say("contradicts", problems=problem))
     return result

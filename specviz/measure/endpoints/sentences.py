@@ -27,12 +27,18 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     found = BenchFindings(result)
     if broken := broken_setup(result):
         return [broken]
-    if result.against_itself:
-        return [*bench_warnings(found), asked_in_words(result), _told(found)]
+    if result.against_itself:  # whether chance alone made a difference, and the least that these settings tell
+        each = list[str]()
+        for load in found.measured:
+            if (gain := load.speedup) and gain.interval:
+                least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load_in_words(found, load)
+                each.append(say("least_at", least=least, load=at, said=gain.said))
+        told = say("against_itself", each="; ".join(each)) if each else say("nothing")
+        return [*bench_warnings(found), asked_in_words(result), told]
     said = [
         asked_in_words(result),
         *_speeds(found),
-        _goodput(found, within),
+        _goodput(found, within) if within else "",
         *details_in_words(found),
         measure_next(found),
     ]
@@ -70,31 +76,49 @@ def name_server(server: Server) -> str:
     return f"{server.system or say('unnamed_server')} {server.version}".strip()
 
 
-def details_in_words(found: BenchFindings) -> list[str]:
-    """What was found beside the speedups at each load, which a table may have."""
-    kinds = _describe_kinds(found, found.measured[0]) if found.measured else ""
-    return [*filter(None, (kinds, _same(found), _accepted(found)))]
+def details_in_words(found: BenchFindings) -> Iterator[str]:
+    """What was found beside the speedups at each load, which a table may have: kinds of text, texts, acceptance."""
+    result, same, accepted = found.result, found.sameness, found.acceptance
+    gains = found.gains_by_kind(found.measured[0]) if found.measured else {}
+    if len(gains) > 1:
+        each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
+        yield say("by_kind", load=load_in_words(found, found.measured[0]), each=join_choices(each, "and"))
+    if result.without and not result.settings.greedy:
+        yield say("draws", temperature=result.settings.temperature)
+    elif result.without and same and same.same == same.pairs:
+        yield say("all_same", found=same)
+    elif result.without and same:
+        again = [say("unsteady", name=NAMES[side]) for side in same.unsteady]
+        yield " ".join([say("some_same", found=same), *[say("broken", its=same)] * bool(same.broken), *again])
+    if accepted and accepted.whole.rate is not None:
+        tokens = localize(accepted.whole.tokens_per_call, ".2f") if accepted.whole.tokens_per_call else "?"
+        yield say("accepted", tally=accepted.whole, source=say(accepted.source), tokens=tokens)
 
 
 def no_speedup_in_words(found: BenchFindings) -> str:
     """Why there is no speedup; empty where there is one."""
-    if found.result.without is None:
-        speeds = "; ".join(filter(None, (_alone(found, load) for load in found.loads)))
-        return say("alone", speeds=speeds or say("unknown"))
-    return "" if found.measured else say("nothing")
-
-
-def _alone(found: BenchFindings, load: LoadFindings) -> str:
-    its, at = load.sides["with"], load_in_words(found, load)
-    rate = _rate(its.tokens_per_second)
-    return say("speed_alone", load=at, rate=rate, all=_rate(its.throughput)) if its.tokens_per_second else ""
+    if found.result.without:
+        return "" if found.measured else say("nothing")
+    speeds = [
+        say("speed_alone", load=load_in_words(found, load), rate=_rate(rate), all=_rate(its.throughput))
+        for load in found.loads
+        if (rate := (its := load.sides["with"]).tokens_per_second)
+    ]
+    return say("alone", speeds="; ".join(speeds) or say("unknown"))
 
 
 def _speeds(found: BenchFindings) -> Iterator[str]:
     if none := no_speedup_in_words(found):
         yield none
         return
-    yield say("speed", each="; ".join(_speed_at(found, load) for load in found.measured))
+    speeds = list[str]()
+    for load in found.measured:
+        assert load.speedup
+        ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
+        rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
+        said, at = load.speedup.judged.said, load_in_words(found, load)
+        speeds.append(say("speed_at", load=at, said=said, speedup=load.speedup, rates=rates))
+    yield say("speed", each="; ".join(speeds))
     if any(load.speedup and not load.speedup.interval for load in found.measured):
         yield say("too_few", fewest=FEWEST_RATIOS)
     yield limit_in_words(found)
@@ -109,21 +133,12 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     for name in ("throughput", "first"):
         gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
         each = ", ".join(say("gain_at", gain=_gain(gain), load=load_in_words(found, load)) for load, gain in gains)
-        said = say("throughput", each=each) if name == "throughput" else say("first", each=each)
-        yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
+        yield say(name, each=each) if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
 
 def losses_in_words(found: BenchFindings) -> list[str]:
     """The line of the throughput, or of the first token, if it hurts at a load."""
     return [said for said, hurts in _throughput_and_first(found) if hurts]
-
-
-def _speed_at(found: BenchFindings, load: LoadFindings) -> str:
-    assert load.speedup
-    ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
-    text = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-    at, speedup = load_in_words(found, load), load.speedup
-    return say("speed_at", load=at, said=speedup.judged.said, speedup=speedup, rates=text)
 
 
 def _rate(rate: float | None) -> str:
@@ -145,55 +160,20 @@ def limit_in_words(found: BenchFindings) -> str:
     return say("by_load", each=join_choices(each, "and"))
 
 
-def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
-    gains = found.gains_by_kind(load)
-    each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-    every = join_choices(each, "and")
-    return say("by_kind", load=load_in_words(found, load), each=every) if len(gains) > 1 else ""
-
-
 def _gain(gain: Gain) -> str:
     if gain.interval is None:
         return times(gain.value)
     return f"{times(gain.value)} ({localize(gain.interval[0], '.2f')}–{localize(gain.interval[1], '.2f')})"
 
 
-def _same(found: BenchFindings) -> str:
-    result, its = found.result, found.sameness
-    if result.without is None:
-        return ""
-    if not result.settings.greedy:
-        return say("draws", temperature=result.settings.temperature)
-    if its is None:
-        return ""
-    if its.same == its.pairs:
-        return say("all_same", found=its)
-    again = [say("unsteady", name=NAMES[side]) for side in its.unsteady]
-    return " ".join([say("some_same", found=its), *[say("broken", its=its)] * bool(its.broken), *again])
-
-
-def _accepted(found: BenchFindings) -> str:
-    its = found.acceptance
-    if its is None or its.whole.rate is None:
-        return ""
-    tokens = localize(its.whole.tokens_per_call, ".2f") if its.whole.tokens_per_call else "?"
-    source = say("answers") if its.source == "answers" else say("counters")
-    return say("accepted", tally=its.whole, source=source, tokens=tokens)
-
-
-def _goodput(found: BenchFindings, within: Within | None) -> str:
+def _goodput(found: BenchFindings, within: Within) -> str:
     """The share of requests within the limits, at each load."""
-    if within is None:
-        return ""
-    each = [
-        say("share_at", load=load_in_words(found, load), shares=_shares(found, load, within)) for load in found.loads
-    ]
+    each = list[str]()
+    for load in found.loads:
+        ours, *plain = (localize(within.share(answers), ".0%") for answers in load.answers.values())
+        shares = say("two_shares", ours=ours, plain=plain[0]) if plain else ours
+        each.append(say("share_at", load=load_in_words(found, load), shares=shares))
     return say("goodput", within=within.said, each="; ".join(each))
-
-
-def _shares(found: BenchFindings, load: LoadFindings, within: Within) -> str:
-    shares = [localize(within.share(found.answers(load, side)), ".0%") for side in load.sides]
-    return say("two_shares", ours=shares[0], plain=shares[1]) if len(shares) > 1 else shares[0]
 
 
 def measure_next(found: BenchFindings) -> str:
@@ -209,21 +189,6 @@ def measure_next(found: BenchFindings) -> str:
         option = "--rate" if found.result.settings.rates else "--concurrency"
         return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
     return ""
-
-
-def _told(found: BenchFindings) -> str:
-    """Of a server against itself: whether chance alone made a difference, and the least that these settings tell."""
-    each = [
-        say(
-            "least_at",
-            least=(gain.interval[1] / gain.interval[0]) ** 0.5,
-            load=load_in_words(found, load),
-            said=gain.said,
-        )
-        for load in found.measured
-        if (gain := load.speedup) and gain.interval
-    ]
-    return say("against_itself", each="; ".join(each)) if each else say("nothing")
 
 
 def broken_setup(result: BenchResult) -> str:
@@ -255,11 +220,12 @@ def bench_warnings(found: BenchFindings) -> list[str]:
         for doubt in get_args(Doubt)
         if (loads := found.doubted(doubt))
     ]
-    servers = [] if found.result.against_itself else [*_doubt_setup(found), *_doubt_counters(found.result)]
+    servers = [] if found.result.against_itself else _doubt_servers(found)
     return [*doubted, *servers, *_doubt_answers(found), *found.result.notes]
 
 
-def _doubt_setup(found: BenchFindings) -> Iterator[str]:
+def _doubt_servers(found: BenchFindings) -> Iterator[str]:
+    """Whether they are not what they are taken for, or wrote for others, also while they should have rested."""
     result, accepted = found.result, found.acceptance
     if broken := broken_setup(result):
         yield broken
@@ -269,10 +235,6 @@ def _doubt_setup(found: BenchFindings) -> Iterator[str]:
         yield say_doubt("nothing_drafted")
     elif accepted is None and not result.with_.drafts:
         yield say_doubt("no_sign")
-
-
-def _doubt_counters(result: BenchResult) -> Iterator[str]:
-    """Whether a server wrote for others: while it was asked, and while the other one was and it should have rested."""
     most = max(result.settings.concurrency, default=0)
     for side in SIDES:
         asked = [span for span in result.spans if span.side == side and span.asked]
@@ -290,9 +252,7 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
         if problems := [*filter(None, its)]:
             first = first_words(problems[0], LONGEST).rstrip(".")
             yield say_doubt("failed", name=NAMES[side], failed=len(problems), all=len(its), first=first)
-    paired = found.paired
-    if paired.short or paired.uncounted or paired.single:
-        short, uncounted, single = paired.short, paired.uncounted, paired.single
-        yield say_doubt("left_out", fewest=FEWEST_TOKENS, short=short, uncounted=uncounted, single=single)
-    cuts = Counter(pair.cut for pair in paired.pairs if pair.cut)
+    if any(found.left_out.values()):
+        yield say_doubt("left_out", fewest=FEWEST_TOKENS, **found.left_out)
+    cuts = Counter(pair.cut for pair in found.pairs if pair.cut)
     yield from (say_doubt(cut, pairs=count) for cut, count in cuts.items())

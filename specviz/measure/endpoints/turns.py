@@ -13,13 +13,13 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, count
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.client import Asked, Endpoint
+from specviz.measure.endpoints.client import Endpoint
 from specviz.measure.endpoints.reading import BadAnswer, Lines
 from specviz.measure.endpoints.result import (
     MAX_ANSWERS,
@@ -31,7 +31,8 @@ from specviz.measure.endpoints.result import (
     Side,
     Span,
 )
-from specviz.systems import counts_between, counts_in_answer, rests_between
+from specviz.measure.sweep.plan import SweepPrompt
+from specviz.systems import counts_between, rests_between
 
 
 class ServerGone(InputError):
@@ -58,18 +59,24 @@ class AskedBlock:
     rate: float | None = None
     starts: tuple[float, ...] = ()  # when each request comes, in seconds; empty: as soon as there is room
 
+    @property
+    def load(self) -> float:
+        return self.rate or self.concurrency
+
 
 def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[AskedBlock]:
     """All blocks, in the order in which they are measured. InputError: they have more answers than a file may hold."""
     loads: list[tuple[int, float | None]] = [*((each, None) for each in settings.concurrency)]
     loads += [(0, rate) for rate in settings.rates]
-    answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, _fill(*load)) for load in loads)
-    if answers > MAX_ANSWERS:
+    sizes = list[tuple[int, int]]()  # requests of a block, at least; how often each prompt is asked, to fill the blocks
+    for concurrency, rate in loads:
+        fill = max(FEWEST, math.ceil(SECONDS * rate)) if rate else FILLED * concurrency if concurrency > 1 else 1
+        sizes.append((fill, max(settings.repeats, -(-BLOCKS * fill // prompts) if fill > 1 else 1)))
+    if (answers := sum(len(sides) * prompts * times for _, times in sizes)) > MAX_ANSWERS:
         raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
     numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
-    for concurrency, rate in loads:
-        fill = _fill(concurrency, rate)
-        chunks = _chunks(prompts, _times(prompts, settings.repeats, fill), fill, draw)
+    for (concurrency, rate), (fill, times) in zip(loads, sizes, strict=True):
+        chunks = _chunks(prompts, times, fill, draw)
         half, shift = len(chunks) // 2, draw.randrange(len(chunks))
         first = [draw.randrange(2) for _ in chunks]  # of two neighbours
         for number, jobs in enumerate(chunks):
@@ -80,18 +87,6 @@ def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[A
             order = tuple(sides[::-1] if swapped else sides)
             found.append(AskedBlock(next(numbers), concurrency, jobs, order, rate, starts))
     return found
-
-
-def _fill(concurrency: int, rate: float | None) -> int:
-    """How many requests a block has, at least."""
-    if rate:
-        return max(FEWEST, math.ceil(SECONDS * rate))
-    return FILLED * concurrency if concurrency > 1 else 1
-
-
-def _times(prompts: int, repeats: int, fill: int) -> int:
-    """How often each prompt is asked: more often where the blocks would else not be filled."""
-    return max(repeats, -(-BLOCKS * fill // prompts) if fill > 1 else 1)
 
 
 def _chunks(prompts: int, times: int, fill: int, draw: random.Random) -> list[tuple[tuple[int, int], ...]]:
@@ -119,11 +114,11 @@ def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
 
 @dataclass
 class BenchInTurns:
-    """Measures blocks, and adds what it finds to a result. `questions` has one question for each prompt."""
+    """Measures blocks, and adds what it finds to a result."""
 
     result: BenchResult
     endpoints: Mapping[Side, Endpoint]
-    questions: Sequence[Asked]
+    prompts: Sequence[SweepPrompt]
     blocks: Sequence[AskedBlock]
 
     def __post_init__(self) -> None:
@@ -142,17 +137,24 @@ class BenchInTurns:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
         for done, block in enumerate(todo):
-            if (block.rate or block.concurrency) != warm:
-                warm = block.rate or block.concurrency
+            if block.load != warm:
+                warm = block.load
                 await self._warm_up(block)
             await self._measure(block)
             after_block(done + 1, len(todo))
-        await self._repeat_failed()
+        failed = [answer for answer in self.result.answers if answer.problem]
+        for block in self.blocks:
+            if block.number in {answer.block for answer in failed}:
+                await self._measure(block)
+        for side in self.endpoints:
+            if problems := [answer.problem for answer in failed if answer.side == side]:
+                how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
+                self._note(f"{side}: {how} repeated at the end: {problems[0]}")
 
     async def _warm_up(self, block: AskedBlock) -> None:
         """As many requests as will be under way, of each server, and of several kinds; nothing of them is kept."""
-        many = max(block.concurrency, min(WARM, len(self.questions)))
-        jobs = [(place * len(self.questions) // many % len(self.questions), 0) for place in range(many)]
+        many = max(block.concurrency, min(WARM, len(self.prompts)))
+        jobs = [(place * len(self.prompts) // many % len(self.prompts), 0) for place in range(many)]
         for side in block.order:
             await self._hear(side, replace(block, jobs=tuple(jobs), starts=()))
 
@@ -165,21 +167,11 @@ class BenchInTurns:
             found = [self._answer(side, block, job, each) for job, each in zip(block.jobs, heard, strict=True)]
             self._silent[side] = self._silent.get(side, 0) + 1 if all(answer.problem for answer in found) else 0
             if self._silent[side] == MOST_SILENT:
-                raise ServerGone(f"{self.endpoints[side].address.base} answers no more: {found[0].problem}")
+                raise ServerGone(f"{self.endpoints[side].address} answers no more: {found[0].problem}")
             answers += found
             spans += self._spans(side, block, found, before, after)
         self.result.answers[:] = [each for each in self.result.answers if each.block != block.number] + answers
         self.result.spans[:] = [each for each in self.result.spans if each.block != block.number] + spans
-
-    async def _repeat_failed(self) -> None:
-        failed = [answer for answer in self.result.answers if answer.problem]
-        for block in self.blocks:
-            if block.number in {answer.block for answer in failed}:
-                await self._measure(block)
-        for side in self.endpoints:
-            if problems := [answer.problem for answer in failed if answer.side == side]:
-                how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
-                self._note(f"{side}: {how} repeated at the end: {problems[0]}")
 
     async def _hear(self, side: Side, block: AskedBlock) -> list[Lines]:
         """What was heard of each job: asked when it comes, or as soon as there is room."""
@@ -188,13 +180,12 @@ class BenchInTurns:
         async def one(prompt: int, start: float) -> Lines:
             await asyncio.sleep(start)
             async with room:
-                return await endpoint.listen(self.questions[prompt])
+                return await endpoint.listen(self.prompts[prompt])
 
         starts = block.starts or [0.0] * len(block.jobs)
-        waiting: list[Awaitable[Lines]] = [
-            one(prompt, start) for (prompt, _), start in zip(block.jobs, starts, strict=True)
-        ]
-        return list(await asyncio.gather(*waiting))
+        return await asyncio.gather(
+            *(one(prompt, start) for (prompt, _), start in zip(block.jobs, starts, strict=True))
+        )
 
     async def _pages(self) -> Pages:
         return {side: await endpoint.metrics() for side, endpoint in self.endpoints.items()}
@@ -210,28 +201,15 @@ class BenchInTurns:
             before = after
 
     def _answer(self, side: Side, block: AskedBlock, job: tuple[int, int], heard: Lines) -> Answer:
-        began = max(0.0, round(heard.began - self._began, 6))
-        place = (side, *job, block.concurrency, block.number, began)
+        began, most = max(0.0, round(heard.began - self._began, 6)), self.result.settings.max_new_tokens
+        place = Answer(side, *job, block.concurrency, block.number, began, None, 0.0, None, rate=block.rate)
         try:
-            read = heard.answer()
+            answer = heard.answer(place)
         except BadAnswer as problem:
-            return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500], rate=block.rate)
-        if (read.tokens or 0) > read.asked:
-            self._note(f"{side}: there are answers of more than the {read.asked:,} tokens that were asked for.")
-        return Answer(
-            *place,
-            first=read.part_seconds[0] if read.part_seconds else None,
-            seconds=read.part_seconds[-1] if read.part_seconds else 0.0,
-            tokens=read.tokens,
-            prompt_tokens=read.prompt_tokens,
-            text=read.text,
-            token_ids=read.token_ids,
-            finish=read.finish[:40],
-            part_seconds=read.part_seconds,
-            part_tokens=read.part_tokens,
-            accepted=Accepted.from_counts(counts_in_answer(read.pieces)),
-            rate=block.rate,
-        )
+            return replace(place, problem=f"{problem}."[:500])
+        if (answer.tokens or 0) > most:
+            self._note(f"{side}: there are answers of more than the {most:,} tokens that were asked for.")
+        return answer
 
     def _note(self, note: str) -> None:
         if note not in self.result.notes and len(self.result.notes) < MAX_NOTES:

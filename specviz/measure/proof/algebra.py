@@ -124,16 +124,14 @@ def to_probs(given: Any) -> Probs:
 
 def enumerated(p: Probs, q: Sequence[Probs], guesses: Sequence[int], label_of: TextOf) -> EnumeratedRules:
     """`p` is (guesses + 1, vocabulary): the target's row at each place, and the one after the last guess."""
-    judged = {judged_key(pieces): _judged(pieces, p, q, label_of) for pieces in judging()}
-    bonus_rows = {name: bonus_of(p) for name, bonus_of in BONUS.items()}
-    last = p[-1]
-    bonus = {name: _places(p[-1:], [last if row is None else row], label_of) for name, row in bonus_rows.items()}
-    return EnumeratedRules([label_of(token_id) for token_id in guesses], judged, bonus)
-
-
-def _judged(pieces: Pieces, p: Probs, q: Sequence[Probs], label_of: TextOf) -> WrittenPlaces:
-    accepted, written = zip(*(written_by(pieces, *rows) for rows in zip(p, q, strict=False)), strict=True)
-    return _places(p, written, label_of, accepted)
+    judged, bonus = dict[str, WrittenPlaces](), dict[BonusName, WrittenPlaces]()
+    for pieces in judging():
+        accepted, written = zip(*(written_by(pieces, *rows) for rows in zip(p, q, strict=False)), strict=True)
+        judged[judged_key(pieces)] = _places(p, written, label_of, accepted)
+    for name, bonus_of in BONUS.items():
+        row = bonus_of(p)
+        bonus[name] = _places(p[-1:], [p[-1] if row is None else row], label_of)
+    return EnumeratedRules([*map(label_of, guesses)], judged, bonus)
 
 
 def _places(p: Probs, written: Sequence[Probs], label_of: TextOf, accepted: Sequence[float] = ()) -> WrittenPlaces:

@@ -5,7 +5,7 @@ Many draws begin with the same prompt, and most ask for the same passes of the m
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from random import Random
 
@@ -22,7 +22,6 @@ from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.recording import Recorder
-from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule, make_rule
@@ -64,37 +63,48 @@ class Passes:
         self._read = self.prompt[:-1]  # what the model's own cache contains
         self._rows: dict[tuple[int, ...], Tensor] = {}  # by the text after the prompt
         self._most_rows = MOST_BYTES // (4 * vocabulary)
+        self._states: dict[tuple[int, ...], Tensor] = {}  # by the whole text
 
     def rows(self, token_ids: Sequence[int], count: int) -> Tensor:
+        """The logits after each of a text's last `count` tokens, (count, vocabulary)."""
         start = len(self.prompt)
         ends = range(len(token_ids) - count + 1, len(token_ids) + 1)
         keys = [tuple(token_ids[start:end]) for end in ends]
         known = next((place for place, key in enumerate(keys) if key not in self._rows), count)
         found = [self._rows[key] for key in keys[:known]]
         if known < count:
-            fresh = list(self._pass(token_ids, count - known))
-            self._remember(keys[known:], fresh)
+            # One forward pass over what the cache does not contain yet.
+            same = min(common_length(self._read, token_ids), len(token_ids) - (count - known))
+            self._model.crop(same)
+            fresh = list(self._model.read(token_ids[same:])[known - count :])
+            self._read = list(token_ids)
+            self.made += 1
+            if len(self._rows) + len(fresh) > self._most_rows:
+                self._rows.clear()
+            self._rows |= {key: row.clone() for key, row in zip(keys[known:], fresh, strict=True)}  # a view holds all
             found += fresh
         return torch.stack(found)
 
+    def states(self, token_ids: Sequence[int]) -> Tensor:
+        """The last hidden states of a text, for a head; InputError: the forward pass does not give them."""
+        key = tuple(token_ids)
+        if key not in self._states:
+            if sum(4 * states.numel() for states in self._states.values()) > MOST_BYTES:
+                self._states.clear()
+            model, stored, read = self._storing
+            same = common_length(read, token_ids)
+            model.crop(same)
+            if same < len(token_ids):
+                model.read(token_ids[same:])
+            read[:] = token_ids
+            self._states[key] = stored.since(0).clone()
+        return self._states[key]
+
     @cached_property
-    def states(self) -> "StatePasses":
-        """The last hidden states of the same model, for a head; InputError: its forward pass does not give them."""
-        return StatePasses(self._loaded, self._vocabulary)
-
-    def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:
-        """One forward pass over what the cache does not contain yet, at least the last `count` tokens."""
-        same = min(common_length(self._read, token_ids), len(token_ids) - count)
-        self._model.crop(same)
-        logits = self._model.read(token_ids[same:])
-        self._read = list(token_ids)
-        self.made += 1
-        return logits[-count:]
-
-    def _remember(self, keys: list[tuple[int, ...]], rows: list[Tensor]) -> None:
-        if len(self._rows) + len(rows) > self._most_rows:
-            self._rows.clear()
-        self._rows.update(zip(keys, (row.clone() for row in rows), strict=True))  # a view would hold all rows in memory
+    def _storing(self) -> tuple[CachedModel, HiddenStates, list[int]]:
+        """The same model with a cache of its own, its stored states, and what that cache contains."""
+        model = CachedModel(self._loaded, self._vocabulary)
+        return model, model.store_states(), []
 
 
 class RememberingModel(CachedModel):
@@ -110,11 +120,14 @@ class RememberingModel(CachedModel):
         yield from ()
 
     def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
-        if parents is not None:
-            return self._read_tree(tokens, parents)
-        self._token_ids += tokens
-        self.length = len(self._token_ids)
-        return self._passes.rows(self._token_ids, len(tokens))
+        if parents is None:
+            self._token_ids += tokens
+            self.length = len(self._token_ids)
+            return self._passes.rows(self._token_ids, len(tokens))
+        for token_id, parent in zip(tokens, parents, strict=True):
+            self._paths.append([*(self._paths[parent] if parent >= 0 else []), token_id])
+        self.length = len(self._token_ids) + len(self._paths)
+        return torch.cat([self._passes.rows([*self._token_ids, *path], 1) for path in self._paths[-len(tokens) :]])
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         if path is not None:
@@ -124,45 +137,17 @@ class RememberingModel(CachedModel):
         self.length = len(self._token_ids)
 
     def store_states(self) -> HiddenStates:
-        return RememberedStates(self._token_ids, self._passes.states)
-
-    def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
-        for token_id, parent in zip(tokens, parents, strict=True):
-            self._paths.append([*(self._paths[parent] if parent >= 0 else []), token_id])
-        self.length = len(self._token_ids) + len(self._paths)
-        new = self._paths[-len(tokens) :]
-        return torch.cat([self._passes.rows([*self._token_ids, *path], 1) for path in new])
+        return RememberedStates(self._token_ids, self._passes)
 
 
 class RememberedStates(HiddenStates):
-    def __init__(self, text: list[int], states: "StatePasses") -> None:
+    def __init__(self, text: list[int], passes: Passes) -> None:
         super().__init__()
         self._text = text  # the model's own list: it grows and is cropped
-        self._states = states
+        self._passes = passes
 
     def since(self, start: int) -> Tensor:
-        return self._states.read_states(self._text)[start:]
-
-
-class StatePasses:
-    def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
-        self._model = CachedModel(loaded, vocabulary)
-        self._stored = self._model.store_states()
-        self._read: list[int] = []  # what the model's cache contains
-        self._known: dict[tuple[int, ...], Tensor] = {}
-
-    def read_states(self, token_ids: Sequence[int]) -> Tensor:
-        key = tuple(token_ids)
-        if key not in self._known:
-            if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
-                self._known.clear()
-            same = common_length(self._read, token_ids)
-            self._model.crop(same)
-            if same < len(token_ids):
-                self._model.read(token_ids[same:])
-            self._read = list(token_ids)
-            self._known[key] = self._stored.since(0).clone()
-        return self._known[key]
+        return self._passes.states(self._text)[start:]
 
 
 class NeverCropped(RememberingModel):
@@ -170,12 +155,6 @@ class NeverCropped(RememberingModel):
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         """Forget nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnToken:
-    history: tuple[int, ...]  # the whole text before it
-    token_id: int
 
 
 class Draws:
@@ -194,8 +173,13 @@ class Draws:
             raise InputError(say("no_chance"))
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
+        # Runs just long enough for the position (`whole`: and a draft). An end of text is a token like any other.
         whole = not isinstance(rule, str) or rule_text(rule).joint or settings.verification == "block"
-        self._setup = self._set_up(target, prompt, settings, whole)
+        longest = settings.draft_length
+        length = longest + 2 if position == "after" else NUMBERS[position] + (longest if whole else 1)
+        most = 2 * longest + 2  # what a target with an uncropped cache reads until then
+        setup = self._drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
+        self._setup = replace(setup, settings=replace(setup.settings, max_new_tokens=length))
         self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
@@ -207,16 +191,6 @@ class Draws:
         self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
         self._draft_passes: dict[int, Passes] = {}  # by the draft model's `id`
 
-    def _set_up(
-        self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings, whole: bool
-    ) -> RunSetup:
-        """Runs just long enough for the position (`whole`: and a draft). An end of text is a token like any other."""
-        longest, at = settings.draft_length, self._position
-        length = longest + 2 if at == "after" else NUMBERS[at] + (longest if whole else 1)
-        most = 2 * longest + 2  # what a target with an uncropped cache reads until then
-        setup = self._drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
-        return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
-
     def seed(self, *numbers: int) -> None:
         """Make everything that follows depend on these numbers only."""
         mixed = 0
@@ -224,8 +198,8 @@ class Draws:
             mixed = (mixed * 1_000_003 + number + 1) % 2**63
         self._generator.manual_seed(mixed)
 
-    def try_one(self) -> DrawnToken | None:
-        """One run: its token at the position, if it got there."""
+    def try_one(self) -> tuple[tuple[int, ...], int] | None:
+        """One run: the whole text before its token at the position, and that token, if it got there."""
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
         target = self._model_of(self._target)
@@ -241,7 +215,7 @@ class Draws:
             start += NUMBERS[self._position] - 1
             while len(token_ids) <= start:
                 next(rounds)
-        return DrawnToken(tuple(token_ids[:start]), token_ids[start])
+        return tuple(token_ids[:start]), token_ids[start]
 
     def plainly(self, history: Sequence[int]) -> int:
         token_ids = list(history)
@@ -299,9 +273,8 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
     total: Tensor | None = None
     for _ in range(PILOT):
         yield None
-        drawn = draws.try_one()
-        if drawn is not None:
-            p = draws.probabilities(drawn.history)
+        if drawn := draws.try_one():
+            p = draws.probabilities(drawn[0])
             total = p if total is None else total + p
     if total is None:
         raise InputError(say("never_rejected"))
@@ -326,10 +299,11 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
             raise InputError(say("never_rejected"))
         tries += 1
         if drawn := draws.try_one():
-            histories[drawn.history] += 1
-            p, token_id = draws.probabilities(drawn.history), draws.plainly(drawn.history)
-            add("speculative", p, drawn.token_id)
-            add("plain", p, token_id)
+            history, token_id = drawn
+            histories[history] += 1
+            p, alone = draws.probabilities(history), draws.plainly(history)
+            add("speculative", p, token_id)
+            add("plain", p, alone)
         yield None
     ids, total = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
     for history, count in histories.items():
@@ -376,17 +350,14 @@ class LoggingModel(CachedModel):
             self.passes.append((before, logits[list(path)], read))
         super().crop(length, path)
 
-    def decided(self, place: int) -> Tensor:
-        """The logits after the first `place` tokens of the text, from the last pass that computed them."""
-        before, logits, _ = self._pass(place)
-        return logits[place - 1 - before]
+    def decided(self, place: int) -> tuple[Tensor, int]:
+        """The logits after the first `place` tokens of the text, and how many tokens the pass read that decided them.
 
-    def batch(self, place: int) -> int:
-        return self._pass(place)[2]
-
-    def _pass(self, place: int) -> tuple[int, Tensor, int]:
+        Of the last pass that computed them.
+        """
         covers = (one for one in reversed(self.passes) if one[0] < place <= one[0] + len(one[1]))
-        return next(covers)
+        before, logits, read = next(covers)
+        return logits[place - 1 - before], read
 
 
 class ForgetsOneRow(LoggingModel):
@@ -429,14 +400,29 @@ def greedy_row(
     for round in speculative_rounds(speculative_model, proposer, Greedy(), rule, speculative, setup, recorder):
         rounds.append(round)
         yield None
-    at = first_difference(speculative, plain)
-    tie = None if at is None else near_tie(setup, plain_model, speculative_model, plain, speculative, at, exact)
+    at, tie, dtype = first_difference(speculative, plain), None, target.info.dtype
+    if at is not None:  # the two tokens that were chosen there, with the logits that decided
+        ids, (batched, read) = (plain[at], speculative[at]), speculative_model.decided(at)
+        before = target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
+        deciding = (
+            ("one token", dtype, plain_model.decided(at)[0]),
+            ("batched", dtype, batched),
+            ("float32", "float32", next_logits(exact, plain[:at])),
+        )
+        tie = NearTie(
+            position=at - len(start),
+            text=str(before)[-TEXT_SHOWN:],
+            plain_token=setup.token_texts[ids[0]],
+            speculative_token=setup.token_texts[ids[1]],
+            batch=read,
+            ways=[Contenders(way, kind, *map(float, logits[list(ids)])) for way, kind, logits in deciding],
+        )
     yield GreedyRow(
         preset=preset,
         prompt=setup.prompt.text,
         target=target.name,
         draft=drafter.info.name,
-        dtype=target.info.dtype,
+        dtype=dtype,
         draft_length=settings.draft_length,
         tokens=len(plain) - len(start),
         same=len(plain) - len(start) if at is None else at - len(start),
@@ -444,35 +430,4 @@ def greedy_row(
         accepted=sum(round.accepted for round in rounds),
         near_tie=tie,
         tree=settings.tree,
-    )
-
-
-def near_tie(
-    setup: RunSetup,
-    plain_model: LoggingModel,
-    speculative_model: LoggingModel,
-    plain: list[int],
-    speculative: list[int],
-    at: int,
-    exact: LoadedModel,
-) -> NearTie:
-    """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
-    ids = (plain[at], speculative[at])
-    dtype = setup.target.info.dtype
-
-    def contenders(way: str, dtype: str, logits: Tensor) -> Contenders:
-        return Contenders(way, dtype, float(logits[ids[0]]), float(logits[ids[1]]))
-
-    before = setup.target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
-    return NearTie(
-        position=at - len(setup.prompt.token_ids),
-        text=str(before)[-TEXT_SHOWN:],
-        plain_token=setup.token_texts[ids[0]],
-        speculative_token=setup.token_texts[ids[1]],
-        batch=speculative_model.batch(at),
-        ways=[
-            contenders("one token", dtype, plain_model.decided(at)),
-            contenders("batched", dtype, speculative_model.decided(at)),
-            contenders("float32", "float32", next_logits(exact, plain[:at])),
-        ],
     )

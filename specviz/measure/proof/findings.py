@@ -40,7 +40,6 @@ FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all 
 LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
 USUAL = 0.05  # p-values below it are called unusual, but do not fail
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-Test = Literal["counts", "places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +69,11 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> InterimLook:
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
     """Bins with at least `LEAST_EXPECTED` expected draws. No observed count decides which classes share the last."""
     order = sorted(range(len(expected)), key=lambda i: -expected[i])
-    large = [i for i in order if expected[i] >= LEAST_EXPECTED]
-    small = [i for i in order if expected[i] < LEAST_EXPECTED]
-    counts, means = [observed[i] for i in large], [expected[i] for i in large]
-    rest, rest_mean = sum(observed[i] for i in small), sum(expected[i] for i in small)
-    if rest_mean >= LEAST_EXPECTED or not counts:
-        return [*counts, rest], [*means, rest_mean]
-    counts[-1] += rest
-    means[-1] += rest_mean
-    return counts, means
+    counts, means = [observed[i] for i in order], [expected[i] for i in order]
+    kept = sum(mean >= LEAST_EXPECTED for mean in means)
+    if kept and sum(means[kept:]) < LEAST_EXPECTED:
+        kept -= 1
+    return [*counts[:kept], sum(counts[kept:])], [*means[:kept], sum(means[kept:])]
 
 
 def survival(statistic: float, degrees: int) -> float:
@@ -131,20 +126,19 @@ def critical_value(degrees: int, threshold: float) -> float:
 
 
 def looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
-    counts = _accumulate(batch.speculative if way == "speculative" else batch.plain for batch in batches)
-    means = _accumulate(batch.expected for batch in batches)
-    return [look(*each) for each in zip(counts, means, strict=True)]
+    counts = _accumulate(getattr(batch, way) for batch in batches)
+    return [look(*each) for each in zip(counts, _accumulate(batch.expected for batch in batches), strict=True)]
 
 
 def place_looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
-    every = [batch.speculative_places if way == "speculative" else batch.plain_places for batch in batches]
+    every = [getattr(batch, f"{way}_places") for batch in batches]
     if any(len(places) != PLACES for places in every):
         return []
     return [look(counts, [sum(counts) / PLACES] * PLACES) for counts in _accumulate(every)]
 
 
 def _accumulate(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
-    return accumulate(rows, lambda total, row: [sum(each) for each in zip(total, row, strict=True)])
+    return accumulate(rows, lambda total, row: [*map(sum, zip(total, row, strict=True))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +146,15 @@ class Finding:
     state: Literal["open", "passes", "fails", "nothing"]
     sentence: str
     failed_at: int | None = None  # number of draws after which it failed
-    failed_by: Test | None = None
 
 
 def finding(batches: Sequence[DrawBatch]) -> Finding:
     """The conclusion from these batches, out of `BATCHES`. A failed test stays failed."""
     counted, placed = looks(batches), place_looks(batches)
-    tests: list[tuple[InterimLook, Test]] = [(one, "counts") for one in counted] + [(one, "places") for one in placed]
-    if failed := [(one, test) for one, test in tests if one.degrees and one.p_value < LIMIT]:
-        one, test = min(failed, key=lambda found: found[0].draws)
-        found = say("counts_failed") if test == "counts" else say("places_failed")
-        return Finding("fails", say("failed", draws=one.draws, found=found, odds=odds(one.p_value)), one.draws, test)
+    if failed := [one for one in (*counted, *placed) if one.degrees and one.p_value < LIMIT]:
+        one = min(failed, key=lambda each: each.draws)
+        found = say("counts_failed" if one in counted else "places_failed")
+        return Finding("fails", say("failed", draws=one.draws, found=found, odds=odds(one.p_value)), one.draws)
     if not counted:
         return Finding("open", say("nothing"))
     last = counted[-1]

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -12,7 +11,7 @@ import torch
 from specviz.core.conversation import read_messages
 from specviz.core.errors import InputError
 from specviz.core.metrics import repetition
-from specviz.core.settings import DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
@@ -20,7 +19,7 @@ from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.compare import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import SweepCell, SweepPair, groups
-from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, row_key
+from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, spell
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
 
@@ -41,37 +40,23 @@ def sweep(
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
         chosen = list(its_cells)
-        for cell in {cell.prompt: cell for cell in chosen}.values():
-            check(models, cell)
+        for cell in {cell.prompt: cell for cell in chosen}.values():  # refused, with its name, before any is measured
+            drafter = fit_drafter(*models, cell.settings)
+            drafter.check_tree(cell.settings)
+            try:
+                drafter.set_up(models[0], _prompt(models, cell), cell.settings)
+            except InputError as error:
+                raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
         for numbered in groups(chosen):
             number += len(numbered)
-            left = [cell for cell in numbered if not _remove_known(known, cell_key(models, cell))]
+            left = []
+            for cell in numbered:
+                key = cell_key(models, cell)
+                known[key] -= 1  # a row stands for one cell
+                left += [cell] if known[key] < 0 else []
             if left:
                 progress(f"{left[0].label}: {number} of {len(cells)}")
                 yield from result_of(measure(models, left))
-
-
-def check(models: Models, cell: SweepCell) -> None:
-    """Refuse a prompt that cannot be measured before any is, with its name."""
-    drafter = fit_drafter(*models, cell.settings)
-    drafter.check_tree(cell.settings)
-    with naming(cell):
-        drafter.set_up(models[0], _prompt(models, cell), cell.settings)
-
-
-@contextmanager
-def naming(cell: SweepCell) -> Iterator[None]:
-    """An InputError in here is about this prompt."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
-
-
-def _remove_known(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
-    """Whether there is a row with this key; it is then taken away, because it stands for one cell."""
-    known[key] -= 1
-    return known[key] >= 0
 
 
 def measure(models: Models, group: Sequence[SweepCell]) -> Steps[list[SweepRow]]:
@@ -117,7 +102,9 @@ def made_by(models: Models) -> tuple[Any, ...]:
 
 
 def cell_key(models: Models, cell: SweepCell) -> tuple[str, ...]:
-    return row_key(made_by(models), cell.named, cell.settings)
+    """The key that the cell's row will have."""
+    named = cell.prompt.name, cell.prompt.text_hash, cell.constrained
+    return spell((*made_by(models), *named, *(getattr(cell.settings, name) for name in SETTINGS)))
 
 
 def _row(made: dict[str, Any], cell: SweepCell, speculative: Trace, plain: Trace) -> SweepRow:

@@ -52,10 +52,6 @@ class SweepCell:
         return self.pair, self.prompt, self.constrained, settings.temperature, settings.seed
 
     @property
-    def named(self) -> tuple[object, ...]:
-        return self.prompt.name, self.prompt.text_hash, self.constrained
-
-    @property
     def label(self) -> str:
         settings = self.settings
         schedule = "" if settings.draft_schedule == "fixed" else f" ({settings.draft_schedule})"

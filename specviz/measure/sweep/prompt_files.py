@@ -7,14 +7,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import JsonShape, check_density
+from specviz.core.outside import check_density
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
@@ -34,7 +34,6 @@ MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
-SHAPE = JsonShape("file", value=1, field=8, bracket=10, braces=14)
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
@@ -49,20 +48,12 @@ class PromptFile:
     notes: tuple[str, ...] = ()  # what is read in another way than the file may mean
 
 
-@dataclass(frozen=True, slots=True)
-class FilePrompt:
+class Entry(NamedTuple):
     """One prompt of a file, not checked yet."""
 
     line: int
-    name: str  # unless the entry has one
-    found: object  # of JSON or a CSV; a plain line is a text
-    is_plain: bool = False
-    problem: str = ""  # why nothing can be read there
-
-    def prompt(self) -> SweepPrompt:
-        if self.problem:
-            raise InputError(self.problem)
-        return text_prompt(str(self.found), self.name) if self.is_plain else prompt_of(self.found, self.name)
+    name: str  # unless the value has one
+    found: object  # of JSON or a CSV; a plain line as JSON would have it; an InputError: nothing can be read there
 
 
 def read_prompts(content: bytes) -> PromptFile:
@@ -88,14 +79,14 @@ def read_prompts(content: bytes) -> PromptFile:
             problems.append(say("most_problems", line=entry.line, count=MAX_PROBLEMS))
             break
         try:
-            prompt = entry.prompt()
+            prompt = prompt_of(entry.found, entry.name)
             if prompt.name in prompts:
                 raise InputError(say("same_name", name=repr(prompt.name)))
         except InputError as error:
             problems.append(say("left_out", line=entry.line, problem=error))
         else:
             prompts[prompt.name] = prompt
-            notes |= dict.fromkeys([] if entry.is_plain else notes_on(entry.found))
+            notes |= dict.fromkeys(notes_on(entry.found))
     else:
         problems += [say("cut", most=MOST_READ // 10**6)] if cut else []
     if not prompts:
@@ -104,18 +95,11 @@ def read_prompts(content: bytes) -> PromptFile:
 
 
 def prompts_in(text: str) -> int | None:
-    """How many prompts a text lists: JSON or a CSV of prompts, or `LIST` lines without indent; None for one text."""
-    try:
-        first = next(entries := _entries(text), None)
-        if first and not first.is_plain and not first.problem:
-            found = first.found
-            if is_conversation(found) or (isinstance(found, dict) and _content_key(found)):
-                return 1 + sum(1 for _ in entries)
-    except InputError:
-        return None
-    lines = text.rstrip().split("\n")
-    is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
-    return len(lines) if is_list else None
+    """How many prompts a text lists: lines of JSON with prompts, or `LIST` lines without indent; None for one text."""
+    written, lines = [line for line in text.split("\n") if line.strip()], text.rstrip().split("\n")
+    first = _json(written[0]) if written else None
+    is_list = len(written) == len(lines) >= LIST and not any(line[0].isspace() for line in lines)
+    return len(written) if is_list or (isinstance(first, dict) and _content_key(first)) else None
 
 
 def read_prompt_file(path: Path) -> PromptFile:
@@ -136,36 +120,29 @@ def _text(content: bytes) -> str:
     return re.sub(r'^("?)sep=.\1\n', "\n", text, flags=re.IGNORECASE)  # Excel's
 
 
-def _entries(text: str, cut: bool = False) -> Iterator[FilePrompt]:
+def _entries(text: str, cut: bool) -> Iterator[Entry]:
     """What a file lists, by the form that its first line has."""
-    lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
-    number, first = next(lines, (0, ""))
+    rest = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
+    number, first = next(rest, (0, ""))
     if not number:
         return
+    lines = chain([(number, first)], rest)
     begins, is_object = first.lstrip().startswith(("{", "[")), isinstance(found := _json(first), dict)
     if is_object or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
-        yield _json_line(number, first)
-        yield from (_json_line(*line) for line in lines)
+        for number, line in lines:
+            problem = say("too_long", most=MAX_LINE) if len(line) > MAX_LINE else say("no_json")
+            found = _json(line)
+            yield Entry(number, f"line-{number}", InputError(problem) if found is None else found)
     elif begins and (values := _document(text, cut, surely=bool(_BEGINS.match(first.strip())))):
         yield from values
     elif columns := _csv_columns(first):
         yield from _csv(text, *columns)
     else:
         _check_no_table(text, first)
-        yield _plain_line(number, first)
-        yield from (_plain_line(*line) for line in lines)
-
-
-def _plain_line(number: int, line: str) -> FilePrompt:
-    is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
-    problem = say("json_after_text") if is_json else ""
-    return FilePrompt(number, f"line-{number}", line, is_plain=True, problem=problem)
-
-
-def _json_line(number: int, line: str) -> FilePrompt:
-    found = _json(line)
-    problem = say("too_long", most=MAX_LINE) if len(line) > MAX_LINE else say("no_json") if found is None else ""
-    return FilePrompt(number, f"line-{number}", found, problem=problem)
+        for number, line in lines:
+            is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
+            found = InputError(say("json_after_text")) if is_json else {"prompt": line}
+            yield Entry(number, f"line-{number}", found)
 
 
 def _json(line: str) -> object:
@@ -176,27 +153,28 @@ def _json(line: str) -> object:
         return None
 
 
-def _document(text: str, cut: bool, *, surely: bool) -> list[FilePrompt]:
+def _document(text: str, cut: bool, *, surely: bool) -> list[Entry]:
     """The values of a JSON array, or of objects that follow one another; none where a text only begins with a bracket.
 
     Raises InputError where JSON is broken. What was cut may end anywhere.
     """
-    check_density(text.encode(), SHAPE)
+    check_density(text.encode(), "file")
     found, left = find_values(text.lstrip().removeprefix("[") if cut else text)
     if (wrong := left_over(left)) and not cut:
         if surely or found:
             raise InputError(say("breaks", line=line_of(wrong, text), form="JSON"))
         return []
     if len(found) == 1 and isinstance(values := found[0].value, list) and not is_conversation(values):
-        return [FilePrompt(1, f"prompt-{place}", value) for place, value in enumerate(values, start=1)]
-    return [FilePrompt(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
+        return [Entry(1, f"prompt-{place}", value) for place, value in enumerate(values, start=1)]
+    return [Entry(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
 
 
 def _csv_columns(first: str) -> tuple[list[str], str] | None:
     """The columns and the separator of a CSV whose header names a "prompt"; None for another text."""
     for separator in SEPARATORS:
-        names = [name.strip() for name in _cells(first, separator)]
-        columns = [name.lower() if name.lower() in COLUMNS else name for name in names]
+        columns = [
+            lower if (lower := name.strip().lower()) in COLUMNS else name.strip() for name in _cells(first, separator)
+        ]
         if "prompt" in columns:
             return columns, separator
     return None
@@ -209,20 +187,18 @@ def _cells(line: str, separator: str) -> list[str]:
         return []
 
 
-def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
+def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
     """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    line, has_header = 1, False
+    reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), 1
     try:
+        next(filter(None, reader))  # the header
+        line = reader.line_num + 1
         for row in reader:
-            if has_header and any(cell.strip() for cell in row):
+            if any(cell.strip() for cell in row):
                 row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
                 cells = {name: cell for name, cell in zip(columns, row, strict=False) if name and cell}
-                found = {"prompt": ""} | cells
-                fits = len(row) == len(columns)
-                problem = "" if fits else say("cells", count=len(row), columns=len(columns))
-                yield FilePrompt(line, f"line-{line}", found, problem=problem)
-            has_header = has_header or bool(row)
+                wrong = None if len(row) == len(columns) else say("cells", count=len(row), columns=len(columns))
+                yield Entry(line, f"line-{line}", InputError(wrong) if wrong else {"prompt": ""} | cells)
             line = reader.line_num + 1
     except csv.Error:
         raise InputError(say("breaks", line=line, form="CSV")) from None
@@ -254,21 +230,25 @@ def is_conversation(found: object) -> bool:
 def prompt_of(found: object, name: str) -> SweepPrompt:
     """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
     found = {"messages": found} if is_conversation(found) else found
+    if isinstance(found, InputError):
+        raise found
     if not isinstance(found, dict):
         raise wrong_entry(f"{found!r}")
     if not (key := _content_key(found)):
         raise wrong_entry(join_choices([*found], "and"))
     content, name, workload = found[key], _word(found, "name", name), _kind_of(found)
+    messages: tuple[tuple[str, str], ...] = ()
     if key == "messages" or is_conversation(content):
         messages = _messages(content)
         messages = messages[: _first_turn(messages)]
-        shown = "\n".join(f"{role}: {text}" for role, text in messages)
-        return replace(text_prompt(shown, name, workload), messages=messages)
-    if isinstance(content, list) and all(isinstance(turn, str) for turn in content):
+        content = "\n".join(f"{role}: {text}" for role, text in messages)
+    elif isinstance(content, list) and all(isinstance(turn, str) for turn in content):
         content = next(iter(content), None)
     if not isinstance(content, str):
         raise wrong_entry(key)
-    return text_prompt(content, name, workload)
+    if problem := prompt_problem(content):
+        raise InputError(problem[0].lower() + problem[1:])
+    return SweepPrompt(workload, name, content, messages=messages)
 
 
 def wrong_entry(what: str) -> InputError:
@@ -306,12 +286,6 @@ def notes_on(found: object) -> list[str]:
         messages = _messages(content)
         several = _first_turn(messages) < len(messages)
     return [*notes, say("first_turn")] if several else notes
-
-
-def text_prompt(text: str, name: str, workload: str = OWN_WORKLOAD) -> SweepPrompt:
-    if problem := prompt_problem(text):
-        raise InputError(problem[0].lower() + problem[1:])
-    return SweepPrompt(workload, name, text)
 
 
 def _word(found: dict[str, Any], key: str, default: str) -> str:

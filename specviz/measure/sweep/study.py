@@ -1,6 +1,6 @@
-"""A sweep's rows, pooled: what is measured of each workload, draft length and prompt, and everything that a page says.
+"""A sweep's rows, pooled: what is measured of each workload, draft length and prompt, and what it says in sentences.
 
-A `Study` computes it once for each file, and only where it is looked at.
+A `Study` computes its tables once for each file, and only where they are looked at.
 """
 
 import math
@@ -8,30 +8,28 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from specviz.core.intervals import student_t
-from specviz.core.judge import UNTOLD, judge, least_check
+from specviz.core.judge import LOOKS, UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
+from specviz.core.numbers import times
+from specviz.core.texts import Sentences, join_choices
 from specviz.core.theory import break_even_acceptance
-from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
-from specviz.measure.sweep.table import iterate_rows, joined
+from specviz.data.prompts.workloads import find_workload
+from specviz.data.texts import page_texts
+from specviz.measure.sweep.plan import OWN_WORKLOAD
+from specviz.measure.sweep.rows import SERIES, SweepSeries, iterate_rows, joined, names_apart
+
+say = Sentences("sweep")
+SCHEDULES = page_texts("schedules")
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
-
-
-def split_by_series(rows: pd.DataFrame) -> dict[SweepSeries, pd.DataFrame]:
-    rows = rows.assign(preset=names_apart(zip(rows["preset"], rows["text_hash"], strict=True)))
-    groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
-    found: dict[SweepSeries, pd.DataFrame] = {}
-    for key, its in groups:
-        known: list[Any] = [None if pd.isna(value) else value for value in key]
-        found[SweepSeries(**dict(zip(SERIES, known, strict=True)))] = its
-    return found
 
 
 def select_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
@@ -79,34 +77,9 @@ def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return found.assign(outcome=[judge(speedup, (low, high)).word for speedup, low, high in judged])
 
 
-def points(rows: pd.DataFrame) -> pd.DataFrame:
-    return summarise(select_kind(rows), ["workload", "draft_length"])
-
-
 def best_points(every: pd.DataFrame) -> pd.DataFrame:
     best = every.loc[every.groupby("workload", sort=False)["speedup"].idxmax()]
     return best.sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
-
-
-def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each prompt's rows at the draft length that did best on the other prompts of its workload.
-
-    The best of several noisy figures flatters. A draft length chosen on other prompts cannot profit from a prompt's
-    own luck. A prompt without others is shown at its own best length.
-    """
-    prompt = ["workload", *PROMPT]
-    logs = select_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
-    own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].agg(["sum", "count"]).reset_index()
-    others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
-    score = others["sum"] / others["count"].where(others["count"] > 0)
-    has_others = score.notna().groupby([own[name] for name in prompt]).transform("any")
-    own["score"] = score.where(has_others, own["sum"] / own["count"])
-    chosen = own.loc[own.groupby(prompt, sort=False)["score"].idxmax(), [*prompt, "draft_length"]]
-    return select_kind(rows).merge(chosen)
-
-
-def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
-    return summarise(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
 
 
 def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
@@ -115,39 +88,9 @@ def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
 
 
-def costs_of(rows: pd.DataFrame) -> Costs | None:
-    """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
-    its = select_kind(rows)
-    its = its[(its["drafted"] > 0) & its["tree"].isna()]
-    if its.empty:
-        return None
-    step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
-    checks: Any = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median().to_dict()
-    return Costs(
-        step_seconds=step,
-        cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
-        verification={length + 1: seconds / step for length, seconds in checks.items()},
-        overhead=float(its["overhead_seconds"].sum() / its["rounds"].sum()) / step,
-    )
-
-
 def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
     """The α, per judgement, at which each draft length breaks even; None where no α is enough. Modelled."""
     return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
-
-
-def grammar_ways(rows: pd.DataFrame) -> pd.DataFrame:
-    """Prompts measured at the same fixed lengths without and with their grammar: `summarise` by both."""
-    fixed = rows[rows["draft_schedule"] == "fixed"]
-    ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
-    return summarise(fixed[ways == 2], ["preset", "constrained"])
-
-
-def schedule_ways(rows: pd.DataFrame) -> pd.DataFrame:
-    """Workloads measured with a schedule that chooses the draft length: `summarise` by both, beside `fair_rows`."""
-    chosen = rows[(rows["draft_schedule"] != "fixed") & ~rows["constrained"]]
-    fair = fair_rows(rows)
-    return summarise(joined(fair[fair["workload"].isin(chosen["workload"])], chosen), ["workload", "draft_schedule"])
 
 
 def rivals_t(freedom: int, lengths: int) -> float:
@@ -162,33 +105,6 @@ def rivals_t(freedom: int, lengths: int) -> float:
     return student_t(freedom, 1 - RISK / (lengths * (lengths - 1)))
 
 
-def mark_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """`points(rows)` with a column `may_be_best`: whether the prompts do not tell it apart from its workload's best.
-
-    The best is the highest of these very figures. Another length is told apart from it if the simultaneous t-interval
-    of the paired ratio, best / other on the same prompt, lies above 1: see `rivals_t`. A single prompt tells nothing
-    apart.
-    """
-    if every.empty:
-        return every.assign(may_be_best=pd.Series(dtype="bool"))
-    prompt = ["workload", *PROMPT]
-    logs = select_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
-    own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].mean().reset_index()
-    best = best_points(every)[["workload", "draft_length"]]
-    top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
-    pairs = own.merge(top, on=prompt)
-    behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
-    found = every.merge(behind.agg(["mean", "std", "size"]).reset_index(), how="left")
-    found["lengths"] = every.groupby("workload")["draft_length"].transform("size").to_numpy()
-    return every.assign(may_be_best=[not _is_behind(point) for point in iterate_rows(found)])
-
-
-def _is_behind(point: Any) -> bool:
-    if not point.size > 1:  # a single prompt, or none
-        return False
-    return bool(point.mean > rivals_t(int(point.size) - 1, point.lengths) * point.std / point.size**0.5)
-
-
 def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
     """The mean time of a round in target steps: speculation pays where the tokens per target call exceed it."""
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
@@ -197,58 +113,240 @@ def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
 
 
 class Study:
+    """The rows of one series; each table is computed once, when it is asked for."""
+
     def __init__(self, series: SweepSeries, rows: pd.DataFrame) -> None:
         self.series, self.rows = series, rows
         self.others: Sequence[Study] = ()  # the same pair at other temperatures
+        self.spoilt = impossible(rows)
+        self.possible = rows[~self.spoilt]
 
     @property
     def lookup(self) -> bool:
         return self.series.draft_dtype is None
-
-    @cached_property
-    def spoilt(self) -> "pd.Series[bool]":
-        return impossible(self.rows)
-
-    @cached_property
-    def possible(self) -> pd.DataFrame:
-        return self.rows[~self.spoilt]
-
-    @cached_property
-    def points(self) -> pd.DataFrame:
-        return mark_rivals(points(self.possible), self.possible)
-
-    @cached_property
-    def fair_rows(self) -> pd.DataFrame:
-        return fair_rows(self.possible)
-
-    @cached_property
-    def fair(self) -> pd.DataFrame:
-        return fair_points(self.fair_rows)
 
     def mark_unsure(self, found: pd.DataFrame) -> pd.DataFrame:
         """Points to be drawn: with outcomes that are too close to call where the machine was busy."""
         return found.assign(outcome=UNTOLD) if self.spoilt.any() else found
 
     @cached_property
+    def logs(self) -> pd.DataFrame:
+        """The mean logarithm of the speedup of each prompt at each fixed draft length, and how often it was timed."""
+        logs = select_kind(self.possible).assign(log=lambda its: its["speedup"].map(math.log))
+        its = logs.groupby(["workload", *PROMPT, "draft_length"], sort=False)["log"]
+        return its.agg(["sum", "count", "mean"]).reset_index()
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """Each workload at each fixed draft length: `summarise`, and whether the length may be its workload's best.
+
+        The best is the highest of these very figures. Another length is told apart from it if the simultaneous
+        t-interval of the paired ratio, best / other on the same prompt, lies above 1: see `rivals_t`. A single prompt
+        tells nothing apart.
+        """
+        every = summarise(select_kind(self.possible), ["workload", "draft_length"])
+        if every.empty:
+            return every.assign(may_be_best=pd.Series(dtype="bool"))
+        top = self.logs.merge(best_points(every)[["workload", "draft_length"]])
+        pairs = self.logs.merge(top, on=["workload", *PROMPT], suffixes=("", "_top"))
+        behind = (pairs["mean_top"] - pairs["mean"]).groupby([pairs["workload"], pairs["draft_length"]])
+        found = every.merge(behind.agg(["mean", "std", "size"]).reset_index(), how="left")
+        lengths = every.groupby("workload")["draft_length"].transform("size")
+        limits = [
+            rivals_t(int(size) - 1, count) if size > 1 else math.inf
+            for size, count in zip(found["size"], lengths, strict=True)
+        ]
+        return every.assign(may_be_best=~(found["mean"] > limits * found["std"] / found["size"] ** 0.5))
+
+    @cached_property
+    def fair_rows(self) -> pd.DataFrame:
+        """Each prompt's rows at the draft length that did best on the other prompts of its workload.
+
+        The best of several noisy figures flatters. A draft length chosen on other prompts cannot profit from a prompt's
+        own luck. A prompt without others is shown at its own best length.
+        """
+        prompt, own = ["workload", *PROMPT], self.logs
+        others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
+        score = others["sum"] / others["count"].where(others["count"] > 0)
+        has_others = score.notna().groupby([own[name] for name in prompt]).transform("any")
+        scored = own.assign(score=score.where(has_others, own["mean"]))
+        chosen = scored.loc[scored.groupby(prompt, sort=False)["score"].idxmax(), [*prompt, "draft_length"]]
+        return select_kind(self.possible).merge(chosen)
+
+    @cached_property
+    def fair(self) -> pd.DataFrame:
+        found = summarise(self.fair_rows, ["workload"])
+        return found.sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+
+    @cached_property
     def costs(self) -> Costs | None:
-        return costs_of(self.possible)
+        """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
+        its = select_kind(self.possible)
+        its = its[(its["drafted"] > 0) & its["tree"].isna()]
+        if its.empty:
+            return None
+        step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
+        checks: Any = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median().to_dict()
+        return Costs(
+            step_seconds=step,
+            cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
+            verification={length + 1: seconds / step for length, seconds in checks.items()},
+            overhead=float(its["overhead_seconds"].sum() / its["rounds"].sum()) / step,
+        )
 
     @cached_property
     def grammar(self) -> pd.DataFrame:
-        return grammar_ways(self.possible)
+        """Prompts measured at the same fixed lengths without and with their grammar: `summarise` by both."""
+        fixed = self.possible[self.possible["draft_schedule"] == "fixed"]
+        ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
+        return summarise(fixed[ways == 2], ["preset", "constrained"])
 
     @cached_property
     def schedules(self) -> pd.DataFrame:
-        return schedule_ways(self.possible)
+        """Workloads measured with a schedule that chooses the draft length: `summarise` by both, beside `fair_rows`."""
+        rows, fair = self.possible, self.fair_rows
+        chosen = rows[(rows["draft_schedule"] != "fixed") & ~rows["constrained"]]
+        beside = fair[fair["workload"].isin(chosen["workload"])]
+        return summarise(joined(beside, chosen), ["workload", "draft_schedule"])
 
 
 def studies_of(rows: pd.DataFrame) -> list[Study]:
     """One for each series of the rows, each knowing the same pair at other temperatures."""
-    studies = [Study(series, its) for series, its in split_by_series(rows).items()]
+    rows = rows.assign(preset=names_apart(zip(rows["preset"], rows["text_hash"], strict=True)))
+    groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     pairs: dict[SweepSeries, list[Study]] = defaultdict(list)
-    for study in studies:
-        pairs[replace(study.series, temperature=0.0)].append(study)
+    studies = []
+    for key, its in groups:
+        known: dict[str, Any] = {name: None if pd.isna(of) else of for name, of in zip(SERIES, key, strict=True)}
+        studies.append(Study(SweepSeries(**known), its))
+        pairs[replace(studies[-1].series, temperature=0.0)].append(studies[-1])
     for same in pairs.values():
         for study in same:
             study.others = [other for other in same if other is not study]
     return studies
+
+
+def clock_sentence(impossible: "pd.Series[bool]") -> str:
+    """How many rows a busy machine has certainly spoilt, from `impossible`; empty for none."""
+    spoilt = int(impossible.sum())
+    return say("spoilt", spoilt=spoilt, all=len(impossible)) if spoilt else ""
+
+
+def workload_title(name: str) -> str:
+    """The workload's name on an axis; a visitor's own workload is shown by the name in the file."""
+    known = find_workload(name)
+    return known.here.title if known else say("your_prompts") if name == OWN_WORKLOAD else name
+
+
+def workload_sentence(fair: pd.DataFrame) -> str:
+    """ "Helps on story (1.56×); looks like it hurts on random words (0.60×).": what several prompts support first."""
+    if fair.empty:
+        return say("nothing")
+    on: dict[str, list[str]] = {}
+    for word, several in product(LOOKS, (True, False)):
+        for point in iterate_rows(fair[(fair["outcome"] == word) & ((fair["prompts"] > 1) == several)]):
+            said = LOOKS[word].said if several else LOOKS[word].looks
+            on.setdefault(said, []).append(f"{_spell_workload(point.workload)} ({times(point.speedup)})")
+    said = "; ".join(say("on", said=said, names=join_choices(names, "and")) for said, names in on.items())
+    return say("whole", said=f"{said[0].upper()}{said[1:]}")
+
+
+def prompts_each(its: pd.DataFrame) -> str:
+    few, many = its["prompts"].min(), its["prompts"].max()
+    return say("prompts", count=int(few)) if few == many else say("prompts_between", few=few, many=many)
+
+
+def length_sentence(every: pd.DataFrame) -> str:
+    if every.empty:
+        return say("nothing")
+    if every["prompts"].max() == 1:
+        return say("one_prompt")
+    grid = every.pivot(index="workload", columns="draft_length", values="may_be_best").fillna(False).astype("bool")
+    prompts = prompts_each(every)
+    if everywhere := [int(length) for length in grid.columns[grid.all()]]:
+        return say("no_length", prompts=prompts, lengths=join_choices(everywhere))
+    may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
+    shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
+    ends = [
+        say("lengths_on", lengths=join_choices(may_be[name]), workload=_spell_workload(name))
+        for name in (shortest, longest)
+    ]
+    return say("lengths", prompts=prompts, ends=join_choices(ends, "and"))
+
+
+def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False) -> str:
+    """How many points are where break-even says; of prompt lookup by counted tokens: it often drafts fewer than γ."""
+    judged = every.dropna(subset="per_judgement_rate")
+    if costs is None or judged.empty:
+        return say("nothing")
+    if lookup:
+        predicted = judged["tokens_per_target_call"] > round_steps(judged, costs)
+    else:
+        line = pd.Series(break_even_line(costs, judged["draft_length"].to_list()), judged.index, dtype="float64")
+        predicted = judged["per_judgement_rate"] > line  # never above a line that no rate reaches
+    sides = int((predicted == (judged["speedup"] > 1)).sum())
+    return say("map", sides=sides, all=len(judged), costs=costs)
+
+
+def grammar_sentence(ways: pd.DataFrame) -> str:
+    rates = ways.pivot(index="preset", columns="constrained", values="acceptance_rate").dropna()
+    if rates.empty:
+        return say("nothing")
+    sums = ways[ways["preset"].isin(rates.index)].groupby("constrained")[["accepted", "drafted"]].sum()
+    without, within = sums["accepted"] / sums["drafted"]
+    return say(
+        "grammar", higher=int((rates[True] > rates[False]).sum()), all=len(rates), within=within, without=without
+    )
+
+
+def _spell_workload(workload: str) -> str:
+    title = workload_title(workload)
+    return title[0].lower() + title[1:] if find_workload(workload) else title
+
+
+def conclusions(rows: pd.DataFrame) -> list[str]:
+    """The conclusion of each pair at each temperature on each kind of machine, in sentences; none without rows."""
+    studies = studies_of(rows)
+    several = len({study.series.machine for study in studies}) > 1
+    return [
+        f"{study.series.label}{f' on {study.series.machine}' if several else ''}: {sentence}"
+        for study in studies
+        for sentence in _conclusion(study)
+    ]
+
+
+def _conclusion(study: Study) -> list[str]:
+    """On a busy machine times decide nothing: then only what is counted is said."""
+    found = [spoilt] if (spoilt := clock_sentence(study.spoilt)) else _speeds(study)
+    if study.possible["constrained"].any():
+        found.append(grammar_sentence(study.grammar))
+    judged = study.rows["identical"].dropna()
+    if not judged.empty:
+        different = int((~judged.astype("bool")).sum())
+        alike = say("identical", all=len(judged))
+        found.append(say("different", different=different, all=len(judged)) if different else alike)
+    return found
+
+
+def _speeds(study: Study) -> list[str]:
+    found = list[str]()
+    if not study.fair.empty:
+        lengths = sorted(set(study.points["draft_length"]))
+        how = "with each prompt at the draft length that did best on the other prompts,"
+        if len(lengths) == 1:
+            how = f"at draft length {lengths[0]}"
+        elif (study.fair["prompts"] == 1).all():
+            how = "at each prompt's own best draft length, which flatters,"
+        found.append(_speed(study.fair_rows, how))
+        found += [workload_sentence(study.fair)] if len(study.fair) > 1 else []
+    chosen = {schedule: select_kind(study.possible, schedule) for schedule in ADAPTIVE}
+    return found + [_speed(its, f"with the {SCHEDULES[name]}") for name, its in chosen.items() if not its.empty]
+
+
+def _speed(rows: pd.DataFrame, how: str) -> str:
+    whole: Any = summarise(rows.assign(whole=True), ["whole"]).iloc[0]
+    speed = say("speed", how=how, whole=whole)
+    if math.isnan(whole.low):
+        return say("speed_of_one", speed=speed)
+    said = LOOKS[whole.outcome].said
+    return say("speed_of_several", speed=speed, whole=whole, outcome=f"{said[0].upper()}{said[1:]}.")

@@ -125,10 +125,6 @@ class WorksheetModel:
     def speedup_at(self, alpha: float, draft_length: int) -> float:
         return theory.realistic_speedup(alpha, draft_length, self.guess_cost(draft_length), self.steps, self.overhead)
 
-    def accepted_share(self, alpha: float) -> float:
-        """Accepted / drafted that this alpha leads to at the chosen draft length."""
-        return theory.acceptance_rate_from_alpha(alpha, self.draft_length)
-
 
 def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
@@ -168,7 +164,7 @@ def symbols(model: WorksheetModel) -> str:
         "symbols",
         model=model,
         terms=model.terms,
-        share=model.accepted_share(model.alpha),
+        share=theory.acceptance_rate_from_alpha(model.alpha, model.draft_length),
         checked=model.draft_length + 1,
         tokens=say("tokens_counted" if counted else "tokens_expected"),
         step=say("block_step" if model.block else "guess_step"),

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
 
-import pandas as pd
-
 from specviz.core import metrics
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize
@@ -17,9 +15,8 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
-from specviz.measure.sweep.sentences import workload_title
-from specviz.measure.sweep.study import costs_of, points, split_by_series
-from specviz.measure.sweep.table import iterate_rows
+from specviz.measure.sweep.rows import iterate_rows
+from specviz.measure.sweep.study import Study, workload_title
 
 MeasuringPage = Literal["watch", "race", "when_it_helps"]
 say = Sentences("runs")
@@ -105,21 +102,17 @@ def collect_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun
     ]
 
 
-def collect_rows(rows: pd.DataFrame, recorded: bool) -> list[MeasuredRun]:
+def collect_rows(studies: Sequence[Study], recorded: bool) -> list[MeasuredRun]:
     found = []
-    for series, its in split_by_series(rows).items():
-        if not (costs := costs_of(its)):
+    for study in studies:
+        if not (costs := study.costs):
             continue
-        for point in iterate_rows(points(its).dropna(subset="per_judgement_rate")):
+        for point in iterate_rows(study.points.dropna(subset="per_judgement_rate")):
             length, checked = point.draft_length, verification_steps(costs.verification, point.draft_length + 1)
             counted = None
-            if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft
+            if study.lookup:  # prompt lookup: it often finds fewer tokens than it may draft
                 counted = RoundTerms(point.tokens_per_target_call, point.drafted / point.rounds, checked)
             terms = Terms(point.per_judgement_rate, length, costs.cost_ratio, checked, costs.overhead, counted)
-            label = f"{workload_title(point.workload)}: {series.label}"
+            label = f"{workload_title(point.workload)}: {study.series.label}"
             found.append(MeasuredRun("when_it_helps", recorded, label, terms, point.speedup))
     return found
-
-
-def first_series(rows: pd.DataFrame) -> pd.DataFrame:
-    return next(iter(split_by_series(rows).values()), rows)

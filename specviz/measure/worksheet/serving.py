@@ -1,19 +1,20 @@
-"""What production's counters say, with and without a measured speedup. Pure; every sentence says what is assumed.
+"""What production's counters say, with and without a measured speedup, and which draft length to try. Pure.
+
+Every sentence says what is assumed.
 
 A round's cost R is in target steps: the time of one round over the time of one plain step. A speedup S and the counted
 tokens per target call τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from specviz.core import theory
 from specviz.core.errors import InputError
-from specviz.core.judge import NEUTRAL
+from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.texts import Sentences
-from specviz.data.published import GPU_COSTS, PUBLISHED
+from specviz.core.texts import Sentences, join_choices
+from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -30,11 +31,7 @@ MIDDLE = GROWING[1]
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
 MOST_SPEEDUP = 100
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
-say = Sentences("serving")
-
-
-class TooFastError(InputError):
-    """A round would take less than one plain step."""
+say, say_advice = Sentences("serving"), Sentences("advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +74,17 @@ class Production:
 
     @property
     def round_cost(self) -> float:
-        """R in target steps: inferred from the measured speedup if there is one, else of the model."""
+        """R in target steps: inferred from the measured speedup if there is one, else of the model.
+
+        R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token. InputError: a
+        round would take less than one plain step.
+        """
         if self.speedup is None:
             return self.model.terms.steps
-        return inferred_cost(self.tokens, self.speedup, self.share)
+        cost = (self.most / self.speedup - (1 - self.share)) / self.share
+        if cost < 1 / NEUTRAL:
+            raise InputError(say("too_fast", speedup=self.speedup, written=self.most))
+        return max(1.0, cost)
 
     @property
     def speed(self) -> float:
@@ -89,15 +93,6 @@ class Production:
             return self.speedup
         plain = 1 - self.share
         return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
-
-
-def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
-    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token."""
-    written = share * tokens + 1 - share
-    cost = (written / speedup - (1 - share)) / share
-    if cost < 1 / NEUTRAL:
-        raise TooFastError(say("too_fast", speedup=speedup, written=written))
-    return max(1.0, cost)
 
 
 def production(counters: ServingCounters, costs: WorksheetModel, speedup: float | None) -> Production:
@@ -141,22 +136,20 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         counted = say("counted_thousand")
     inferred = found.speedup is not None
     origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
-    batch = None if origin.contain_load else nearest_batch(counters.running)
+    batch, running = found.model.batch, counters.running
+    if running and not origin.contain_load:
+        batch = min(BATCHES, key=lambda size: abs(size - running))
     said = [counted, *[say("chosen_length", length=length)] * counters.calls_assumed]
     said.append(say("costs_inferred") if inferred else say("costs_assumed", costs=costs.name))
     return WorksheetStart(
         say("from_production", engine=counters.engine),
         " ".join(said),
-        replace(found.model, batch=batch or found.model.batch),
+        replace(found.model, batch=batch),
         drafted,
         accepted,
         found.model.checks,
         costs_from=origin,
     )
-
-
-def nearest_batch(running: float | None) -> int | None:
-    return min(BATCHES, key=lambda size: abs(size - running)) if running else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +177,16 @@ class Outlook:
 
 def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
-    costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
-    costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
-    places = [_estimate(found, name, *each) for name, each in costs.items()]
-    return Outlook(sorted(places, key=lambda each: each.speed))
-
-
-def _estimate(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> OtherMachine:
-    def cost(length: int) -> float:
-        return theory.round_steps(length, cost_ratio / length if found.model.block else cost_ratio, checks or 1.0)
-
-    speeds = {length: _speed_over_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
-    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__))
+    published: list[GpuCosts | PublishedRun] = [*GPU_COSTS, *PUBLISHED]
+    places = []
+    for name, each in {f"{each.pair}, {each.machine}": each for each in published}.items():
+        checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
+        steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
+        costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
+        speeds = [_speed_over_calls(found, *of_length) for of_length in zip(lengths, costs, strict=True)]
+        best = 1 + speeds.index(max(speeds))
+        places.append(OtherMachine(name, speeds[-1], best))
+    return Outlook(sorted(places, key=lambda place: place.speed))
 
 
 def _speed_over_calls(found: Production, length: int, cost: float) -> float:
@@ -226,3 +217,65 @@ def draft_lengths(found: Production) -> list[Length]:
 def _speed(found: Production, length: int, growing: float) -> float:
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
     return _speed_over_calls(found, length, cost)
+
+
+def headline(found: Production, costs: CostsOrigin) -> str:
+    """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
+    if found.speedup is not None:
+        judged, plain_calls = judge(found.speed, None), _plain_calls(found)
+        return say_advice("measured", found=found, judged=judged, counted=_counted(found), plain_calls=plain_calls)
+    said = (
+        f"**{say_advice('never')}** {reasons(found)}"
+        if found.never_pays
+        else f"**{say_advice('untold')}** {describe_known(found)}"
+    )
+    if not costs.are_told:
+        return said
+    judged = judge(found.speed, None, modelled=True)
+    return f"{said} {say_advice('at_costs', found=found, costs=costs.name, judged=judged)}"
+
+
+def reasons(found: Production) -> str:
+    """The bound that the verdict is derived from."""
+    return say_advice("never_pays", found=found, counted=_counted(found))
+
+
+def describe_known(found: Production) -> str:
+    ahead = outlook(found)
+    return say_advice(
+        "known",
+        found=found,
+        counted=_counted(found),
+        plain_calls=_plain_calls(found),
+        pairs=len(ahead.places),
+        slowest=ahead.places[0],
+        fastest=ahead.places[-1],
+    )
+
+
+def _counted(found: Production) -> str:
+    """The tokens per target call, and how that is known; no sentence yet."""
+    if found.counters.calls_assumed:
+        return say_advice("assumed_calls", length=found.draft_length, tokens=found.tokens)
+    return say_advice("counted_calls", tokens=found.tokens)
+
+
+def _plain_calls(found: Production) -> str:
+    return say_advice("plain_calls", found=found) if found.share < 1 else ""
+
+
+def advice(found: Production) -> str:
+    """Which draft length to try. Without a measured speedup that needs costs of a round, so it is a range."""
+    if found.never_pays:
+        return say_advice("check_first")
+    if found.speedup is None:
+        return say_advice("length_untold", found=found, lengths=outlook(found).lengths)
+    good = [each for each in draft_lengths(found) if each.good]
+    if good[-1].draft_length == found.draft_length:
+        return say_advice("keep", found=found)
+    speeds = [
+        say_advice("speed_at", speeds=span((each.slowest, each.fastest), "×"), length=each.draft_length)
+        for each in good
+    ]
+    lengths = join_choices([each.draft_length for each in good])
+    return say_advice("try_shorter", good=lengths, found=found, speeds=join_choices(speeds, "and"))

@@ -18,7 +18,7 @@ from specviz.data.measured.batches import BatchStudy
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.data.texts import page_texts
-from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel
+from specviz.measure.worksheet.model import WorksheetModel
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 say = Sentences("starts")
@@ -196,13 +196,6 @@ def describe_interval(costs: Costs, draft_length: int) -> str:
     if draft is None or check is None:
         return say("no_interval")
     return say("intervals", draft=metrics.span(draft), checked=draft_length + 1, check=metrics.span(check))
-
-
-def add_passes(start: WorksheetStart, passes: MeasuredPasses | None) -> WorksheetStart:
-    """The same, where its target is the one whose passes over several texts were measured, with those."""
-    if passes is None or start.target != passes.target:
-        return start
-    return replace(start, model=replace(start.model, passes=passes))
 
 
 def batch_starts(study: BatchStudy) -> Iterator[WorksheetStart]:

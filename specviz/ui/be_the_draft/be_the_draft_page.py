@@ -201,7 +201,8 @@ def _show_run(state: BeTheDraftState) -> None:
     with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
         number = len(trace.rounds)
         run_id, last = f"be_the_draft-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
-        data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
+        data = stage_data(trace, run_id=run_id, source="live", running=False)
+        data["link"], data["playhead"] = state.plan.link, last
         data["why_not"] = SAYS["why_not"]
         stage(data, key="be_the_draft_run")
 

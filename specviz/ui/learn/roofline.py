@@ -46,11 +46,12 @@ class RooflinePayload(TypedDict):
 
 def show_roofline(_: LearnState) -> None:
     texts, peaks = roofline(), published_peaks()
+    batching = texts.batching
     st.markdown(f"## {texts.title}")
     paragraph(texts.introduction, "roofline-introduction")
     _ROOFLINE(key="learn-roofline", data=roofline_payload())
-    st.markdown(f"### {texts.batching.title}")
-    paragraph(texts.batching.text, "roofline-batching")
+    st.markdown(f"### {batching['title']}")
+    paragraph(batching["text"], "roofline-batching")
     lines = [_source(each, each.says) for each in peaks.machines]
     for each in peaks.models:
         lines.append(_source(each, SAYS["model_dense" if each.experts == 1 else "model_experts"].format(each=each)))
@@ -69,7 +70,7 @@ def roofline_payload() -> RooflinePayload:
         "limits": texts.limits,
         "machines": peaks.machines,
         "models": peaks.models,
-        "draft": {"alpha": draft.acceptance / 100, "length": draft.length, "cost": draft.cost / 100},
+        "draft": {"alpha": draft["acceptance"] / 100, "length": draft["length"], "cost": draft["cost"] / 100},
         "labels": dict(texts.labels),
         "sentences": dict(texts.sentences),
         "questions": texts.questions,

@@ -70,8 +70,8 @@ def _stage_data(step: StoryStep, state: LearnState) -> SentStage:
     answered = f"step-{step.name}" in state.answers
     place, run = step.playhead(answered), step.shown
     run_id = f"story-{step.trace}-alone" if step.picture == "alone" else f"story-{step.trace}"
-    data = stage_data(run, run_id=run_id, source="recorded", running=False, playhead=place)
-    data["link"] = state.link()
+    data = stage_data(run, run_id=run_id, source="recorded", running=False)
+    data["link"], data["playhead"] = state.link(), place
     data["phases"] = list(step.phases)
     data["diagram"] = {
         "words": state.words,

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.files import APP_FOLDER, BROWSER
+from specviz.core.files import BROWSER
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, Moment, PlanError, all_plans
 from specviz.data.links.hidden import VIEWS
 from specviz.data.links.page_names import TITLES
@@ -27,13 +27,12 @@ from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.parts import Options, button, download, file_uploader, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
-from specviz.ui.shared.theme import PAGES, PROJECT
+from specviz.ui.shared.theme import PROJECT, page_file
 from specviz.ui.watch.watch_state import WatchState
 
 SAYS = page_texts("lesson")
 FOLLOW = "lesson_follow"
 LEARN = "learn"  # where `lesson` without a moment is a step of the story
-FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
@@ -61,7 +60,7 @@ def walk_lesson(page: str) -> None:
     walk.here = screen.page == page
     if walk.entered != walk.at:
         if not walk.here:
-            st.switch_page(FILES[screen.page], query_params=walk.link)
+            st.switch_page(page_file(screen.page), query_params=walk.link)
         _enter(walk)
     for name, value in walk.link.items() if walk.here else ():
         if st.query_params.get(name) != value:
@@ -93,7 +92,7 @@ def _enter(walk: Walk) -> None:
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
     visitor.hidden = screen.hides
-    for key in st.session_state.get("values_set", {}):
+    for key in st.session_state.get("times_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")

@@ -1,14 +1,16 @@
 """The lanes: recorded times played back, two decoders side by side. What draws them is in assets/browser/race/."""
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, Literal, TypedDict
 
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.names import pair_name, prompt_words
 from specviz.core.readable import readable, spelled
+from specviz.core.rounds import known_seconds
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
-from specviz.measure.race import burst_clock, burst_texts
+from specviz.measure.race import burst_texts
 from specviz.ui.shared.components import component, ignore_change
 
 LaneStatus = Literal["plain", "accepted", "correction", "bonus", "own"]
@@ -83,7 +85,8 @@ def _lap(lap: Comparison) -> LapPayload:
     verdict, alone = lap.verdict, lap.plain.autoregressive
     assert alone is not None
     plain = [[(text, "plain")] for text in spelled(lap.plain_tokens)]
-    clock, bursts = burst_clock(lap.speculative), burst_texts(readable(lap.speculative))
+    bursts = burst_texts(readable(lap.speculative))
+    clock = accumulate(known_seconds(round.seconds) for round in lap.speculative.rounds)
     lanes = {
         "plain": _lane("target alone", autoregressive_clock(alone, len(alone.token_ids))[1:], plain, len(plain)),
         "speculative": _lane("speculative", clock, bursts, len(lap.speculative.output.token_ids)),

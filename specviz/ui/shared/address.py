@@ -66,10 +66,10 @@ def only_here() -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
+def models_in(link: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """The names of models and heads that a link may hold: the menus', or what it says where the operator allows any."""
     asked = [*link.get("target", []), *link.get("draft", [])] if allows_typing() else []
-    return [*linked_names(), *asked]
+    return frozenset([*linked_names(), *asked])
 
 
 def hidden() -> frozenset[str]:

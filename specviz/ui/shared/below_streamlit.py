@@ -1,7 +1,7 @@
 """All that the app takes from below Streamlit's public names: an upgrade begins here.
 
-Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
-changed what it needs. A test of the structure keeps these names out of every other file.
+A test of each function fails when Streamlit has changed what it needs: in tests/unit/test_below_streamlit.py,
+test_connections.py, or in a browser. A test of the structure keeps these names out of every other file.
 """
 
 from collections.abc import Callable, Mapping, Sequence

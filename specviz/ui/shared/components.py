@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, write_whole
-from specviz.core.languages import ENGLISH, current_language
-from specviz.core.once import cache_once
+from specviz.core.languages import ENGLISH, cache_by_language, current_language
 from specviz.data.texts import asset
 from specviz.player.html_file import program
 from specviz.ui.shared.below_streamlit import main_script
@@ -31,16 +30,16 @@ def component(name: str, html: str | Callable[[], str], styles: tuple[str, ...],
     `part` is a built program.
     """
 
-    @cache_once
-    def registered(language: str) -> Any:
-        code = program(part)
+    @cache_by_language
+    def registered() -> Any:
+        code, language = program(part), current_language()
         text = html() if callable(html) else asset(html) if html.endswith(".html") else html
         css = "\n".join(map(asset, styles))
         called = name if language == ENGLISH else f"{name}_{language.replace('-', '_')}"
         return st.components.v2.component(called, html=text, css=css, js=_link_script(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
-        return registered(current_language())(data=data if isinstance(data, bytes) else to_json(data), **options)
+        return registered()(data=data if isinstance(data, bytes) else to_json(data), **options)
 
     return mount
 
@@ -51,7 +50,7 @@ def _link_script(name: str, code: str) -> str | None:
     code itself is sent.
     """
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
-    if len(code) < LONG_SCRIPT or publish(served_folder() / file, code.encode()) is None:
+    if len(code) < LONG_SCRIPT or publish(served_folder() / file, code.encode, len(code.encode())) is None:
         return None
     address = f'new URL("app/static/{file}", document.baseURI).href'
     return f"const made = await import({address});\nexport default made.default;\n"
@@ -63,17 +62,15 @@ def served_folder() -> Path:
     return script.parent / STATIC.name if script else STATIC
 
 
-def publish(target: Path, content: bytes | Path | Iterator[bytes]) -> Path | None:
+def publish(target: Path, content: Callable[[], bytes | Iterator[bytes]], size: int | None = None) -> Path | None:
     """Write one of the server's static files, unless it is there already; None where that cannot be done.
 
-    What comes in pieces has a name for its content.
+    One without a size has a name for its content.
     """
     try:
-        size = len(content) if isinstance(content, bytes) else None
-        size = content.stat().st_size if isinstance(content, Path) else size
         if not (target.exists() and size in (None, target.stat().st_size)):
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, content.read_bytes() if isinstance(content, Path) else content, mode=0o644)
+            write_whole(target, content(), mode=0o644)
     except OSError:  # a read-only checkout, or a full disk
         return None
     return target

@@ -5,7 +5,7 @@ would start, with all of its memory.
 """
 
 from dataclasses import dataclass
-from threading import RLock, Timer
+from threading import Timer
 
 import streamlit as st
 
@@ -30,39 +30,20 @@ class Visitor:
     id: str
 
 
-_one_at_a_time = RLock()  # the first visitors may come together
-
-
+@cache_once
 def engine() -> EngineService:
     """The server's one service; `start()` makes its engines run and returns at once."""
-    with _one_at_a_time:
-        return _service()
-
-
-def end_engine() -> None:
-    """End the service; whoever asks for it after that gets a new one."""
-    with _one_at_a_time:
-        _service().close()
-        _service.cache_clear()
-
-
-@cache_once
-def _service() -> EngineService:
     return service_wanted()
 
 
-def start_engine() -> None:
-    with _one_at_a_time:
-        _start()
-
-
 @cache_once
-def _start() -> None:
+def start_engine() -> None:
     """And have the costs of the first screen's pair measured before anyone asks: then nobody waits for them."""
     engine().start()
     first = first_trace()
-    pair = (first.target.name, first.drafter.name) if first and first.drafter else ()
-    engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("", *pair)))
+    assert first.drafter
+    pair = RunRequest("", first.target.name, first.drafter.name)
+    engine().submit("the server itself", "costs", lambda job: Calibrate(job, pair))
 
 
 @cache_once

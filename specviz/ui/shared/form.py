@@ -18,13 +18,13 @@ from specviz.core.request import SHOWN, is_locked, prompt_problem
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.links.page_link import PageLink, Params
 from specviz.data.prompts import workloads
-from specviz.data.texts import page_texts
+from specviz.data.texts import join_choices, page_texts
 from specviz.models import draft_menu as models
 from specviz.models.catalogue import PAIRS, Pair, catalogue_texts, weight_bytes
 from specviz.ui.session import Arrival, session
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.persistent_widgets import Widget, draw, fresh_key, held, restore_widgets, set_widgets
+from specviz.ui.shared.persistent_widgets import Widget, draw, fresh_key, restore_widgets, set_widgets
 
 SAYS = page_texts("models")
 OWN_FIELD = "own_text"
@@ -57,8 +57,8 @@ class RunControls:
 
     def _prompt_menu(self) -> None:
         key = self._key("preset")
-        menu = [workloads.OWN_TEXT, *offered_presets(held(self._key("target")), [held(key)])]
-        shown, used = held(key), fresh_key(key)
+        menu = [workloads.OWN_TEXT, *offered_presets(st.session_state[self._key("target")], [st.session_state[key]])]
+        shown, used = st.session_state[key], fresh_key(key)
 
         def fill_in() -> None:
             choice = st.session_state[used]
@@ -122,7 +122,7 @@ class RunControls:
             return "radio", [row.choices], {"format_func": row.labels.__getitem__, "disabled": locked}
         if row.kind is str:  # texts to choose from; where it is the tree, what does not go with one follows it
             followed = {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (self._used(key),)}
-            options = list(dict.fromkeys([*row.offered, held(key)]))
+            options = list(dict.fromkeys([*row.offered, st.session_state[key]]))
             return "selectbox", [options], followed if row.name == "tree" else {}
         if row.kind is bool:
             return "toggle", [], {}
@@ -147,7 +147,7 @@ class RunControls:
     def _chats(self) -> bool:
         """Whether it is the visitor's choice how the target reads a prompt."""
         key = self._key("prompt_format")
-        return models.reads_chats(held(self._key("target"))) or st.session_state.get(key) == "chat"
+        return models.reads_chats(st.session_state[self._key("target")]) or st.session_state.get(key) == "chat"
 
     def set_draft_length(self, length: int) -> None:
         """Take γ from the stage, which has the only slider for it on its page."""
@@ -178,7 +178,7 @@ class RunControls:
         look: dict[str, Any] = {"format_func": say, "help": explanation, "accept_new_options": typed}
         draw("selectbox", label, key, options, on_change=choose, **look)
         if typed:
-            st.caption(SAYS["typed"].format(names=models.typed_names()), help=SAYS["typed_help"])
+            st.caption(SAYS["typed"].format(names=join_choices(models.typed_names())), help=SAYS["typed_help"])
 
     def _fit_to_target(self) -> None:
         """A target was chosen: one with a chat template reads prompts in it, and the draft is one that goes with it."""
@@ -311,7 +311,7 @@ class Form(Generic[Model]):
         """
 
         def read(given: Params) -> tuple[Model, list[str]]:
-            return type(self.start).read(given, context=frozenset(models_in(given)))
+            return type(self.start).read(given, context=models_in(given))
 
         if linked := self.came.read_once(address(), reading or read):
             session().asked[self.page] = linked.fitted()

@@ -21,15 +21,16 @@ from specviz.core.errors import InputError, hide_folders
 from specviz.core.files import BROWSER
 from specviz.core.once import cache_once
 from specviz.core.operator_settings import check_operator_settings, operator_setting
-from specviz.data.links.page_names import FORMER
+from specviz.data.links.page_names import PAGES, TITLES, page_name
 from specviz.data.texts import page_texts
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
-from specviz.ui.shared.theme import PROJECT, page_at
+from specviz.ui.shared.theme import PROJECT
 
 SAYS = page_texts("shared")
+ABOUT = page_texts("descriptions")
 SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
 
@@ -40,7 +41,7 @@ def guard_the_doors() -> None:
     InputError: a setting of the operator's is wrong.
     """
     check_operator_settings()
-    below.answer_through(lambda app: Guards(Previews(app)))
+    below.answer_through(Answers)
     below.end_half_sent_requests(SLOWEST)
     below.end_connections_quietly()
     below.refuse_messages(is_forged)
@@ -167,21 +168,36 @@ OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  
 LONGEST_NAME = 255  # bytes of a file's name
 
 
-class Middleware:
-    """ASGI middleware around Streamlit."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+@cache_once
+def _look() -> bytes:
+    return b'<style id="first-look">%s</style>' % (BROWSER / "styles" / "app.css").read_bytes()
 
 
-class Guards(Middleware):
-    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret.
+def as_page(html: bytes, title: str, description: str) -> bytes:
+    """Streamlit's HTML with what a page is, and with the app's style before the first part of the page is there.
 
-    Files of static/ go out as they are: Streamlit would compress them again for every visitor.
+    The style is after the head: Streamlit's own comes before it. The page brings the same again, before the styles of
+    its view; then assets/browser/components/frame.ts takes this away.
+    """
+    title, words = escape(f"{title} · {PROJECT}"), escape(description)
+    tags = (
+        f'<title>{title}</title><meta name="description" content="{words}">'
+        f'<meta property="og:title" content="{title}"><meta property="og:description" content="{words}">'
+        '<meta property="og:type" content="website"><meta name="twitter:card" content="summary">'
+    )
+    return TITLE.sub(lambda _: tags.encode(), html, count=1).replace(BODY_END, _look() + BODY_END, 1)
+
+
+class Answers:
+    """ASGI middleware around Streamlit: headers on every answer, titles and the look in the pages' HTML, and the way
+    from their addresses of before.
+
+    No address goes to another site, since a teacher's link holds a secret. Files of static/ go out as they are:
+    Streamlit would compress them again for every visitor.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        super().__init__(app)
+        self._app = app
         sites = operator_setting("SPECVIZ_FRAMES").split()
         frames = "'none'" if sites == ["none"] else f"'self' {' '.join(sites)}"
         self._headers = [(b"referrer-policy", b"same-origin"), (b"x-content-type-options", b"nosniff")]
@@ -191,86 +207,43 @@ class Guards(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        whole_path = scope.get("path", "")
+        path = whole_path.removeprefix(scope.get("root_path", ""))
+        address = path.strip("/") or PAGES[0]
+        page = page_name(address) if scope["method"] == "GET" else None
+        start: Message = {}  # of an answer that is a page's HTML
+        html = bytearray()
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
+                kind = Headers(scope=message).get("content-type", "") if message["status"] == 200 else ""
+                if page and kind.startswith("text/html"):
+                    return start.update(message)
+            elif page and start:
+                html.extend(message.get("body", b""))
+                if message.get("more_body"):
+                    return
+                body = as_page(bytes(html), TITLES[page], ABOUT[page])
+                length = (b"content-length", str(len(body)).encode())
+                await send({**start, "headers": [*_drop_headers(OF_THE_FILE, start), length]})
+                message = {"type": "http.response.body", "body": body}
             await send(message)
 
-        path = scope.get("path", "")
-        if self._is_hidden(path):
+        if self._is_hidden(whole_path):
             return await Response(status_code=404)(scope, receive, sent)
-        if "/app/static/" in path:
-            scope = {**scope, "headers": _drop_headers({b"accept-encoding"}, scope)}
-        await self._app(scope, receive, sent)
+        if page and page != address:  # relative: a proxy may have a folder before
+            query = scope["query_string"].decode("latin-1")
+            today = f"{'../' * path.endswith('/')}{page}{'?' * bool(query)}{query}"
+            return await Response(status_code=307, headers={"location": today})(scope, receive, sent)
+        dropped = AS_IT_IS if page else {b"accept-encoding"} if "/app/static/" in whole_path else set()
+        await self._app({**scope, "headers": _drop_headers(dropped, scope)}, receive, sent)
 
     def _is_hidden(self, path: str) -> bool:
         """Streamlit's figures, and names that no file can have: Streamlit would log a traceback for each."""
         if any(len(name.encode()) > LONGEST_NAME for name in path.split("/")):
             return True
         return path.rstrip("/").endswith("/_stcore/metrics") and not self._shows_metrics
-
-
-@cache_once
-def _look() -> bytes:
-    return b'<style id="first-look">%s</style>' % (BROWSER / "styles" / "app.css").read_bytes()
-
-
-def add_look(html: bytes) -> bytes:
-    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
-
-    The page brings the same again, before the styles of its view; then assets/browser/components/frame.ts takes this
-    away.
-    """
-    return html.replace(BODY_END, _look() + BODY_END, 1)
-
-
-def add_preview(html: bytes, title: str, description: str) -> bytes:
-    title, words = escape(f"{title} · {PROJECT}"), escape(description)
-    tags = (
-        f'<title>{title}</title><meta name="description" content="{words}">'
-        f'<meta property="og:title" content="{title}"><meta property="og:description" content="{words}">'
-        '<meta property="og:type" content="website"><meta name="twitter:card" content="summary">'
-    )
-    return TITLE.sub(lambda _: tags.encode(), html, count=1)
-
-
-def to_today(scope: Scope, path: str) -> Response:
-    """From an address of before to that of today, with the whole query. Relative: a proxy may have a folder before."""
-    query = scope["query_string"].decode("latin-1")
-    today = f"{'../' * path.endswith('/')}{FORMER[path.strip('/')]}{'?' * bool(query)}{query}"
-    return Response(status_code=307, headers={"location": today})
-
-
-class Previews(Middleware):
-    """Titles and the look in the pages' HTML, and the way from their addresses of before; all else passes as it is."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-        if asks_for_text and path.strip("/") in FORMER:
-            return await to_today(scope, path)(scope, receive, send)
-        page = page_at(path) if asks_for_text else None
-        if page is None:
-            return await self._app(scope, receive, send)
-        start: Message = {}  # of an answer that is HTML
-        html = bytearray()
-
-        async def changed(message: Message) -> None:
-            kind = Headers(scope=message).get("content-type", "") if message.get("status") == 200 else ""
-            if kind.startswith("text/html"):
-                start.update(message)
-            elif message["type"] == "http.response.body" and start:
-                html.extend(message.get("body", b""))
-                if not message.get("more_body"):
-                    body = add_look(add_preview(bytes(html), page.title, page.description))
-                    length = (b"content-length", str(len(body)).encode())
-                    await send({**start, "headers": [*_drop_headers(OF_THE_FILE, start), length]})
-                    await send({"type": "http.response.body", "body": body})
-            else:
-                await send(message)
-
-        await self._app({**scope, "headers": _drop_headers(AS_IT_IS, scope)}, receive, changed)
 
 
 def _drop_headers(names: set[bytes], message: Message) -> list[tuple[bytes, bytes]]:

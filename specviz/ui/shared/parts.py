@@ -195,22 +195,16 @@ def texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(alignment="right") for name in names}
 
 
-def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
-    """A data frame on screen, and a plain table on paper.
+def data_table(rows: Sequence[Any], key: str, columns: Mapping[str, Any] | None = None) -> None:
+    """A data frame on screen, and a plain table on paper. `columns` are their formats, as `st.dataframe` takes them.
 
-    `rows` is a pandas data frame, a list of rows, or a dictionary of columns; `columns` are their formats, as
-    `st.dataframe` takes them. A screen reader is told the columns.
+    A screen reader is told the columns.
     """
-    shown, formats = rows, columns or {}
-    if isinstance(rows, Mapping):
-        rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
-    names = list(rows[0]) if rows else []
+    formats, names = columns or {}, list(rows[0]) if rows else []
     config: dict[str, Any] = {name: {**formats.get(name, {}), "label": COLUMNS.get(name, name)} for name in names}
-    shown, written = localized_table(shown, config)
+    shown, written = localized_table(rows, config)
     alt = SAYS["table"].format(columns=join_choices([COLUMNS.get(name, name) for name in names], "and"))
-    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": alt}
-    st.dataframe(shown, key=key, column_config=written, **(usual | options))
+    st.dataframe(shown, key=key, column_config=written, hide_index=True, placeholder=NOT_MEASURED, alt=alt)
     st.html(f'<div class="on-paper">{html_table(rows, formats)}</div>')
 
 

@@ -1,9 +1,9 @@
-"""Widgets whose values the page's own state holds: they outlive a page switch and reach a slow browser.
+"""Widgets that outlive a page switch (`persist_state`) and reach a slow browser.
 
-Streamlit forgets a widget's value once another page is shown, so a page restores them from its state. And Streamlit
-sends a browser such a value once, in the run of the script that set it. Where the script runs again before the widget
-is there (its code is loaded when it is first needed: on a phone, seconds later) the browser never receives it, shows
-the widget's default, and sends that back as if chosen. So the default is the state's value, in every run.
+Streamlit sends a browser a value that the program set once, in the run of the script that set it. Where the script runs
+again before the widget is there (its code is loaded when it is first needed: on a phone, seconds later) the browser
+never receives it, shows the widget's default, and sends that back as if chosen. So the default is the state's value, in
+every run.
 
 A long text is no default: it would go back to the browser that sent it in every run. It is sent once, when it is set.
 """
@@ -31,57 +31,24 @@ class Widget:
 def set_widgets(values: Mapping[str, object]) -> None:
     """Set widgets, and note when: before the script runs again a browser needs time to receive it."""
     st.session_state.update(values)
-    st.session_state.values_set = {**st.session_state.get("values_set", {}), **values}
     st.session_state.widgets_set_at = monotonic()
     times = st.session_state.setdefault("times_set", {})
     times.update({key: times.get(key, 0) + 1 for key in values})
 
 
 def restore_widgets(values: Mapping[str, object]) -> None:
-    """Set those widgets that have no value: at the first run, and after another page was shown."""
-    missing = {key: value for key, value in values.items() if key not in st.session_state}
-    if missing:
+    """Set those widgets that have no value."""
+    if missing := {key: value for key, value in values.items() if key not in st.session_state}:
         set_widgets(missing)
-        _set_without_widgets(missing)
-        st.session_state.setdefault("not_drawn", set()).update(missing)
-
-
-def _set_without_widgets(values: Mapping[str, object]) -> None:
-    """Set them as if they never had a widget.
-
-    Streamlit holds what is set before a widget is drawn under its key, and later values under the widget's id. Where
-    the widget is not drawn any more, only the former is left: the very first value would come back.
-    """
-    for key, value in values.items():
-        del st.session_state[key]
-        st.session_state[key] = value
 
 
 def seconds_since_set() -> float:
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
 
-def held(key: str) -> Any:
-    """What the widget holds. Where a part of a page is drawn again, or one of its buttons is pressed, while the visitor
-    opens another page, Streamlit has forgotten it already: then what the program set last.
-    """
-    return st.session_state[key] if key in st.session_state else st.session_state.values_set[key]
-
-
-def _held(key: str) -> Any:
-    """`held` for the widget itself, which is about to be drawn."""
-    if key not in st.session_state:
-        return held(key)
-    value, not_drawn = st.session_state[key], st.session_state.get("not_drawn", set())
-    if key in not_drawn:
-        not_drawn.remove(key)
-        _set_without_widgets({key: value})
-    return value
-
-
 def draw(kind: str, label: str, key: str, *shown: Any, fresh: bool = False, **look: Any) -> Any:
     """Draw this widget of Streamlit: it holds what is held under the key. A menu's options are its first argument."""
-    value, used = _held(key), fresh_key(key) if fresh else key
+    value, used = st.session_state[key], fresh_key(key) if fresh else key
     bound: dict[str, Any] = {"value": value}
     if kind in ONE_OF_MENU:
         bound = {"index": list(shown[0]).index(value)}
@@ -91,7 +58,7 @@ def draw(kind: str, label: str, key: str, *shown: Any, fresh: bool = False, **lo
         bound = {"value": ""}
         if fresh and used not in st.session_state:
             st.session_state[used] = value
-    found = getattr(st, kind)(label, *shown, key=used, **bound, **look)
+    found = getattr(st, kind)(label, *shown, key=used, persist_state="session", **bound, **look)
     if fresh:
         st.session_state[key] = found
     return found

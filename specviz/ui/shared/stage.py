@@ -1,7 +1,6 @@
 """The stage: the one moving component of the Watch page. Its HTML, CSS and JavaScript live in assets/browser/stage/."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -10,50 +9,38 @@ import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.player.html_file import inline_json
-from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount
+from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount, TraceJson
 from specviz.ui.shared.components import component, ignore_change
 
 
-@dataclass(frozen=True, slots=True)
-class StageProgress:
-    run_id: str
-    rounds: int
-    plain: int  # steps of the target alone
-    running: bool
-    notice: str | None
-
-
-def sent_with(payload: SentStage) -> StageProgress:
-    rounds, plain = len(payload["run"]["trace"]["rounds"]), len(_plain(payload))
-    return StageProgress(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
-
-
-def _plain(payload: SentStage) -> list[float]:
-    alone = payload["run"]["trace"]["autoregressive"]
-    return alone["seconds_per_token"] if alone else []
-
-
-def news(payload: SentStage, sent: StageProgress | None) -> FeedPayload:
-    """What is new for a browser that was `sent` something before.
+def news(payload: SentStage, sent: SentStage | None) -> FeedPayload:
+    """What is new for a browser that was `sent` something before, as it was then.
 
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then. Where
     nothing is new, the place where more would begin is sent: a stage that missed something asks for it.
     """
     stream, version = payload["stream"], payload["version"]
-    if sent is None or sent.run_id != payload["run_id"] or (sent.running and not payload["running"]):
+    if sent is None or sent["run_id"] != payload["run_id"] or (sent["running"] and not payload["running"]):
         return {"stream": stream, "version": version, "whole": payload, "growth": None}
+    now, before = payload["run"]["trace"], sent["run"]["trace"]
+    start, plain_start = len(before["rounds"]), len(_plain(before))
     growth: StageGrowth = {
         "run_id": payload["run_id"],
         "running": payload["running"],
         "notice": payload["notice"],
         "badge": payload["badge"],
         "idle": payload["idle"],
-        "start": sent.rounds,
-        "rounds": payload["run"]["trace"]["rounds"][sent.rounds :],
-        "plain_start": sent.plain,
-        "plain": _plain(payload)[sent.plain :],
+        "start": start,
+        "rounds": now["rounds"][start:],
+        "plain_start": plain_start,
+        "plain": _plain(now)[plain_start:],
     }
     return {"stream": stream, "version": version, "whole": None, "growth": growth}
+
+
+def _plain(trace: TraceJson) -> list[float]:
+    alone = trace["autoregressive"]
+    return alone["seconds_per_token"] if alone else []
 
 
 class LastingRun(dict[str, Any]):
@@ -81,10 +68,8 @@ def split(payload: SentStage) -> tuple[bytes, StageMount]:
 
 MAX_STEP = 3 * 65_536
 _STYLES = ("stage", "tree", "diagram", "tour", "views", "paper")
-_STAGE = component(
-    "specviz_stage", "stage/stage.html", tuple(f"stage/{name}.css" for name in _STYLES), "stage/component"
-)
-_RUN = component("specviz_run", '<div class="run-part" hidden></div>', (), "stage/run")
+_STAGE = component("specviz_stage", "stage/stage.html", tuple(f"stage/{name}.css" for name in _STYLES), "stage/stage")
+_RUN = component("specviz_run", '<div class="run-part" hidden></div>', (), "stage/feed")
 _FEED = component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/feed")
 
 

@@ -18,7 +18,7 @@ from specviz.models.draft_menu import explain_refusal, is_allowed, is_offered
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.form import Form, RunControls, pair_menu
-from specviz.ui.shared.parts import button, heading, headline
+from specviz.ui.shared.parts import button, headline
 from specviz.ui.watch.on_stage import asked_place, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Changes, ShownRun, WatchState, recorded_run
 
@@ -40,11 +40,6 @@ COLUMNS: dict[str, tuple[float, set[str]]] = {
 }
 # What a newcomer changes: the prompt and the two models; the draft length is on the stage.
 FIRST_COLUMNS = {"prompt": (2.2, {"prompt"}), "target": (1, {"target"}), "draft": (1, {"draft"})}
-
-
-def lead() -> None:
-    with st.container(key="lead"):
-        heading(SAYS["heading"])
 
 
 def controls(watching: WatchState) -> None:
@@ -107,7 +102,7 @@ def _measured_here(watching: WatchState) -> str | None:
     for run in reversed(watching.past.finished):
         drafter = run.trace.drafter
         if drafter and (run.trace.target.name, drafter.asked_as) == wanted:
-            verdict = verdict_of_run(run.trace, watching.costs.known.get(wanted))
+            verdict = verdict_of_run(run.trace, watching.costs.of(wanted))
             return headline(verdict) if verdict else None
     return None
 
@@ -121,7 +116,7 @@ def _open(watching: WatchState) -> None:
         if at := asked_place():
             watching.tour.begin(at)
             given = {}  # the tour has a run of its own
-        link, notes = RunLink.read(given, context=frozenset(models))
+        link, notes = RunLink.read(given, context=models)
         asked, named = link.request(), given.keys() & set(link.linked().values()) - {"step"}
         if named <= {"run"} and link.run in (None, FIRST):
             asked = first_asked()
@@ -160,8 +155,7 @@ def show_recorded(watching: WatchState, name: str) -> None:
         FORM.came.notes = [SAYS["not_here"].format(model=trace.target.name)]
     FORM.came.acted, watching.asked = False, None
     watching.open_recorded(recorded_run(trace, name, name))
-    link = link_on_stage(watching, watching.shown) if watching.shown else {}
-    address.write_address(link | address.view_in_link() | address.hidden_in_link())
+    write_link(watching)
 
 
 def change(form: Changes, request: RunRequest) -> None:
@@ -181,7 +175,12 @@ def _show_again(watching: WatchState, run: ShownRun) -> None:
     watching.bring_back(run)
     watching.asked = run.asked
     FORM.came.acted = run.asked is not None
-    address.write_address(link_on_stage(watching, run) | address.view_in_link() | address.hidden_in_link())
+    write_link(watching)
+
+
+def write_link(watching: WatchState) -> None:
+    """The address says what reproduces the run on screen, and how much of it is shown."""
+    address.write_address(link_on_stage(watching) | address.view_in_link() | address.hidden_in_link())
 
 
 def fill_in_trace(form: Changes, trace: Trace) -> RunRequest | None:
@@ -201,14 +200,13 @@ def request_of(trace: Trace) -> RunRequest | None:
     request = RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, trace.settings)
     link = link_of(request)
     models = address.models_in({name: [value] for name, value in link.items()})
-    linked, problems = RunLink.read(link, context=frozenset(models))
+    linked, problems = RunLink.read(link, context=models)
     return request if not problems and linked.request() == request else None
 
 
 def first_asked() -> RunRequest:
-    """What the recorded first run was asked for; where it is missing, what a link without settings asks for."""
-    trace = first_trace()
-    return (trace and request_of(trace)) or FORM.start.request()
+    """What the recorded first run was asked for; where its models are not, what a link without settings asks for."""
+    return request_of(first_trace()) or FORM.start.request()
 
 
 def _undo(watching: WatchState) -> None:

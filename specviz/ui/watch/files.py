@@ -28,7 +28,7 @@ from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import ShownRun, WatchState, recorded_run
+from specviz.ui.watch.watch_state import WatchState, recorded_run
 
 SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
@@ -87,7 +87,7 @@ def _given() -> RecordOptions:
 def describe_run(watching: WatchState) -> str | None:
     """What the run on screen is, where the controls cannot ask for it."""
     shown = watching.shown
-    if shown is None or shown.linked:
+    if shown.linked:
         return None
     pair, imported = pair_name(shown.trace), shown.trace.imported
     if imported:
@@ -95,7 +95,8 @@ def describe_run(watching: WatchState) -> str | None:
     return SAYS["file_run"].format(pair=pair)
 
 
-def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
+def show_files(watching: WatchState, link: Mapping[str, str]) -> None:
+    shown = watching.shown
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
     here = own_address()
     if link and here.scheme and not only_here():  # others can open this run live
@@ -124,7 +125,7 @@ def _published() -> dict[str, object] | None:
     """See `Taken` in assets/browser/live/take.ts; None where static files cannot be written."""
     (before, after), folder, begin = around_weights(), served_folder(), f"live-{current_language()}-"
     name = f"{begin}{sha256((before + after).encode()).hexdigest()[:16]}.html"
-    if not publish(folder / name, (piece.encode() for piece in live_pieces(before, after))):
+    if not publish(folder / name, lambda: (piece.encode() for piece in live_pieces(before, after))):
         return None
     for older in set(folder.glob(f"{begin}*.html")) - {folder / name}:  # 33 MB each
         older.unlink(missing_ok=True)

@@ -1,9 +1,7 @@
 """What Watch hands to its stage: the run on screen, and the tour of a first visit."""
 
-from collections import OrderedDict
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
-from threading import Lock
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any, cast
 
 import streamlit as st
@@ -19,90 +17,80 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import SentRun, SentStage
+from specviz.player.payload import ComparedPayload, SentRun, SentStage
 from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
-from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
+from specviz.ui.watch.watch_state import FIRST, ShownRun, TourPlace, WatchState
 
 SAYS = page_texts("watch")
 
 
 @cache_by_language
-def first_tour() -> Tour | None:
-    trace = first_trace()
-    return tour_of(trace) if trace else None
-
-
-def button_label(place: TourPlace) -> str:
-    """What the button says: the tour begins, begins again, or goes on where the visitor left it."""
-    tour = first_tour()
-    if place.open:
-        return SAYS["tour_again"]
-    if place.at <= 1 or tour is None:
-        return SAYS["tour_new"]
-    return SAYS["tour_on"].format(at=place.at, steps=len(tour.beats))
+def first_tour() -> Tour:
+    tour = tour_of(first_trace())
+    assert tour, "the first run has no place for it"
+    return tour
 
 
 def asked_place() -> int | None:
-    asked, tour = st.query_params.get(TOUR, ""), first_tour()
-    beats = len(tour.beats) if tour else 0
-    return int(asked) if asked in map(str, range(1, beats + 1)) else None
+    asked = st.query_params.get(TOUR, "")
+    return int(asked) if asked in map(str, range(1, len(first_tour().beats) + 1)) else None
 
 
 def unknown_place() -> str | None:
-    asked, tour = st.query_params.get(TOUR), first_tour()
-    if asked is None or tour is None or asked_place():
+    asked = st.query_params.get(TOUR)
+    if asked is None or asked_place():
         return None
-    return SAYS["tour_unknown"].format(asked=asked[:40], last=len(tour.beats))
+    return SAYS["tour_unknown"].format(asked=asked[:40], last=len(first_tour().beats))
 
 
 def move_tour(place: TourPlace, at: object) -> None:
-    tour = first_tour()
-    if tour and type(at) is int and 0 <= at <= len(tour.beats) + 1:
-        place.move(at, len(tour.beats))
+    """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
+    beats = len(first_tour().beats)
+    if type(at) is int and 0 <= at <= beats + 1:
+        place.open, place.left = at > 0, at == 0
+        if place.open or place.at > beats:
+            place.at = at
 
 
 def write_place(place: TourPlace) -> None:
-    tour = first_tour()
-    if tour is None or not place.open or place.at > len(tour.beats):
+    if not place.open or place.at > len(first_tour().beats):
         st.query_params.pop(TOUR, None)
     elif st.query_params.get(TOUR) != str(place.at):
         st.query_params[TOUR] = str(place.at)
 
 
-MOST_PAYLOADS = 32  # with their JSON about a megabyte each
-
-
 def stage_payload(
     watching: WatchState, draft_length: int, view: View = "full", hide: Collection[str] = ()
-) -> SentStage | None:
-    """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
+) -> SentStage:
+    """Everything the stage shows now. `draft_length` is what the controls say."""
     shown = watching.shown
-    if shown is None:
-        return None
     watching.feed.version += 1
     not_run = watching.form.problem or watching.message or watching.run.missing
     again = "from_before_again" if view in ("simple", "full") and "run" not in hide else "from_before"
     stored = SAYS[again] if shown.source == "stored" else None
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)
-    payload = _build_run(watching, shown)
+    running = watching.run.busy and not watching.shows_previous_run
+    costs = None if running or not shown.stored_id else watching.shown_costs
+    payload, _ = _made(shown, running, costs, current_language())
+    payload = {**payload, "run_id": shown.run_id}
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
     payload["idle"] = notice or payload["idle"]
-    payload["link"] = link_on_stage(watching, shown) | ({PARAMETER: written(hide)} if hide else {})
+    payload["link"] = link_on_stage(watching) | ({PARAMETER: written(hide)} if hide else {})
     payload["playhead"] = watching.step
     payload["gamma"] = draft_length
     payload["view"] = view
-    _tell_result(watching, shown, payload, hide)
+    _tell_result(watching, payload, hide)
     if hide:
         payload["hide"] = sorted(hide)
     place = watching.tour
-    if place.open and shown.run_id == FIRST and (tour := first_tour()):
-        payload["tour"] = {"started": place.started, "at": place.at, "tour": tour}
+    if place.open and shown.run_id == FIRST:
+        payload["tour"] = {"started": place.started, "at": place.at, "tour": first_tour()}
     return payload
 
 
-def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide: Collection[str]) -> None:
+def _tell_result(watching: WatchState, payload: SentStage, hide: Collection[str]) -> None:
     """Its place in the session: whether it is what was asked for, and the run that it is compared with."""
     if "result" in hide:
         del payload["result"]
@@ -112,70 +100,45 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
         payload["result"] = replace(payload["result"], says=says)
     if "texts" in hide:
         payload["result"] = replace(payload["result"], same="")
-    before = watching.compared_with
+    before, shown = watching.compared_with, watching.shown
     if before is None:
         return
-    made, costs = watching.feed.compared, watching.costs_of(before)
-    if made is None or not made.is_of(before, costs, current_language()):
-        then = known_costs(before.trace, costs)
-        lines = compared(before.trace, before.draft_guesses, costs, then.costs if then else None)
-        made = watching.feed.compared = CachedPayload(lines, (before, costs, current_language()))
+    made, _ = _compared(before, watching.costs_of(before), current_language())
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
-    payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
+    payload["before"] = {**made, "differs": unlike, "pinned": before is watching.pinned}
 
 
-def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:
-    """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
-    running = watching.run.busy and not watching.shows_previous_run
-    if shown.stored_id and not running:
-        watching.feed.drawn = None
-        return {**_build_finished(shown, watching.shown_costs), "run_id": shown.run_id}
-    drawn = watching.feed.drawn
-    if drawn is None or not drawn.is_of(shown, running, current_language()):
-        drawn = watching.feed.drawn = CachedPayload(_made(shown, running, None), (shown, running, current_language()))
-    return drawn.payload.copy()
+def _key(shown: ShownRun) -> object:
+    """All who see a stored run see the same; the id of another's trace is its own as long as it is held below."""
+    return (shown.stored_id, shown.source, shown.draft_guesses is None) if shown.stored_id else shown.state
 
 
-def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
-    known, run_id = None if running else known_costs(shown.trace, costs), shown.run_id
+HASHED: dict[Any, Callable[[Any], object]] = {ShownRun: _key, Costs: repr}
+
+
+# Those who want the same wait for who makes it, and no others do. With its JSON each has about a megabyte.
+@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
+def _made(shown: ShownRun, running: bool, costs: Costs | None, language: str) -> tuple[SentStage, ShownRun | None]:
+    """The part of the payload that depends on the run alone, which nobody may change."""
+    known = None if running else known_costs(shown.trace, costs)
     more: dict[str, Any] = {"guesses": shown.draft_guesses, "costs": costs, "known": known.costs if known else None}
-    made = stage_data(shown.trace, run_id=run_id, source=shown.source, running=running, **more)
+    made = stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, **more)
     where = "recorded_on" if shown.source == "recorded" else "measured_here"
     where = SAYS[where].format(machine=machine_in_words(shown.trace.recorded_on.machine))
     made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
-    return made
+    return made, None if shown.stored_id else shown
 
 
-@dataclass(slots=True)
-class FinishedRun:
-    """One visitor makes the payload; those who want the same wait for it, and no others."""
-
-    making: Lock = field(default_factory=Lock)
-    made: CachedPayload[SentStage] | None = None
+@st.cache_resource(show_spinner=False, max_entries=40, hash_funcs=HASHED)
+def _compared(before: ShownRun, costs: Costs | None, language: str) -> tuple[ComparedPayload, ShownRun]:
+    known = known_costs(before.trace, costs)
+    return compared(before.trace, before.draft_guesses, costs, known.costs if known else None), before
 
 
-_FINISHED: OrderedDict[object, FinishedRun] = OrderedDict()  # the one asked for last is last
-_LOOKING = Lock()  # never held while a payload is made
-
-
-def _build_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
-    """The payload of a run that has an id, made once for all who read it in a language; nobody may change it."""
-    key = shown.stored_id, shown.source, current_language()
-    with _LOOKING:
-        run = _FINISHED.setdefault(key, FinishedRun())
-        _FINISHED.move_to_end(key)
-        while len(_FINISHED) > MOST_PAYLOADS:
-            _FINISHED.popitem(last=False)
-    with run.making:
-        if run.made is None or not run.made.is_of(costs):
-            run.made = CachedPayload(_made(shown, False, costs), (costs,))
-        return run.made.payload
-
-
-def link_on_stage(watching: WatchState, shown: ShownRun) -> dict[str, str]:
+def link_on_stage(watching: WatchState) -> dict[str, str]:
     """What reproduces the run on screen: its settings, and the run itself where this server has it; else nothing."""
-    if not shown.linked:
+    if not watching.shown.linked:
         return {}
-    return link_of(watching.asked or watching.form.current, run=shown.stored_id or None)
+    return link_of(watching.asked or watching.form.current, run=watching.shown.stored_id or None)

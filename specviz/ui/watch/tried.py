@@ -69,8 +69,8 @@ class TriedRun:
 
 def tries(watching: WatchState) -> list[TriedRun]:
     """The recorded first run, then the runs of the session, oldest first."""
-    past, first = watching.past, first_run()
-    runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
+    past = watching.past
+    runs = [(0, first_run()), *enumerate(past.finished, past.count - len(past.finished) + 1)]
     doubted = [costs for _, run in runs if (costs := watching.costs_of(run)) and doubts(run.trace, costs)]
 
     def tried(number: int, run: ShownRun) -> TriedRun:
@@ -84,35 +84,31 @@ def tries(watching: WatchState) -> list[TriedRun]:
 
 def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
-    drafts = list(dict.fromkeys(run.draft for run in runs))
-    ends = [(run.busy, end) for run in runs if run.verdict for end in (run.verdict.speedup, *_ends(run.verdict))]
-    top = 1.1 * max([LEAST_TOP, *(end for busy, end in ends if not busy or end <= WILD)])
-    groups = [_points(draft, number, runs) for number, draft in enumerate(drafts)]
+    groups, ends = [], [LEAST_TOP]
+    for number, draft in enumerate(dict.fromkeys(run.draft for run in runs)):
+        own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
+        color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
+        speeds = [verdict.speedup for _, verdict in own]
+        lows, highs = ([(verdict.interval or 2 * (verdict.speedup,))[end] for _, verdict in own] for end in (0, 1))
+        tops = [(run, end) for (run, _), each in zip(own, zip(speeds, highs, strict=True), strict=True) for end in each]
+        ends += [end for run, end in tops if not run.busy or end <= WILD]
+        groups.append(
+            plot.scatter(
+                figure_text(draft),
+                [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
+                speeds,
+                SAYS["tried_hover"],
+                customdata=[(run.number, verdict.shown) for run, verdict in own],
+                mode="markers",
+                marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
+                error_y=plot.interval(speeds, lows, highs, color),
+            )
+        )
     x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=" %")
-    y = plot.axis(SAYS["tried_speedup"], range=[0, top], ticksuffix="×")
+    y = plot.axis(SAYS["tried_speedup"], range=[0, 1.1 * max(ends)], ticksuffix="×")
     # Its name is in the legend: a label beside the line lies on bars.
     line = plot.scatter(SAYS["tried_even"], SHARES, [1, 1], mode="lines", line=plot.DOTTED, hoverinfo="skip")
     return plot.figure([line, *groups], HEIGHT, x=x, y=y, showlegend=True)
-
-
-def _ends(verdict: Verdict) -> tuple[float, float]:
-    return verdict.interval or (verdict.speedup, verdict.speedup)
-
-
-def _points(draft: str, number: int, runs: Sequence[TriedRun]) -> plot.FigurePart:
-    own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
-    color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
-    speeds, ends = [verdict.speedup for _, verdict in own], [_ends(verdict) for _, verdict in own]
-    return plot.scatter(
-        figure_text(draft),
-        [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
-        speeds,
-        SAYS["tried_hover"],
-        customdata=[(run.number, verdict.shown) for run, verdict in own],
-        mode="markers",
-        marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
-        error_y=plot.interval(speeds, [low for low, _ in ends], [high for _, high in ends], color),
-    )
 
 
 def tried_row(run: TriedRun) -> dict[str, Any]:

@@ -22,39 +22,58 @@ from specviz.figures.parts import BLUE, GREY, Figure, axis, figure, level, scatt
 from specviz.models.catalogue import changed_weights
 from specviz.models.draft_menu import is_allowed
 from specviz.player.payload import SentStage
-from specviz.ui.session import Session
+from specviz.ui.session import Session, session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import remember, to_json
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import Options, button, chart, notices, offer_download, two_texts
-from specviz.ui.shared.stage import feed, news, sent_with, stage
+from specviz.ui.shared.job_slot import beside_line, draw_progress, waiting_line, while_busy
+from specviz.ui.shared.parts import Options, button, chart, heading, notices, offer_download, two_texts
+from specviz.ui.shared.stage import feed, news, stage
 from specviz.ui.watch import controls, on_stage
 from specviz.ui.watch.files import describe_run, show_files
-from specviz.ui.watch.tried import show_tried
+from specviz.ui.watch.tried import keep_list, show_tried
 from specviz.ui.watch.watch_state import FIRST, ShownRun, WatchState, first_run, pair_key
 
 SAYS = page_texts("watch")
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
 
-def watch(watching: WatchState) -> None:
+def watch() -> None:
+    # Places of their own for what not every view has: the stage keeps its place among them, and with it its playhead.
+    with st.container():
+        address.apply_view()
+    with st.container(key="lead"):
+        heading(SAYS["heading"])
+    visit = session()
+    watching = visit.of(WatchState)
+    with st.container():
+        controls.controls(watching)
+    submit(watching)
+    run = st.container(key="run_place", gap=None)  # its room is there before it
+    view_choice(visit)  # drawn before the run, for which the script waits: the buttons below it stay as they are
+    with run:
+        show_run(visit)
+    reply_field(watching)
+    show_list(watching)
+    keep_list(watching)
+
+
+def submit(watching: WatchState) -> None:
     """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
-    watching.shown = watching.shown or first_run()
     form, request, again, came = watching.form, watching.form.current, watching.form.again, controls.FORM.came
     form.again = False
-    rest = address.view_in_link() | address.hidden_in_link()
     if came.acted and not form.problem and (again or request != watching.asked):
         watching.submit(request, fresh=again)
-        address.write_address(link_of(request, watching.step) | rest)
-    elif watching.shown and "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
+        shown = address.view_in_link() | address.hidden_in_link()
+        address.write_address(link_of(request, watching.step) | shown)
+    elif "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
-        address.write_address(on_stage.link_on_stage(watching, watching.shown) | rest)
+        controls.write_link(watching)
     own = explain_left_out(controls.FORM.asked.prompt) if controls.FORM.asked.preset == OWN_TEXT else None
     notices([*address.unknown(), on_stage.unknown_place(), *came.notes, form.problem, own])
 
 
-def _payload(watching: WatchState) -> SentStage | None:
+def _payload(watching: WatchState) -> SentStage:
     length = controls.FORM.asked.request().settings.draft_length
     return on_stage.stage_payload(watching, length, address.view(), address.hidden())
 
@@ -79,12 +98,12 @@ def show_run(visit: Session) -> None:
         while_busy(lambda: watching.run.downloading, bar, watching.refresh)
     if not watching.run.downloading:
         _follow(watching)
-    if (shown := watching.shown) and address.view() == "full":
+    if address.view() == "full":
         with st.container(key="outcome"):
-            show_outcome(watching, shown)
+            show_outcome(watching)
             if not address.is_hidden("files"):
-                show_files(watching, shown, on_stage.link_on_stage(watching, shown))
-            for change in changed_weights(shown.trace):
+                show_files(watching, on_stage.link_on_stage(watching))
+            for change in changed_weights(watching.shown.trace):
                 st.caption(plain(change))
 
 
@@ -98,10 +117,7 @@ def _draw_stage(watching: WatchState, key: str) -> None:
         st.rerun()  # the button says where the tour goes on
     on_stage.write_place(watching.tour)
     payload = _payload(watching)
-    if payload is None:
-        st.info(plain(watching.notice or SAYS["no_run"]))
-        return
-    watching.feed.sent, watching.feed.last = sent_with(payload), None
+    watching.feed.sent, watching.feed.last = payload, None
     with st.container(key="run"):
         ask, tour = partial(controls.request_draft_length, watching.form), partial(on_stage.move_tour, watching.tour)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
@@ -122,11 +138,11 @@ def _feed(watching: WatchState) -> None:
     """Streamlit drops what one look drew if the next begins before it was sent. So each look sends again what is not
     known to have come, and the first one after a drawing says what the stage must have by now.
     """
-    payload, sent = _payload(watching), watching.feed.sent
-    if payload and (watching.feed.last is None or sent != sent_with(payload)):
-        watching.feed.last, watching.feed.sent = to_json(news(payload, sent)), sent_with(payload)
-    if watching.feed.last:
-        feed(watching.feed.last)
+    payload, sent, last = _payload(watching), watching.feed.sent, watching.feed.last
+    if last is None or sent is None or payload["run"] is not sent["run"] or payload["notice"] != sent["notice"]:
+        last = watching.feed.last = to_json(news(payload, sent))
+        watching.feed.sent = payload
+    feed(last)
 
 
 def show_list(watching: WatchState) -> None:
@@ -156,9 +172,10 @@ def verification_figure(costs: Costs) -> Figure:
     return figure([one_by_one, here], 300, x=x, y=y, **level(1, SAYS["check_free"]))
 
 
-def show_outcome(watching: WatchState, shown: ShownRun) -> None:
+def show_outcome(watching: WatchState) -> None:
     """What a run's figures say that the stage does not: both texts, and what its costs are."""
-    request, running = watching.asked, watching.run.busy and not watching.shows_previous_run
+    shown, request = watching.shown, watching.asked
+    running = watching.run.busy and not watching.shows_previous_run
     with st.container():  # one place on the page, whatever it holds: what is below stays open
         if not address.is_hidden("texts"):
             _show_outputs(shown.trace, shown.plain_text, waiting=running)
@@ -174,8 +191,9 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
                 said = SAYS["costs_here"].format(
                     step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead
                 )
-                note = watching.costs.notes.get(pair_key(request), "") if request else ""
-                st.caption(f"{explained(said, 'costs')} {plain(note)}", unsafe_allow_html=True)
+                found = watching.costs.found.get(pair_key(request)) if request else None
+                note = plain(beside_line(found.beside) or "") if found else ""
+                st.caption(f"{explained(said, 'costs')} {note}", unsafe_allow_html=True)
             else:
                 st.caption(SAYS["no_costs"])
 
@@ -214,9 +232,10 @@ def view_choice(visit: Session) -> None:
             if not address.is_hidden("run"):
                 chat_model_choice(watching)
         elif view == "simple":
-            if on_stage.first_tour():
-                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
-                button(on_stage.button_label(watching.tour), "tour", _begin_tour, watching, **look)
+            place, steps = watching.tour, len(on_stage.first_tour().beats)
+            says = "tour_again" if place.open else "tour_on" if place.at > 1 else "tour_new"
+            look: Options = {"icon": "school", "type": "secondary" if place.open else "primary"}
+            button(SAYS[says].format(at=place.at, steps=steps), "tour", _begin_tour, watching, **look)
             if not address.is_hidden("run"):
                 controls.undo_button(watching)
                 controls.run_again_button(watching.form)
@@ -236,15 +255,14 @@ def _begin_tour(watching: WatchState) -> None:
         watching.form.change(default)
     controls.FORM.take(RunLink.of(default))
     controls.FORM.came.acted, watching.asked = False, None
-    if shown := first_run():
-        watching.open_recorded(shown)
+    watching.open_recorded(first_run())
     watching.tour.begin(at)
     address.write_address({address.TOUR: str(at)} | address.view_in_link())
 
 
 def _task_link(watching: WatchState) -> None:
     """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
-    alone = watching.shown is not None and not watching.shown.linked
+    alone = not watching.shown.linked
     look: Options = {"icon": ":material/link:", "disabled": alone, "help": SAYS["task_alone"] if alone else None}
     popover = st.popover(SAYS["task"], key="task", on_change="rerun", **look)
     if not popover.open:
@@ -257,8 +275,8 @@ def _task_link(watching: WatchState) -> None:
             hides: Options = {"key": f"task_{name}", "value": address.is_hidden(name)}
             if columns[number % 2].checkbox(SAYS["task_hide"].format(what=what), **hides):
                 names.append(name)
-        link = on_stage.link_on_stage(watching, watching.shown) if watching.shown else {}
-        link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
+        link = on_stage.link_on_stage(watching) | {"step": str(watching.step or 0), "view": view}
+        link |= {PARAMETER: written(names)} if names else {}
         query, here = urlencode(link, safe=","), address.own_address()
         app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
         st.code(f"{app}?{query}", language=None, wrap_lines=True)
@@ -285,7 +303,7 @@ def chat_model_choice(watching: WatchState) -> None:
 def reply_field(watching: WatchState) -> None:
     """A field for it, below a finished run of a chat that can be run here."""
     shown = watching.shown
-    if shown is None or watching.run.busy or shown.trace.settings.prompt_format != "chat":
+    if watching.run.busy or shown.trace.settings.prompt_format != "chat":
         return
     output, key, request = shown.trace.output, f"reply-{shown.run_id}", shown.asked or controls.request_of(shown.trace)
     if request is None or output.stopped_by is None:

@@ -3,10 +3,11 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 from uuid import uuid4
 
 from specviz.core.metrics import Costs
+from specviz.core.once import cache_once
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, drop_candidates
@@ -15,12 +16,11 @@ from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.data.texts import page_texts
 from specviz.player.data import RunSource
-from specviz.player.payload import ComparedPayload, SentStage
+from specviz.player.payload import SentStage
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, Run
+from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
-from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
-from specviz.ui.shared.stage import StageProgress
+from specviz.ui.shared.job_slot import JobSlot, waiting_line
 
 SAYS = page_texts("watch")
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
@@ -32,7 +32,6 @@ FIRST_STEPS_SECONDS = 0.1  # how long it then waits for the target's own first t
 WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
 FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
 
-Payload = TypeVar("Payload")
 PairKey: TypeAlias = tuple[str, str]  # target, draft
 
 
@@ -68,11 +67,10 @@ class ShownRun:
     linked: bool = True  # whether a link can ask for it; not where nothing here can run what a file holds
     asked: RunRequest | None = None  # what asked for it, of a run that was measured here
 
-    def same_as(self, other: "ShownRun | None") -> bool:
-        """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
-        if other is None or self.trace is not other.trace:
-            return False
-        return (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Which run in which state. A trace is never changed, so traces need not be compared."""
+        return self.run_id, self.plain_text, self.stored_id, id(self.trace)
 
 
 def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> ShownRun:
@@ -81,9 +79,9 @@ def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> ShownRun:
     return ShownRun(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
 
 
-def first_run() -> ShownRun | None:
-    trace = first_trace()
-    return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
+@cache_once
+def first_run() -> ShownRun:
+    return replace(recorded_run(first_trace(), FIRST, FIRST), draft_guesses=first_draft_guesses())
 
 
 def measured_run(run: RunResult, run_id: str, source: RunSource, asked: RunRequest | None) -> ShownRun:
@@ -92,17 +90,6 @@ def measured_run(run: RunResult, run_id: str, source: RunSource, asked: RunReque
 
 def stored_run(run: StoredRun) -> ShownRun:
     return measured_run(run.result, f"live-{run.result.id}", "stored", run.request)
-
-
-@dataclass(frozen=True, slots=True)
-class CachedPayload(Generic[Payload]):
-    """A payload, and what it was made of."""
-
-    payload: Payload
-    of: tuple[object, ...]
-
-    def is_of(self, *things: object) -> bool:
-        return all(own is other for own, other in zip(self.of, things, strict=True))
 
 
 @dataclass(slots=True)
@@ -115,21 +102,13 @@ class TourPlace:
     def begin(self, at: int) -> None:
         self.at, self.open, self.started = at, True, self.started + 1
 
-    def move(self, at: int, beats: int) -> None:
-        """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
-        self.open, self.left = at > 0, at == 0
-        if self.open or self.at > beats:
-            self.at = at
-
 
 @dataclass(slots=True)
 class Feed:
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
-    sent: StageProgress | None = None
+    sent: SentStage | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
-    drawn: CachedPayload[SentStage] | None = None  # the payload made last of a run that only this visitor sees
-    compared: CachedPayload[ComparedPayload] | None = None  # what was made last of the run before
 
 
 @dataclass(slots=True)
@@ -171,16 +150,18 @@ class PastRuns:
 class PairCosts:
     slot: JobSlot = field(default_factory=lambda: JobSlot("costs"))
     measured: PairKey | None = None  # whose costs the slot's are
-    known: dict[PairKey, Costs] = field(default_factory=dict)
-    attempts: dict[PairKey, int] = field(default_factory=dict)  # how often these were measured
-    notes: dict[PairKey, str] = field(default_factory=dict)  # what a page says of them, or why there are none
+    found: dict[PairKey, CostsResult] = field(default_factory=dict)
+
+    def of(self, pair: PairKey) -> Costs | None:
+        return self.found[pair].costs if pair in self.found else None
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
         """Have the costs of a pair measured; a few times again where a run that was timed here doubts them."""
         self.collect()
         wanted = pair_key(request)
-        known, attempt = self.known.get(wanted), self.attempts.get(wanted, 0) + 1
-        doubted = known is not None and run is not None and attempt <= MOST_ATTEMPTS and doubts(run, known)
+        known = self.found.get(wanted)
+        attempt = known.attempt + 1 if known else 1
+        doubted = known is not None and run is not None and attempt <= MOST_ATTEMPTS and doubts(run, known.costs)
         failed = self.measured == wanted and self.slot.state == "failed"  # it would fail again
         if not self.slot.busy and (known is None or doubted) and not failed:
             self.measured = wanted
@@ -188,13 +169,8 @@ class PairCosts:
             self.collect()  # what was measured for another visitor is there at once
 
     def collect(self) -> None:
-        pair = self.measured
-        if self.slot.refresh() and pair and self.slot.items:
-            found = self.slot.items[-1]
-            self.known[pair], self.attempts[pair] = found.costs, found.attempt
-            self.notes[pair] = beside_line(found.beside) or ""
-        elif pair and self.slot.state == "failed":
-            self.notes[pair] = self.slot.message
+        if self.slot.refresh() and self.measured and self.slot.items:
+            self.found[self.measured] = self.slot.items[-1]
 
 
 @dataclass(slots=True)
@@ -202,7 +178,7 @@ class WatchState:
     form: Changes = field(default_factory=Changes)
     tour: TourPlace = field(default_factory=TourPlace)
     step: int | None = None  # the playhead; None starts at the first
-    shown: ShownRun | None = None
+    shown: ShownRun = field(default_factory=first_run)
     before: ShownRun | None = None  # the whole run that was on screen before
     pinned: ShownRun | None = None  # the run to compare with instead
     listed: bool = False  # whether the list of what was tried is open
@@ -248,9 +224,9 @@ class WatchState:
         if self.run.busy:
             self._update(ended=self.run.refresh())
         if not self.run.busy and self.asked:
-            shown = self.shown
             # an older run, or one that another visitor asked for, may be of another machine
-            timed = shown.trace if shown and shown.source == "live" and shown.trace.output.stopped_by else None
+            live, trace = self.shown.source == "live", self.shown.trace
+            timed = trace if live and trace.output.stopped_by else None
             self.costs.collect() if self.message else self.costs.measure(self.asked, timed)
         return False
 
@@ -270,7 +246,7 @@ class WatchState:
         """Show a run that this server has, and take its settings as those asked for."""
         shown = stored_run(run)
         self.asked = shown.asked
-        self._show(shown)
+        self.shown = shown
         self.past.finish(shown)
 
     def _update(self, ended: bool) -> None:
@@ -279,24 +255,24 @@ class WatchState:
         if run and run.trace.rounds:
             source: RunSource = "stored" if slot.view and slot.view.stored else "live"
             shown = measured_run(run, f"live-{slot.job}", source, self.asked)
-            if not shown.same_as(self.shown):
+            if shown.state != self.shown.state:
                 self._show(shown)
         if ended and slot.state == "failed":
             self.message = slot.message
-        if ended and slot.state == "done" and self.shown:
+        if ended and slot.state == "done":
             self.past.finish(self.shown)
 
     def _show(self, shown: ShownRun) -> None:
         """Put a run on screen. The one that it takes the place of, if that was whole, is the run before."""
         last = self.shown
-        if last and last.run_id != shown.run_id and last.trace.output.stopped_by is not None:
+        if last.run_id != shown.run_id and last.trace.output.stopped_by is not None:
             self.before = last
         self.shown = shown
 
     @property
     def compared_with(self) -> ShownRun | None:
-        here = self.shown.run_id if self.shown else ""
-        return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
+        others = (self.pinned, self.before)
+        return next((other for other in others if other and other.run_id != self.shown.run_id), None)
 
     def bring_back(self, shown: ShownRun) -> None:
         """Show a run of this session again, exactly as it was. A run under way ends."""
@@ -307,15 +283,15 @@ class WatchState:
     @property
     def shown_costs(self) -> Costs | None:
         """The costs of the pair on screen, where they were measured here."""
-        return self.costs_of(self.shown) if self.shown else None
+        return self.costs_of(self.shown)
 
     def costs_of(self, shown: ShownRun) -> Costs | None:
-        return self.costs.known.get(pair_key(shown.asked)) if shown.source != "recorded" and shown.asked else None
+        return self.costs.of(pair_key(shown.asked)) if shown.source != "recorded" and shown.asked else None
 
     @property
     def shows_previous_run(self) -> bool:
         """Whether the run on screen is the one before that under way, which has no round yet."""
-        return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
+        return self.run.busy and self.shown.run_id != f"live-{self.run.job}"
 
     def open_recorded(self, shown: ShownRun) -> None:
         """Show a run that was recorded before; a run under way ends."""

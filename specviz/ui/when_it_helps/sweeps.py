@@ -24,8 +24,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, PromptFile, read_prompts
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import frame_of, joined, parse_rows, read_frame
+from specviz.measure.sweep.rows import SweepRow, frame_of, joined, parse_rows, read_frame
 from specviz.models.draft_menu import model_label, offered_drafts
 from specviz.service.protocol import Sweep
 from specviz.ui.session import session

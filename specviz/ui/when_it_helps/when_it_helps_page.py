@@ -13,10 +13,9 @@ from specviz.core.numbers import percent, times
 from specviz.data.texts import join_choices, page_texts
 from specviz.figures import sweep as figures
 from specviz.measure.paired import show_rest
-from specviz.measure.sweep import sentences
-from specviz.measure.sweep.rows import SweepSeries
+from specviz.measure.sweep import study as sentences
+from specviz.measure.sweep.rows import SweepSeries, dump_frame, iterate_rows
 from specviz.measure.sweep.study import RISK, Study
-from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
 from specviz.ui.shared.below_streamlit import UploadedFile
@@ -172,7 +171,7 @@ def draw_workloads(study: Study, source: str) -> None:
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
     if len(studies) > 1 or fair["repetition"].notna().any():
         table = temperature_table(fair["workload"].to_list(), studies)
-        data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
+        data_table(table.to_dict("records"), "sweep_temperatures", columns=texts(*table.columns[1:]))
         st.caption(SAYS["temperatures"])
     chart(figures.acceptance_figure(fair), "sweep-acceptance", source=_title(source))
 

@@ -139,7 +139,7 @@ def _charts(found: BenchFindings, name: str) -> None:
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
         times = SAYS["server_times"].format(load=load_in_words(found, load))
-        drawn.append((times_figure(found, load), "server-times", times))
+        drawn.append((times_figure(load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):

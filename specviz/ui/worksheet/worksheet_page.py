@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -19,20 +20,20 @@ from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.texts import join_choices, page_texts
-from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
+from specviz.measure.worksheet import serving
 from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
-from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
-from specviz.measure.worksheet.serving import Production, outlook
+from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
+from specviz.measure.worksheet.serving import Production, outlook, say_advice
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import chart
 from specviz.ui.watch.watch_state import WatchState
-from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_sweep
+from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_studies, studied
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.figures import gap_figure, positions_figure, speedup_map
 
@@ -57,16 +58,16 @@ def recorded_laps() -> list[MeasuredRun]:
 
 @cache_by_language
 def recorded_rows() -> list[MeasuredRun]:
-    return collect_rows(first_series(recorded_sweep()), True)
+    return collect_rows(recorded_studies()[:1], True)
 
 
 def known_runs(visitor: Session) -> KnownFigures:
     watching = visitor.of(WatchState)
-    past, costs = watching.past, watching.costs.known
+    past, costs = watching.past, {pair: found.costs for pair, found in watching.costs.found.items()}
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.of(RaceState).laps
-    swept = visitor.of(WhenItHelpsState).rows_of(HERE)
+    swept = studied(visitor.of(WhenItHelpsState), HERE)
     measured = [
-        *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
+        *(collect_runs(finished, False) or collect_runs([recorded], True)),
         *(collect_laps(raced, False) or recorded_laps()),
         *(collect_rows(swept, False) or recorded_rows()),
     ]
@@ -78,8 +79,11 @@ def known_runs(visitor: Session) -> KnownFigures:
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [*(begin.add_passes(start, passes) for start in found), *(begin.batch_starts(batches) if batches else ())]
-    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine) if recorded else ""
+    if passes:  # of the target whose passes over several texts were measured
+        its = partial(replace, passes=passes)
+        found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
+    every = [*found, *(begin.batch_starts(batches) if batches else ())]
+    source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, measured, every, last, source)
 
@@ -172,10 +176,10 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
     if alone and alone.never_pays:
-        look, said, sentence = LOOKS[HURTS], advice.never(), advice.reasons(alone)
+        look, said, sentence = LOOKS[HURTS], say_advice("never"), serving.reasons(alone)
         shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
     elif alone:
-        look, said, sentence = LOOKS[UNTOLD], advice.untold(), advice.describe_known(alone)
+        look, said, sentence = LOOKS[UNTOLD], say_advice("untold"), serving.describe_known(alone)
         shown = [
             ("speedup", outlook(alone).speeds, "range_help"),
             ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
@@ -291,8 +295,8 @@ def _pasted(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]
 
 
 def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.CostsOrigin) -> None:
-    st.markdown(advice.headline(found, replace(costs, name=plain(costs.name))))
-    st.markdown(advice.advice(found))
+    st.markdown(serving.headline(found, replace(costs, name=plain(costs.name))))
+    st.markdown(serving.advice(found))
     if found.speedup is None:
         st.caption(SAYS["chosen"] if costs.are_told else SAYS["not_yours"].format(plain(costs.name)))
     notes = [found.counters.reading, found.counters.convention, *found.counters.notes]

@@ -1,2 +1,0 @@
-// 
-var i="specviz-feed";var o=window;function a(t){let e=(o.specvizRuns??[]).filter(({key:n})=>n!==t.key);o.specvizRuns=[t,...e].slice(0,4),window.dispatchEvent(new Event(i))}function d({data:t,parentElement:e}){if(!t)return null;let n=e instanceof ShadowRoot?e.host:e;return n instanceof HTMLElement&&(n.dataset.running=""),JSON.parse(new TextDecoder().decode(t))}function r(t){let e=d(t);e&&a(e)}export{r as default};
