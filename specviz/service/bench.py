@@ -194,6 +194,7 @@ class Bench:
         """One step. An error fails its job and leaves the engine as it is."""
         if not task.waits and self._said_of != task.job:
             self._send(wire.EngineAlive(task.job))  # should this step end the engine, the server knows whose it was
+        assert task.steps, "it has begun"
         began = self._clock()
         set_language(task.command.language)  # of all sentences about this job
         try:

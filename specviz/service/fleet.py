@@ -1,7 +1,7 @@
 """The engines, and the threads of each: a driver starts it and writes to it, a reader listens.
 
 An engine gets each job at once, and decides itself which one works. All threads share one lock with the callers. An
-error in one of them is logged and ends its engine: the jobs it had fail with one sentence, and the next engine goes on
+error in one of them is logged and ends its engine: the job at work fails with one sentence, and the next engine goes on
 with the others.
 """
 
@@ -28,33 +28,6 @@ say = Sentences("service")
 _log = logging.getLogger(__name__)
 
 
-class Restarts:
-    """Whether an engine that died is started again: not for a while, if it dies again and again."""
-
-    def __init__(self, limits: ServiceLimits) -> None:
-        self._limits = limits
-        self.deaths: deque[float] = deque(maxlen=limits.deaths)  # since the last rest, on the monotonic clock
-        self._rest_until: float | None = None
-
-    @property
-    def resting(self) -> bool:
-        """Whether no engine should be started now; after the rest, the next `allow_run` ends it."""
-        return self._rest_until is not None
-
-    def died(self, now: float) -> None:
-        """The last one of too many deaths in a short time begins a rest."""
-        self.deaths.append(now)
-        if len(self.deaths) == self._limits.deaths and now - self.deaths[0] <= self._limits.deaths_window:
-            self._rest_until = now + self._limits.rest
-
-    def allow_run(self, now: float) -> bool:
-        """A visitor wants a run: whether there will be an engine for it."""
-        if self._rest_until is not None and now >= self._rest_until:
-            self._rest_until = None
-            self.deaths.clear()
-        return not self.resting
-
-
 class Fleet:
     """Gives jobs to engines. All but `close` is called with the lock held; it is notified at each change.
 
@@ -74,7 +47,7 @@ class Fleet:
         self.limits, self.changed, self.sessions, self.on_done = limits, changed, sessions, on_done
         self.start_engine: StartEngine = command if callable(command) else partial(Child, command)
         self.waiting: list[Job] = []  # until an engine is ready
-        self.restarts = Restarts(limits)
+        self.deaths: deque[float] = deque(maxlen=limits.deaths)  # the last ones, on the monotonic clock
         self.drivers = [EngineDriver(self) for _ in range(engines)]
 
     def start(self) -> bool:
@@ -90,12 +63,18 @@ class Fleet:
     def ready(self) -> bool:
         return any(driver.ready for driver in self.drivers)
 
+    def resting(self, now: float) -> bool:
+        """Whether no engine is started now: for a while, after too many deaths in a short time."""
+        last, limits = self.deaths, self.limits
+        many = len(last) == limits.deaths and last[-1] - last[0] <= limits.deaths_window
+        return many and now < last[-1] + limits.rest
+
     def enqueue(self, job: Job) -> None:
         """Let the job wait for an engine; it fails at once while the engines rest."""
-        if self.restarts.allow_run(monotonic()):
-            self.waiting.append(job)
-        else:
+        if self.resting(monotonic()):
             job.fail(lambda: say("keeps_dying"))
+        else:
+            self.waiting.append(job)
 
     def place(self, job: Job) -> int | None:
         """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait."""
@@ -135,8 +114,8 @@ class Fleet:
     def note_end(self, died: bool) -> None:
         """An engine is gone. After too many deaths it fails the jobs that wait: perhaps no other engine comes."""
         if died:
-            self.restarts.died(monotonic())
-        if self.restarts.resting:
+            self.deaths.append(monotonic())
+        if self.resting(monotonic()):
             for job in self.waiting:
                 job.fail(lambda: say("keeps_dying"))
             self.waiting = []
@@ -161,6 +140,10 @@ class EngineDriver:
         self._due: float | None = None  # when the engine must have said something, on the monotonic clock
 
     # ---- for the fleet; with the lock held, except close
+
+    @property
+    def load(self) -> int:
+        return sum(not job.view.finished for job in self.running)
 
     def start(self) -> bool:
         if self._thread or self._closing:
@@ -196,9 +179,12 @@ class EngineDriver:
             self._child.close()
 
     def _give_up_engine(self) -> None:
-        """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
+        """After an error of ours: fail the job at work, send the others again, and end the engine."""
         for job in self.running:
-            job.fail(lambda: say("broken"))
+            if job is (self._at_work or self.running[0]):
+                job.fail(lambda: say("broken"))
+            elif not job.view.finished:
+                self._fleet.send_again(job, job.command.seconds)
         self.running, self.ready, self._due = [], False, None  # it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
@@ -221,7 +207,7 @@ class EngineDriver:
 
     def _find_step(self, now: float) -> Callable[[], None] | None:
         if self._child is None:
-            return None if self._fleet.restarts.resting else self._start_child
+            return None if self._fleet.resting(now) else self._start_child
         if self._due is not None and now >= self._due:
             self.ready, self._due = False, None  # it gets no other job: that would lose one of its lives
             self._changed.notify_all()  # what was left to this engine, another one takes
@@ -236,8 +222,7 @@ class EngineDriver:
                 job.stop_sent = True
                 self._due = min(now + self._limits.stop, self._due or now + self._limits.stop)
                 return wire.dump_command(wire.Stop(job.id))
-        fewest = min(len(driver.running) for driver in self._fleet.drivers if driver.ready)
-        if not self._fleet.waiting or len(self.running) > fewest:
+        if not self._fleet.waiting or any(each.ready and each.load < self.load for each in self._fleet.drivers):
             return None
         if not self.running:
             self._due = now + self._limits.silence
@@ -315,8 +300,8 @@ class EngineDriver:
         _log.warning("The engine ended with status %s.", status)
         # killing one that would not stop says nothing about the next
         self._fleet.note_end(died=not any(job.stop_sent for job in self.running))
-        for job in list(self.running):
-            if self._fleet.restarts.resting:
+        for job in sorted(self.running, key=lambda job: job is self._at_work):  # that one waits behind the others
+            if self._fleet.resting(monotonic()):
                 job.fail(lambda: say("keeps_dying"))
             elif not job.view.finished:
                 self._fleet.send_again(job, job.command.seconds, blamed=job is self._at_work)

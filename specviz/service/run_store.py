@@ -185,10 +185,6 @@ class StoredRun:
     request: RunRequest
     result: RunResult
 
-    def slim(self) -> "StoredRun":
-        """What the run's figures need, a tenth of it."""
-        return replace(self, result=RunResult(drop_candidates(self.result.trace), id=self.result.id))
-
 
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
 
@@ -202,31 +198,23 @@ def answers(result: RunResult, now: datetime) -> bool:
     return not verdict or verdict.trusted or result.trace.created > (now - BUSY_FOR).isoformat(timespec="seconds")
 
 
-def default_folder() -> Path | str | None:
-    """Where runs are stored: SPECVIZ_RUNS, else a folder in the user's cache; None for SPECVIZ_RUNS=memory.
+def store_wanted() -> "RunStore":
+    """The store that the operator asks for with SPECVIZ_RUNS: `memory`, a folder, or a URL for fsspec.
 
-    A text is a URL for fsspec, such as s3://bucket/runs.
+    What is named is tried now, not when the first run is over. Otherwise it is a folder in the user's cache.
     """
     named = operator_setting("SPECVIZ_RUNS")
     if named == "memory":
-        return None
-    if "://" in named:
-        return named
+        return RunStore(None)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(named or f"{cache}/specviz/runs").expanduser()
-
-
-def store_wanted() -> "RunStore":
-    """The store that the operator asks for. What SPECVIZ_RUNS names is tried now, not when the first run is over."""
-    store = RunStore(default_folder())
-    files = store.files if operator_setting("SPECVIZ_RUNS") else None
-    if files:
+    store = RunStore(named if "://" in named else Path(named or f"{cache}/specviz/runs").expanduser())
+    if named and store.files:
         try:
-            files.write(TRIAL, b"")
-            files.remove(TRIAL)
+            store.files.write(TRIAL, b"")
+            store.files.remove(TRIAL)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise InputError(f"SPECVIZ_RUNS: runs cannot be stored in {files} ({reason}).") from None
+            raise InputError(f"SPECVIZ_RUNS: runs cannot be stored in {store.files} ({reason}).") from None
     return store
 
 
@@ -329,8 +317,10 @@ class RunStore:
             content = self.files.read(name)
             with self._reading:
                 run = _STORED.validate_json(content)
+                if slim:  # what the run's figures need, a tenth of it
+                    run = replace(run, result=RunResult(drop_candidates(run.result.trace), id=run.result.id))
                 if run.result.id in name:
-                    return run.slim() if slim else run
+                    return run
         return None
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:

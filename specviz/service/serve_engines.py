@@ -4,7 +4,6 @@ An `Engine` is one engine process, and does one job at a time. The `Door` is ask
 for a free engine, and sends its lines on. Only this module imports Ray; see docs/operating.md.
 """
 
-import argparse
 import asyncio
 import hmac
 import os
@@ -13,12 +12,13 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from hashlib import sha256
 from threading import Event as Signal
-from typing import Any
+from typing import Annotated, Any
 
 import ray  # type: ignore[import-not-found]
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from typer import Option, run
 
 from specviz.core.errors import InputError
 from specviz.core.operator_settings import check_operator_settings, given_settings, operator_setting
@@ -184,27 +184,24 @@ def app(options: Mapping[str, str]) -> serve.Application:
     return engines(operator_setting(TOKEN, needed=True), least, most, float(options.get("gpus", 0)))
 
 
-def main() -> None:
-    """Serve until Ctrl+C or SIGTERM."""
-    parser = argparse.ArgumentParser(prog="python -m specviz.service.serve_engines", description=main.__doc__)
-    parser.add_argument("--address", default="local", help="the Ray cluster: local (starts one here), auto, HOST:PORT")
-    parser.add_argument("--host", default="127.0.0.1", help="where to listen; 0.0.0.0: everywhere (%(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="(%(default)s)")
-    parser.add_argument("--least", type=int, default=1, help="engines that are always there (%(default)s)")
-    parser.add_argument("--most", type=int, default=1, help="engines at most, while jobs wait (%(default)s)")
-    parser.add_argument("--gpus", type=float, default=0.0, help="GPUs of each engine, such as 0.5 (%(default)s)")
-    options = parser.parse_args()
+def main(
+    address: Annotated[str, Option(help="The Ray cluster: local (starts one here), auto, HOST:PORT.")] = LOCAL,
+    host: Annotated[str, Option(help="Where to listen; 0.0.0.0: everywhere.")] = "127.0.0.1",
+    port: int = 8000,
+    least: Annotated[int, Option(help="Engines that are always there.")] = 1,
+    most: Annotated[int, Option(help="Engines at most, while jobs wait.")] = 1,
+    gpus: Annotated[float, Option(help="GPUs of each engine, such as 0.5.")] = 0.0,
+) -> None:
+    """Serve engines until Ctrl+C or SIGTERM."""
     try:
-        address = parse_ray_address(options.address)
-        application = engines(
-            operator_setting(TOKEN, needed=True), options.least, max(options.least, options.most), options.gpus
-        )
+        address = parse_ray_address(address)
+        application = engines(operator_setting(TOKEN, needed=True), least, max(least, most), gpus)
     except InputError as error:
         sys.exit(str(error))
     ray.init(None if address == LOCAL else address)
-    serve.start(http_options={"host": options.host, "port": options.port})
+    serve.start(http_options={"host": host, "port": port})
     serve.run(application, name="specviz", route_prefix="/")
-    print(f"Engines at http://{options.host}:{options.port}", flush=True)
+    print(f"Engines at http://{host}:{port}", flush=True)
     ended = Signal()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: ended.set())
@@ -213,4 +210,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

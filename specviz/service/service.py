@@ -155,7 +155,10 @@ class EngineService:
                 if not joined and crowd >= self._most_at_once:
                     job.fail(lambda: say("crowded", most=self._most_at_once))
                 job = joined or job
-            self._replace(Ticket(command.job, session, slot, job))
+            old = self._sessions.save(Ticket(command.job, session, slot, job))
+            if job.id == command.job and not job.view.finished:
+                self._fleet.enqueue(job)
+            self._fleet.abandon_unwanted([old.job] if old else [])
             self._changed.notify_all()
         return command.job
 
@@ -177,7 +180,7 @@ class EngineService:
     def cancel(self, session: str, slot: Slot) -> None:
         """End the session's job in this slot; what it has so far stays in its view."""
         with self._changed:
-            for ticket in self._sessions.tickets_of(session, slot):
+            if ticket := self._sessions.ticket_of(session, slot):
                 ticket.cancel()
                 self._fleet.abandon_unwanted([ticket.job])
             self._changed.notify_all()
@@ -212,15 +215,6 @@ class EngineService:
         run = self.store.latest(key)
         return replace(done, run=run.result) if run and answers(run.result, datetime.now(UTC)) else None
 
-    def _replace(self, ticket: Ticket) -> None:
-        """Save the ticket instead of its session's old one, and let a job that is new wait for an engine."""
-        job = ticket.job
-        old = [replaced.job for replaced in self._sessions.save(ticket)]
-        unwanted = [other for other in old if not self._sessions.wanted(other)]
-        if job.id == ticket.number and not job.view.finished:
-            self._fleet.enqueue(job)
-        self._fleet.abandon_unwanted(unwanted)
-
     def _remember(self, job: Job) -> None:
         """Store what a job found, for others who ask for the same."""
         if job.key is None:
@@ -239,7 +233,7 @@ class EngineService:
         view = ticket.view
         if view.state != "waiting":
             return view
-        again = ticket.job.deaths or self._fleet.restarts.deaths
+        again = ticket.job.deaths or self._fleet.deaths
         message = "" if self._fleet.ready else say("restarting" if again else "starting")
         return replace(view, place=self._fleet.place(ticket.job), message=message)
 

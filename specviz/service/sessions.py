@@ -69,8 +69,8 @@ class Sessions:
         """The ticket of this number; None where it was never there, was replaced, or its session has left."""
         return self._tickets.get(number)
 
-    def tickets_of(self, session: str, slot: Slot) -> list[Ticket]:
-        return [t for t in self._tickets.values() if (t.session, t.slot) == (session, slot)]
+    def ticket_of(self, session: str, slot: Slot) -> Ticket | None:
+        return next((t for t in self._tickets.values() if (t.session, t.slot) == (session, slot)), None)
 
     def wanted(self, job: Job) -> bool:
         return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
@@ -80,13 +80,12 @@ class Sessions:
         found = {id(t.job): t.job for t in self._tickets.values() if t.job.key == key and not t.cancelled}
         return [job for job in found.values() if not job.view.finished]
 
-    def save(self, ticket: Ticket) -> list[Ticket]:
+    def save(self, ticket: Ticket) -> Ticket | None:
         """Save a ticket; returns the one that it replaces, which is forgotten."""
-        replaced = self.tickets_of(ticket.session, ticket.slot)
-        for old in replaced:
+        if old := self.ticket_of(ticket.session, ticket.slot):
             del self._tickets[old.number]
         self._tickets[ticket.number] = ticket
-        return replaced
+        return old
 
     def forget_gone(self, now: float) -> list[Ticket]:
         """Forget every session that did not come back in time; returns the tickets they had."""
@@ -94,10 +93,7 @@ class Sessions:
         for session in gone:
             del self._left[session]
             self._addresses.pop(session, None)
-        tickets = [ticket for ticket in self._tickets.values() if ticket.session in gone]
-        for ticket in tickets:
-            del self._tickets[ticket.number]
-        return tickets
+        return [self._tickets.pop(ticket.number) for ticket in [*self._tickets.values()] if ticket.session in gone]
 
     def next_to_forget(self) -> float | None:
         """When the next session that left is forgotten; None without any."""

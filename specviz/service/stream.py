@@ -38,7 +38,7 @@ class EngineAddress:
         return AsyncClient(base_url=self.url, headers=headers, timeout=waits, limits=each_its_own)
 
 
-def why(error: HTTPError) -> str:
+def why(error: Exception) -> str:
     if isinstance(error, HTTPStatusError) and error.response.status_code == 401:
         return "they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same here and there"
     return str(error) or type(error).__name__

@@ -164,7 +164,7 @@ def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing
     service = server(engines(REPLAYING, least=1, silence=PAUSE + 10, stop=1.0), 1)
     job = run(service, "ada", prompt=f"slow {PAUSE}")
     assert wait_for(service, job, "done").rounds == 1
-    assert not service._fleet.restarts.deaths
+    assert not service._fleet.deaths
     deaf = run(service, "ada", prompt="deaf")
     begun(service, deaf)
     service.cancel("ada", "run")

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
+from time import monotonic
 from typing import Any
 from unittest.mock import Mock
 
@@ -25,7 +26,6 @@ from specviz.service import protocol as wire
 from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
-from specviz.service.fleet import Restarts
 from specviz.service.job import advance
 from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
@@ -357,7 +357,7 @@ def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start)
 def test_who_waits_is_told_whether_the_engine_starts_for_the_first_time_or_again(idle: EngineService) -> None:
     job = run(idle, "ada", "hold")
     assert idle.view(job).message == say("starting")
-    idle._fleet.restarts.died(0.0)
+    idle._fleet.deaths.append(0.0)
     assert idle.view(job).message == say("restarting")
     idle._fleet.drivers[0].ready = True
     assert (idle.view(job).message, idle.view(job).place) == ("", 1)
@@ -368,9 +368,9 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     for _ in range(2):  # each is tried twice
         view = until_state(service, run(service, "ada", "die"), "failed")
     assert view.message.startswith("The engine keeps stopping")
-    assert (service._fleet.restarts.resting, engine_pids(service)) == (True, [])
+    assert (service._fleet.resting(monotonic()), engine_pids(service)) == (True, [])
     assert service.view(run(service, "ada", "rounds 1")).message == view.message
-    service._fleet.restarts._rest_until = 0.0  # long ago
+    service._fleet.deaths.clear()  # as if they were long ago
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service._fleet.ready
 
@@ -386,15 +386,15 @@ def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str,
 
 
 def test_deaths_long_apart_begin_no_rest() -> None:
-    restarts = Restarts(ServiceLimits(deaths=3, deaths_window=60, rest=60))
+    engines = EngineService(limits=ServiceLimits(deaths=3, deaths_window=60, rest=60))._fleet
     resting = []
     for now in (0, 40, 80, 120, 125, 130):
-        restarts.died(now)
-        resting.append(restarts.resting)
+        engines.deaths.append(now)
+        resting.append(engines.resting(now))
     assert resting == [False] * 4 + [True, True]
-    assert [restarts.allow_run(now) for now in (189, 190)] == [False, True]
-    restarts.died(191)
-    assert not restarts.resting, "it starts with a clean slate"
+    assert [engines.resting(now) for now in (189, 190)] == [True, False]
+    engines.deaths.append(191)
+    assert not engines.resting(191), "it starts with a clean slate"
 
 
 # ---- errors in the service's own threads

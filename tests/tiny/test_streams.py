@@ -108,10 +108,9 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
-    (driver,) = service_wanted()._fleet.drivers
-    stream = driver._fleet.start_engine(print, print)
-    assert isinstance(stream, StreamEngine)
-    assert stream._most == 3
+    start = service_wanted()._fleet.start_engine
+    assert isinstance(start, partial)
+    assert start.args[1:] == (3,)
     assert not caplog.text
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2

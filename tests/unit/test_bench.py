@@ -263,7 +263,7 @@ def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() 
     assert script.sent[-1] == wire.JobFinished(1)
 
 
-def test_jobs_find_yielding_have_no_more_time_than_others() -> None:
+def test_a_job_that_goes_on_later_has_no_more_time_than_others() -> None:
     script = Script(*long_of(1))
     work(script.bench(budget=0.85), 30)
     *_, has, failed = script.sent

@@ -246,9 +246,7 @@ class World:
             for e in self.made
             if not e.ended
         ]
-        return repr(
-            (jobs, queue, drivers, engines, self.cancels, self.kills, self.stuck, len(self.fleet.restarts.deaths))
-        )
+        return repr((jobs, queue, drivers, engines, self.cancels, self.kills, self.stuck, len(self.fleet.deaths)))
 
 
 def explore(make: Callable[[], World]) -> int:
@@ -351,7 +349,7 @@ def test_an_engine_that_does_not_stop_is_replaced_which_says_nothing_of_the_next
     world.act("stuck 0")
     world.ask()
     world.settle()
-    assert (len(world.made), len(world.fleet.restarts.deaths)) == (2, 0)
+    assert (len(world.made), len(world.fleet.deaths)) == (2, 0)
     assert [job.view.state for job in world.jobs] == ["cancelled", "done"]
 
 
@@ -411,6 +409,6 @@ def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_on
     """One that the server ended for not stopping counts as no death. Another one's deaths had begun the rest."""
     world = World(("run",), limits=ServiceLimits(deaths=1))
     world.ask()
-    world.fleet.restarts.died(monotonic())
+    world.fleet.deaths.append(monotonic())
     world.fleet.note_end(died=False)
     assert world.jobs[0].view.message == say("keeps_dying")
