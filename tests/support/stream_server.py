@@ -32,9 +32,9 @@ class StreamServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def close(self) -> None:
-        self.closing.set()
         self.shutdown()
         self.server_close()
+        self.closing.set()  # the streams end last: who comes again is refused, and not cut off a second time
 
 
 class Answer(BaseHTTPRequestHandler):
