@@ -27,7 +27,9 @@ QUIET = {
 
 
 class RunningEngine(Protocol):
-    """An engine that has been started: a process here (`Child`), or a stream of a service on another machine."""
+    """An engine that has been started: a process here (`Child`), or the engines of a service on another machine."""
+
+    engines: int  # so many jobs are at work at the same time, each in its own engine
 
     def listen(self) -> None: ...
     def send(self, line: bytes) -> None: ...
@@ -41,6 +43,8 @@ StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where i
 
 
 class Child:
+    engines = 1
+
     def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())

@@ -94,10 +94,10 @@ class Fleet:
 
     def note_busy(self) -> None:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
-        busy = [driver.running for driver in self.drivers if driver.running]
-        for job in chain(*busy):
+        busy = sum(driver.busy for driver in self.drivers)
+        for job in chain(*(driver.running for driver in self.drivers)):
             if not job.view.finished:
-                job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
+                job.view = replace(job.view, beside=max(job.view.beside, busy - 1))
 
     def send_again(self, job: Job, seconds: float, blamed: bool = False) -> None:
         """An engine had it for so many seconds, perhaps ended with it, and has it no more: it waits behind the others.
@@ -144,6 +144,11 @@ class EngineDriver:
     @property
     def load(self) -> int:
         return sum(not job.view.finished for job in self.running)
+
+    @property
+    def busy(self) -> int:
+        """Of the engines that it speaks to, those that have a job."""
+        return min(len(self.running), self._child.engines if self._child else 1)
 
     def start(self) -> bool:
         if self._thread or self._closing:

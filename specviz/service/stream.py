@@ -51,7 +51,7 @@ class StreamEngine:
     """
 
     def __init__(self, where: EngineAddress, most: int, on_line: OnLine, on_end: OnEnd) -> None:
-        self._where, self._most, self._on_line, self._on_end = where, most, on_line, on_end
+        self._where, self.engines, self._on_line, self._on_end = where, most, on_line, on_end
         self._loop = asyncio.new_event_loop()
         self._orders: asyncio.Queue[wire.JobCommand | wire.Stop | None] = asyncio.Queue()
         self._line: list[wire.JobCommand] = []
@@ -95,7 +95,7 @@ class StreamEngine:
             self._on_line(self, await self._greeted(client))
 
             def send_next() -> None:
-                while self._line and len(self._streams) < self._most:
+                while self._line and len(self._streams) < self.engines:
                     command = min(self._line, key=lambda each: not each.watched)
                     self._line.remove(command)
                     self._line.sort(key=lambda each: each.shares(command))

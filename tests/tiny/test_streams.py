@@ -33,9 +33,9 @@ def serve(server: StreamServer) -> Iterator[Serve]:
     """Makes app servers' services whose engines are behind the server's URL."""
     made: list[EngineService] = []
 
-    def make(limits: ServiceLimits = FAST, token: str = TOKEN) -> EngineService:
+    def make(limits: ServiceLimits = FAST, token: str = TOKEN, streams: int = 1) -> EngineService:
         where = EngineAddress(server.url, token, PATIENCE, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where, 1), limits))
+        made.append(EngineService(partial(StreamEngine, where, streams), limits))
         made[-1].start()
         return made[-1]
 
@@ -82,6 +82,14 @@ def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, serve
     assert (service.view(job).state, service.view(job).rounds) == ("cancelled", 1)
     until_state(service, run(service, "bob", "rounds 1"), "done")
     until(service, lambda: server.left == ["hold"])
+
+
+def test_a_run_knows_of_the_other_engines_that_were_busy_beside_it(serve: Serve) -> None:
+    service = serve(streams=2)
+    one, two = run(service, "ada", "hold"), run(service, "bob", "hold")
+    for job in (one, two):
+        until_state(service, job, "running")
+    assert [service.view(job).beside for job in (one, two)] == [1, 1]
 
 
 def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
