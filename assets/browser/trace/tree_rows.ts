@@ -1,4 +1,4 @@
-// A draft that is a tree as rows of guesses: the same before and after it is judged. specviz/player/tree_rows.py does
+// A draft that is a tree as rows of guesses: the same before and after it is judged. specviz/player/sheet.py does
 // the same for a terminal and for paper.
 
 import { isTree } from "./rounds.js";
