@@ -238,11 +238,11 @@ def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need(
         (MAX_TOKENS // 4, MAX_TOKENS // tokens_in(fake_trace(tokens=MAX_TOKENS // 4))),
     ):
         page, run = WatchState(), recorded_run(fake_trace(tokens=tokens), "")
-        for number in range(MAX_RUNS + 3):
-            page.past.finish(replace(run, run_id=f"live-{number}"))
-        last = [f"live-{number}" for number in range(MAX_RUNS + 3)][-kept:]
-        assert [run.run_id for run in page.past.finished] == last
-        assert page.past.count == MAX_RUNS + 3
+        names = [f"live-{number}" for number in range(kept + 3)]
+        for name in names:
+            page.past.finish(replace(run, run_id=name))
+        assert [run.run_id for run in page.past.finished] == names[-kept:]
+        assert page.past.count == len(names)
     page, trace = WatchState(), fake_trace()
     page.past.finish(recorded_run(trace, "live-1"))
     slim = page.past.finished[0].trace

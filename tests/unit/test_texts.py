@@ -40,7 +40,8 @@ def given_by(function: str, trees: Iterable[ast.Module]) -> dict[str, set[str | 
     """The names of the arguments that the calls of this function have, by each text in its first one."""
     given: dict[str, set[str | None]] = {}
     for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if re.sub(r"^(plot|parts)\.", "", ast.unparse(call.func)) == function:
+        name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+        if name == function and ast.unparse(call.func) in (name, f"plot.{name}", f"parts.{name}"):
             for each in ast.walk(call.args[0]):
                 if isinstance(each, ast.Constant) and isinstance(each.value, str):
                     given.setdefault(each.value, set()).update(keyword.arg for keyword in call.keywords)
