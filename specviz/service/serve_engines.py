@@ -167,7 +167,7 @@ def engines(
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
     check_operator_settings()
-    scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
+    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": 1}
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine
     door: Any = Door
@@ -195,7 +195,7 @@ def main(
     """Serve engines until Ctrl+C or SIGTERM."""
     try:
         address = parse_ray_address(address)
-        application = engines(operator_setting(TOKEN, needed=True), least, max(least, most), gpus)
+        application = engines(operator_setting(TOKEN, needed=True), least, most, gpus)
     except InputError as error:
         sys.exit(str(error))
     ray.init(None if address == LOCAL else address)

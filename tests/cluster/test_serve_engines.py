@@ -60,7 +60,7 @@ def engines(cluster: int) -> Iterator[Serve]:
     def make(
         command: tuple[str, ...] = ENGINE, least: int = 2, heartbeat: float = 1.0, **limits: float
     ) -> EngineAddress:
-        made = engines(TOKEN, least, least, command=command, limits=ServiceLimits(**limits), heartbeat=heartbeat)  # type: ignore[arg-type]
+        made = engines(TOKEN, least, command=command, limits=ServiceLimits(**limits), heartbeat=heartbeat)  # type: ignore[arg-type]
         serve.run(made, name="specviz", route_prefix="/")
         return EngineAddress(f"http://127.0.0.1:{cluster}/", TOKEN, silence=5 * heartbeat)
 
