@@ -89,7 +89,7 @@ export function equationOf(data: StagePayload, run: ReplayedLength | null): Equa
   };
   const tips = {
     tokens: say("tokens_counted", { tokens: written, rounds: all, accepted, own: written - accepted }),
-    steps: [say("step_meaning"), modelled || !timed || steps === null ? "" : madeOf(), timing()].join(" ").trim(),
+    steps: [say("step_meaning"), modelled || !timed || steps === null ? "" : madeOf(), timing()].filter(Boolean).join(" "),
     speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps) })}`,
   };
   const left = [{ part: "tokens" as Part, words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
