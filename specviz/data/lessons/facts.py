@@ -1,9 +1,10 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
+import csv
 from dataclasses import dataclass
 from math import log
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
@@ -21,9 +22,6 @@ from specviz.data.measured.batches import Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import page_texts
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 UNKNOWN = "?"
 SAYS = page_texts("facts")
 CHAINS, TREES = "wren-nano", "wren-nano tree"
@@ -31,6 +29,7 @@ SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
 ScheduleName = Literal["fixed", "heuristic", "confidence"]
 SCHEDULES: tuple[ScheduleName, ...] = ("fixed", "heuristic", "confidence")
+FactsRow = dict[str, str]  # one prompt at one setting, as the file has it
 
 
 @cache_by_language
@@ -170,38 +169,59 @@ class StoppingFigures:
 
 
 @cache_once
-def swept() -> "pd.DataFrame":
-    """The greedy runs of the recorded sweep with one draft model, chains without a grammar: a row for each prompt."""
-    import pandas as pd  # half a second, and most programs need no frame
-
-    rows = pd.read_csv(SWEEP)
-    own = (rows["draft"] == DRAFT) & (rows["temperature"] == 0)
-    return rows[own & ~rows["constrained"] & rows["tree"].isna()].set_index("preset")
-
-
-@cache_once
 def stopping() -> StoppingFigures:
     """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
 
-    The fixed length of a prompt is the one that did best on the other prompts of its workload, so that no length
-    profits from the prompt's own luck, as on When it helps.
+    Only greedy runs of one draft model without a grammar. The fixed length of a prompt is the one that did best on the
+    other prompts of its workload, so that no length profits from the prompt's own luck, as on When it helps.
     """
     try:
-        found = {schedule: swept()[swept()["draft_schedule"] == schedule] for schedule in SCHEDULES}
-        fixed = found["fixed"]
-        logs = fixed.set_index(["workload", "draft_length"], append=True)["speedup"].map(log).unstack()
-        best = (logs.groupby("workload").transform("sum") - logs).idxmax(axis=1).droplevel("workload")
-        found["fixed"] = fixed[fixed["draft_length"].to_numpy() == best[fixed.index].to_numpy()]
-        names = sorted(set.intersection(*(set(rows.index) for rows in found.values())))
-        rows = {schedule: its.loc[names] for schedule, its in found.items()}
-        gains = rows["confidence"]["speedup"] / rows["fixed"]["speedup"]
-        return StoppingFigures(
-            machine=swept()["machine"].iloc[0],
-            prompts=len(names),
-            speedups={schedule: Ratio.from_ratios(its["speedup"].to_list()) for schedule, its in rows.items()},
-            wasted={schedule: int((its["drafted"] - its["accepted"]).sum()) for schedule, its in rows.items()},
-            passes={schedule: int(its["rounds"].sum()) for schedule, its in rows.items()},
-            gain=Ratio.from_ratios(gains.to_list()),
-        )
+        rows = _swept()
+        return _compared(rows[0]["machine"], {schedule: _group_by_prompt(rows, schedule) for schedule in SCHEDULES})
     except (OSError, ValueError, LookupError) as error:
         raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
+
+
+def swept_speedups(workload: str, draft_length: int) -> list[float]:
+    """Of each prompt of the recorded sweep, greedy, at this fixed draft length."""
+    its = (row for row in _swept() if (row["workload"], row["draft_schedule"]) == (workload, "fixed"))
+    return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
+
+
+def swept_kinds() -> list[str]:
+    return sorted({row["workload"] for row in _swept()})
+
+
+@cache_once
+def _swept() -> list[FactsRow]:
+    with SWEEP.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["draft"] == DRAFT and float(row["temperature"]) == 0]
+    return [row for row in rows if row["constrained"] == "False" and not row["tree"]]
+
+
+def _group_by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:
+    its = [row for row in rows if row["draft_schedule"] == schedule]
+    chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
+    return {row["preset"]: row for row in chosen}
+
+
+def _best_on_others(own: FactsRow, rows: list[FactsRow]) -> str:
+    logs: dict[str, float] = {}
+    for row in rows:
+        if row["workload"] == own["workload"] and row["preset"] != own["preset"]:
+            logs[row["draft_length"]] = logs.get(row["draft_length"], 0.0) + log(float(row["speedup"]))
+    return max(logs, key=logs.__getitem__)
+
+
+def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> StoppingFigures:
+    names = sorted(set.intersection(*(set(each) for each in found.values())))
+
+    def sums(rows: dict[str, FactsRow], column: str) -> int:
+        return sum(int(rows[name][column]) for name in names)
+
+    speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
+    wasted = {schedule: sums(rows, "drafted") - sums(rows, "accepted") for schedule, rows in found.items()}
+    passes = {schedule: sums(rows, "rounds") for schedule, rows in found.items()}
+    gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
+    ratios = {schedule: Ratio.from_ratios(each) for schedule, each in speedups.items()}
+    return StoppingFigures(machine, len(names), ratios, wasted, passes, Ratio.from_ratios(gains))

@@ -6,13 +6,14 @@ The figures that only answers name are computed here: of batches and experts, fo
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
+from statistics import stdev
 from typing import Literal
 from urllib.parse import urlencode
 
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
-from specviz.data.lessons.facts import facts_of, stopping, swept, written
+from specviz.data.lessons.facts import facts_of, stopping, swept_kinds, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
@@ -127,9 +128,9 @@ def gather_facts() -> Facts:
     facts |= written("hot", share=log(fewer) / log(slower), dearer=fewer / slower - 1)
 
     # on how many prompts the 95 % interval of a gain of 5 % leaves out 1, from the spread of each kind of text
-    its = swept()[(swept()["draft_schedule"] == "fixed") & (swept()["draft_length"] == DRAFT_LENGTH)]
-    needed = (NORMAL * its["speedup"].map(log).groupby(its["workload"]).std() / log(SMALL_GAIN)) ** 2
-    facts |= written("enough", least=needed.min(), most=needed.max())
+    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]
+    needed = [(NORMAL * spread / log(SMALL_GAIN)) ** 2 for spread in spreads]
+    facts |= written("enough", least=min(needed), most=max(needed))
 
     # one chat model and one draft, for an answer that repeats its prompt and one that does not
     facts["chat_model"] = story_trace(CHAT_RUNS[0]).target.name
