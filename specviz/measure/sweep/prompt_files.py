@@ -231,7 +231,7 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
     found = {"messages": found} if is_conversation(found) else found
     if isinstance(found, InputError):
-        raise found
+        raise InputError(str(found))  # a new one: raised, it would hold itself and the whole text in memory
     if not isinstance(found, dict):
         raise wrong_entry(f"{found!r}")
     if not (key := _content_key(found)):
