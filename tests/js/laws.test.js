@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { prob } from "../../assets/browser/shared/numbers.js";
 import { MOST, lengthOf, cellsOf, escaped, inLines, lastLines, wrapped, runFilm, runSlide } from "../../assets/browser/stage/slide.js";
 import { equationOf } from "../../assets/browser/stage/result.js";
+import { statusWords } from "../../assets/browser/stage/words.js";
 import { betaOf, halfwayTo, movedTo, partsOf } from "../../assets/browser/stage/lossless.js";
 import { MOST_ROWS, fold, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { HOSTILE, drafted, emitted, roundOf, shownRun, treeRound } from "./made_rounds.js";
@@ -170,4 +171,8 @@ test("a film is faster at a higher speed, and says what it leaves out of a very 
   assert.ok(lengthOf(frames) <= MOST);
   assert.equal(left, "The film has the first 45 of 300 rounds.");
   assert.deepEqual([frames[0], frames.at(-1)].map(({ draw }) => textsOf(draw()).includes(left)), [false, true]);
+});
+
+test("a run's words for a status are the same function each time: else every round of it is drawn again", () => {
+  for (const data of [{ rule: "block" }, { rule: "block", diagram: { words: "plain" } }, { rule: "tokens" }]) assert.equal(statusWords(data), statusWords(data));
 });

@@ -60,7 +60,7 @@ class Chart {
     this.drawn = wanted;
     const { data, layout } = themed(this.data.figure, look); // a copy: Plotly writes into what it is given
     this.Plotly.react(this.plot, data, layoutOf(layout, look, width), PLOT_CONFIG);
-    for (const drawing of this.plot.querySelectorAll(".main-svg")) { // for one size in pixels: with a view box, a style sheet can show it smaller
+    for (const drawing of this.plot.querySelectorAll(".main-svg")) { // Plotly draws for one size in pixels: with a view box, a style sheet can show it smaller
       drawing.setAttribute("viewBox", ["0 0", ...["width", "height"].map((side) => drawing.getAttribute(side))].join(" "));
     }
     this.coming.hidden = true;

@@ -64,7 +64,7 @@ async function fetched(name: string, address: string, progress: (bytes: number, 
 
 /**
  * Where each tensor lies in the file, in bytes from its start: eight bytes with the length of a JSON header, the header, then the
- * numbers. `name`: of the model, for a sentence. Throws PlainError it is no such file, it is not whole, or its numbers are not bfloat16
+ * numbers. `name`: of the model, for a sentence. Throws PlainError where it is no such file, it is not whole, or its numbers are not bfloat16
  */
 export function tensorsIn(file: Uint8Array<ArrayBuffer>, name: string) {
   const damaged = new PlainError(say("damaged", { name }));

@@ -15,7 +15,7 @@ const WIDE = 1.5; // high / low of an interval: wider ones come from a busy mach
 const ONE_RUN = 1.05; // a run that is timed again differs by this much more than its own rounds' times say
 const NEUTRAL = 1.05; // nobody would notice a speedup from 1 / 1.05 to 1.05
 
-export type Costs = { step: number, draft: number, check: Map<number, number>, overhead: number }; // in plain steps, but `step` in seconds
+type Costs = { step: number, draft: number, check: Map<number, number>, overhead: number }; // in plain steps, but `step` in seconds
 export type Timed = { speedup: number, interval: [number, number] | null, trusted: boolean }; // interval: 95 %, null where the decoders took no turns
 
 /**

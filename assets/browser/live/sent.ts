@@ -64,14 +64,14 @@ function comparedWith({ trace, guesses }: Shown): ComparedPayload {
 
 const PROMPT_CHARACTERS = 16;
 
-export type Usual = { settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> }; // the defaults, and the words for other values
+type Usual = { settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> }; // the defaults, and the words for other values
 
-export function runName(trace: Trace) {
+function runName(trace: Trace) {
   return `${draftName(trace)}, ${trace.settings.draft_length}`;
 }
 
 /** What else the other run has different, as it is in this one; empty where that is nothing. */
-export function differences(trace: Trace, other: Trace, usual: Usual) {
+function differences(trace: Trace, other: Trace, usual: Usual) {
   const { settings, target, prompt, created } = trace;
   const elsewhere = trace.recorded_on.machine !== other.recorded_on.machine;
   const manner = mannerOf(settings, usual);

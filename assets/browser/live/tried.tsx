@@ -95,7 +95,7 @@ function figuresOf({ number, shown: { trace, here } }: Told) {
 
 const FORMULA = /^'*(?:[\t\r]|\s*[=+\-@＝＋－＠])/u; // with the marks of text that is marked already
 
-export type Cell = string | number | null;
+type Cell = string | number | null;
 
 export function csvOf(rows: Cell[][]) {
   const written = (cell: Cell) => {

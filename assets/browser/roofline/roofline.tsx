@@ -107,8 +107,8 @@ const TICKS = [1, 10, 100, 1000, 10_000];
 const MARK = 6.5; // half the width of a mark
 const WORK = { matrices: "weights", attention: "caches" } as const; // kinds of work, as a pass names them
 export const KINDS = Object.keys(WORK) as Kind[];
-export const PASSES = ["plain", "check"] as const;
-export const HEIGHT = 300;
+const PASSES = ["plain", "check"] as const;
+const HEIGHT = 300;
 
 /** Where a number of operations a second is, a number of operations a byte, and the roof above it. `width`: of the picture */
 export function scales(width: number, { teraflops, terabytes }: PublishedMachine) {
@@ -120,7 +120,7 @@ export function scales(width: number, { teraflops, terabytes }: PublishedMachine
   return { right, bottom, x, y, at };
 }
 
-export function Roof({ round, width, said }: { round: Round; width: number; said: Labels }) {
+function Roof({ round, width, said }: { round: Round; width: number; said: Labels }) {
   const { left } = MARGIN;
   const { right, bottom, x, y, at } = scales(width, round.machine);
   const [start, bend] = [at(ACROSS.from), at(round.corner)];
@@ -154,7 +154,7 @@ export function Mark({ kind, which, x, y }: { kind: Kind; which: typeof PASSES[n
 }
 
 /** The picture as a sentence, for a screen reader. */
-export function roofInWords(round: Round, said: Labels) {
+function roofInWords(round: Round, said: Labels) {
   const where = (intensity: number) => `${fixed(intensity, 1)}, ${intensity > round.corner ? said.busy : said.waits}`;
   const both = (kind: Kind) => PASSES.map((which) => `${said[which]} ${where(round[which][WORK[kind]].intensity)}`).join("; ");
   return `${said.roof}. ${said.across}; ${said.corner}: ${Math.round(round.corner)}. ${KINDS.map((kind) => `${said[kind]}: ${both(kind)}. `).join("")}`;

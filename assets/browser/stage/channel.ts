@@ -1,5 +1,5 @@
 // From the feed, and from the component that has the run, to the stage of the same page. They are components with a
-// bundle each, so the window is between them.
+// bundle each, so the window is between them. A run that grows is joined from its parts here.
 import type { FeedPayload, HeldRun, SentRun, SentStage, StageMount } from "../dist/payloads.js";
 
 const NAME = "specviz-feed";

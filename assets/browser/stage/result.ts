@@ -11,7 +11,7 @@ export type Asked = { length: number, run: ReplayedLength | null, released: bool
 export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
 export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
 export type Part = "tokens" | "steps" | "speedup"; // each lights what it is made of, see stage.css
-export type Equation = { pieces: { part: Part | null, words: string }[], tips: Record<Part, string> }; // null: a sign between two parts
+type Equation = { pieces: { part: Part | null, words: string }[], tips: Record<Part, string> }; // null: a sign between two parts
 type Sides = { tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }; // the speedup as it is said
 
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right

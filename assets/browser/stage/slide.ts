@@ -129,12 +129,12 @@ const NAMES = ["ink", "ground", "mute", "line", "soft", "accepted", "accepted-gr
 
 export type Colours = Record<typeof NAMES[number], string>;
 export type Look = ChipStatus | "proposed" | "checked" | "plain"; // a status, or what a token looks like before it has one
-export type SlideChip = { look: Look, text: string, round?: number }; // those of another round stand a little apart
-export type PlacedChip = { chip: SlideChip, x: number, y: number, width: number };
+type SlideChip = { look: Look, text: string, round?: number }; // those of another round stand a little apart
+type PlacedChip = { chip: SlideChip, x: number, y: number, width: number };
 
-export const SIZE = { width: 1280, height: 720 };
+const SIZE = { width: 1280, height: 720 };
 export const MARGIN = 44;
-export const INSIDE = SIZE.width - 2 * MARGIN;
+const INSIDE = SIZE.width - 2 * MARGIN;
 const MONO = "ui-monospace, 'Source Code Pro', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const SANS = "'Source Sans 3', 'Source Sans Pro', system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
 const CELL = 0.6; // of a letter's height: the width of one in a font of one width
@@ -164,7 +164,7 @@ export function escaped(text: string) {
 }
 
 /** An element; what is inside is markup already. */
-export function tag(name: string, attributes: Record<string, string | number>, inside: string = "") {
+function tag(name: string, attributes: Record<string, string | number>, inside: string = "") {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
   return `<${name}${written.join("")}>${inside}</${name}>`;
 }
@@ -195,7 +195,7 @@ export function cellsOf(text: string) {
 const marks: Record<Look, string> = { ...MARKS, plain: "", proposed: "?", checked: "?" };
 
 /** `size`: of its letters */
-export function chipWidth({ look, text }: SlideChip, size: number) {
+function chipWidth({ look, text }: SlideChip, size: number) {
   return size * (CELL * cellsOf(text) + (marks[look] ? 1.5 : 0.8));
 }
 
@@ -211,7 +211,7 @@ function lookOf(look: Look, colours: Colours): { ink: string, box: Record<string
 }
 
 /** `size`: of its letters */
-export function drawnChip({ chip, x, y, width }: PlacedChip, size: number, colours: Colours) {
+function drawnChip({ chip, x, y, width }: PlacedChip, size: number, colours: Colours) {
   const { look, text } = chip;
   const { ink, box } = lookOf(look, colours);
   const mark = marks[look];
@@ -252,7 +252,7 @@ export function lastLines(placed: PlacedChip[], { top, step }: { top: number, st
 }
 
 /** What the marks mean, in the words of the stage's own key. */
-export function drawnKey(marks: SlideChip[], y: number, colours: Colours) {
+function drawnKey(marks: SlideChip[], y: number, colours: Colours) {
   return inLines(marks, { size: KEY, top: y, step: 1.8 * KEY }).map((placed) => drawnChip(placed, KEY, colours)).join("");
 }
 
@@ -269,7 +269,7 @@ export function sheet(parts: string[], colours: Colours, title: string) {
 
 // ---- as a file, and one after the other as a film: the browser's own recorder makes it, as long as it lasts, and nothing is loaded for it
 
-export type Frame = { draw: () => string, ms: number }; // a slide, and how long it stays
+type Frame = { draw: () => string, ms: number }; // a slide, and how long it stays
 export type Film = { frames: Frame[], left: string }; // left: what it leaves out, in a sentence; else empty
 
 const SCALE = 2; // pixels of a PNG for each of the drawing's
@@ -278,7 +278,7 @@ const SHARP = 6_000_000; // bits a second: letters stay clear
 const TICK = 500; // ms between two pictures of the film, also where nothing moves: few, for slow machines
 const CAUGHT_UP = 1000; // ms without news from the recorder after which it has nothing more to write
 export const MOST = 120_000; // ms of a film
-export const LAST = 3000; // ms that its end stays
+const LAST = 3000; // ms that its end stays
 
 /** The kind of film that this browser records; undefined: none. */
 export function filmKind() {

@@ -30,7 +30,7 @@ export class Strip {
   whole = false; // whether every round is judged
   open: ReadonlySet<number> = new Set(); // rounds whose tree is unfolded
   selected: Place | null = null;
-  cost = "";
+  cost = ""; // of the check of the tree in sight
   reachable: { chip: HTMLElement, round: number } | null = null; // the one chip in the tab order
   said: Said = undefined; // the words for a status; undefined for the field's own
 

@@ -84,8 +84,8 @@ export class Timeline {
 
   /** The time on screen: all of it, or pages of it that turn as the playhead leaves them. `width`: pixels */
   #chooseWindow({ rounds, plain, more }: StagePayload, now: number, roundStart: number, width: number) {
-    const verified = rounds.map(({ ms }) => ms[2] - ms[1]);
-    const step = plain?.length ? plain[plain.length - 1] / plain.length : verified.length ? verified.reduce((sum, ms) => sum + ms, 0) / verified.length : 1; // of the target, or a check where the plain run is missing
+    const check = () => rounds.reduce((sum, { ms }) => sum + ms[2] - ms[1], 0) / rounds.length || 1;
+    const step = plain?.length ? plain[plain.length - 1] / plain.length : check(); // of the target, or a check where the plain run is missing
     const end = Math.max(rounds.at(-1)?.ms[3] ?? 0, plain?.at(-1) ?? 0, 1);
     const span = (Math.max(width, 60) / STEP_PIXELS) * step;
     const fits = span >= end;

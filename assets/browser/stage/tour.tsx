@@ -161,7 +161,7 @@ export class Tour {
 export type Chosen = { round: number, status: ChipStatus, text: string }; // a token, by a click or by Enter
 
 /** what the visitor has done since the beat began */
-export interface Doing {
+interface Doing {
   step: number; // the playhead's
   last: number; // the run's last step
   round: number; // the playhead's
@@ -171,7 +171,7 @@ export interface Doing {
   released: { length: number, run: ReplayedLength } | null; // the draft length at which the slider was released
 }
 
-export type Done = { outcome: string, facts: Record<string, string | number> };
+type Done = { outcome: string, facts: Record<string, string | number> };
 
 const UNTIL: Record<Beat["until"], (doing: Doing, rounds: RoundPayload[], beat: Beat) => Done | null> = {
   checked: ({ round, phase }, _, beat) => (round > beat.round || (round === beat.round && phase !== "propose") ? done() : null),

@@ -12,9 +12,9 @@ const HEADS = 1; // rows of the grid above the guesses
 const APART = { most: 4, all: 10 }; // between two columns that appear, and from the first to the last, in delays of a chip
 
 type Parents = Pick<TreePayload, "parents">;
-export type Rows = Array<number | null>; // of each guess, from 0; null where it is folded away
+type Rows = Array<number | null>; // of each guess, from 0; null where it is folded away
 
-export type Tree = {
+type Tree = {
   round: ShownRound & { tree: TreePayload };
   phase: Phase | null;
   atOnce: boolean; // whether all guesses were made together

@@ -25,10 +25,16 @@ export function nameOf(status: ChipStatus) {
   return status === "not taken" ? "not_taken" : status;
 }
 
-/** The words for a token's status: in plain words, or where a draft is verified as a block; undefined for the field's own. */
+const plainStatus = (status: ChipStatus) => say(`${nameOf(status)}_plain`);
+const blockStatus = (status: ChipStatus) => (status === "discarded" ? say("discarded_block") : STATUS_WORDS[status]);
+
+/**
+ * The words for a token's status: in plain words, or where a draft is verified as a block; undefined for the field's own.
+ * Always the same functions: a round is drawn again where one of its properties is another.
+ */
 export function statusWords(data: StagePayload): ((status: ChipStatus) => string) | undefined {
-  if (isPlain(data)) return (status) => say(`${nameOf(status)}_plain`);
-  return data.rule === "block" ? (status) => (status === "discarded" ? say("discarded_block") : STATUS_WORDS[status]) : undefined;
+  if (isPlain(data)) return plainStatus;
+  return data.rule === "block" ? blockStatus : undefined;
 }
 
 /** The legend, the key and the captions, in the words that are right for this run: a text can have a form for it. */

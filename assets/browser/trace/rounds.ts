@@ -86,9 +86,20 @@ export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alon
     return {
       after: { emitted, accepted, drafted, judged, positions, ...rates },
       ms: moments.map((moment) => 1000 * moment) as RoundPayload["ms"],
-      alone: wrote && (moments.slice(1).map((moment) => wrote.findLastIndex((written) => written <= moment)) as RoundPayload["alone"]),
+      alone: wrote && (moments.slice(1).map((moment) => writtenBy(wrote, moment)) as RoundPayload["alone"]),
     };
   });
+}
+
+/** How many tokens the target alone had written by then. A search through all would be quadratic in a run's length. */
+function writtenBy(clock: number[], moment: number) {
+  let [low, high] = [0, clock.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (clock[middle] <= moment) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 /**
