@@ -215,3 +215,19 @@ def test_what_a_menu_calls_an_option_is_never_its_value(key: str) -> None:
     sends(page, key, "small, yesterday")
     assert page.session_state[key] == (["small"] if key == "several" else "small"), "chosen before the answer came"
     assert page.session_state["acted"]
+
+
+def set_anew() -> None:
+    from specviz.ui.shared.persistent_widgets import draw, set_widgets
+
+    set_widgets({"own": "a visitor's own text"})
+    draw("text_area", "Own", "own", fresh=True)
+
+
+def test_a_widget_of_a_new_key_each_time_leaves_none_of_its_values() -> None:
+    """Found: each time the program set a text, one more copy of it stayed in the session."""
+    page = alone(set_anew)
+    for _ in range(4):
+        page.run()
+    assert not page.exception
+    assert [key for key in page.session_state._state.filtered_state if key.startswith("own-")] == ["own-5"]

@@ -16,7 +16,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, replayable, stage_data
 from specviz.player.payload import SentStage
-from specviz.ui.shared.stage import news, split
+from specviz.ui.shared.stage import news, sent_with, split
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -94,22 +94,22 @@ def payload(trace: Trace, running: bool = True, notice: str | None = None, run_i
 
 def test_what_is_sent_is_what_is_new() -> None:
     now = payload(cut(TRACE, 3))
-    nothing = known(news(now, now)["growth"])
+    nothing = known(news(now, sent_with(now))["growth"])
     assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (3, [], [])  # who has less has missed something
     before, now = payload(cut(TRACE, 3)), payload(cut(TRACE, 5))
-    found = news(now, before)
+    found = news(now, sent_with(before))
     assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
     growth = known(found["growth"])
     assert (growth["start"], growth["rounds"]) == (3, now["run"]["trace"]["rounds"][3:])
     steps = [each["run"]["trace"]["autoregressive"]["seconds_per_token"] for each in (before, now)]
     assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
     before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
-    found = news(now, before)
+    found = news(now, sent_with(before))
     assert found["growth"]
     assert (found["growth"]["notice"], found["growth"]["rounds"]) == ("waiting: place 1", [])
     now = payload(TRACE, running=False)
     for before in (None, payload(TRACE, run_id="first"), payload(TRACE)):
-        found = news(now, before)
+        found = news(now, before and sent_with(before))
         assert (found["whole"], found["growth"]) == (now, None)
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.files import BROWSER
 from specviz.core.texts import fill
 from specviz.data.links.permalink import MAX_SEED
@@ -168,7 +169,8 @@ def _choose_part(state: ClassState, room: bool) -> None:
     if address.went_there(asked, state.written, state.asked_part):
         state.part = next((part for part in PARTS if part == asked), state.part)
     state.part, state.asked_part = state.part if state.part in shown else shown[0], asked
-    set_widgets({"class_part": state.part})
+    if st.session_state.get("class_part") != state.part:
+        set_widgets({"class_part": state.part})
 
     def chosen() -> None:
         state.part = st.session_state.class_part
@@ -227,7 +229,7 @@ def _show_students(now: ClassNow, board: Board, _: bool) -> None:
     rows = [
         {
             SAYS["column_student"]: score.student.number,
-            SAYS["column_name"]: score.student.name or NOT_MEASURED,
+            SAYS["column_name"]: safe_cell(score.student.name) or NOT_MEASURED,
             SAYS["column_rounds"]: score.mine.rounds,
             SAYS["column_accepted"]: rate_of(score.mine),
             "tokens per target call": per_call(score.mine),

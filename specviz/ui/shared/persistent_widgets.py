@@ -58,7 +58,8 @@ def draw(kind: str, label: str, key: str, *shown: Any, fresh: bool = False, **lo
         bound = {"value": ""}
         if fresh and used not in st.session_state:
             st.session_state[used] = value
-    found = getattr(st, kind)(label, *shown, key=used, persist_state="session", **bound, **look)
+    lasts = None if fresh else "session"  # of a new key each time, each value would stay for the whole visit
+    found = getattr(st, kind)(label, *shown, key=used, persist_state=lasts, **bound, **look)
     if fresh:
         st.session_state[key] = found
     return found

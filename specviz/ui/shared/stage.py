@@ -3,43 +3,56 @@
 from collections.abc import Callable
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.player.html_file import inline_json
-from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount, TraceJson
+from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount
 from specviz.ui.shared.components import component, ignore_change
 
 
-def news(payload: SentStage, sent: SentStage | None) -> FeedPayload:
-    """What is new for a browser that was `sent` something before, as it was then.
+class SentSoFar(NamedTuple):
+    """What a browser has of a run. Not the payload: with its run that is a megabyte."""
+
+    run_id: str
+    rounds: int
+    plain: int  # steps of the target alone
+    running: bool
+    notice: str | None
+
+
+def sent_with(payload: SentStage) -> SentSoFar:
+    rounds, plain = len(payload["run"]["trace"]["rounds"]), len(_plain(payload))
+    return SentSoFar(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
+
+
+def news(payload: SentStage, sent: SentSoFar | None) -> FeedPayload:
+    """What is new for a browser that was `sent` something before.
 
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then. Where
     nothing is new, the place where more would begin is sent: a stage that missed something asks for it.
     """
     stream, version = payload["stream"], payload["version"]
-    if sent is None or sent["run_id"] != payload["run_id"] or (sent["running"] and not payload["running"]):
+    if sent is None or sent.run_id != payload["run_id"] or (sent.running and not payload["running"]):
         return {"stream": stream, "version": version, "whole": payload, "growth": None}
-    now, before = payload["run"]["trace"], sent["run"]["trace"]
-    start, plain_start = len(before["rounds"]), len(_plain(before))
     growth: StageGrowth = {
         "run_id": payload["run_id"],
         "running": payload["running"],
         "notice": payload["notice"],
         "badge": payload["badge"],
         "idle": payload["idle"],
-        "start": start,
-        "rounds": now["rounds"][start:],
-        "plain_start": plain_start,
-        "plain": _plain(now)[plain_start:],
+        "start": sent.rounds,
+        "rounds": payload["run"]["trace"]["rounds"][sent.rounds :],
+        "plain_start": sent.plain,
+        "plain": _plain(payload)[sent.plain :],
     }
     return {"stream": stream, "version": version, "whole": None, "growth": growth}
 
 
-def _plain(trace: TraceJson) -> list[float]:
-    alone = trace["autoregressive"]
+def _plain(payload: SentStage) -> list[float]:
+    alone = payload["run"]["trace"]["autoregressive"]
     return alone["seconds_per_token"] if alone else []
 
 

@@ -21,6 +21,8 @@ def publish_plotly(static: Path) -> Path | None:
     """Copy plotly.js into `static`; None where that cannot be done: the page then says that its figures cannot load."""
     spec = find_spec("plotly")  # without importing it: the web server starts faster
     packaged = Path(str(spec and spec.origin)).parent / "package_data" / FILE_NAME
+    if not packaged.is_file():
+        return None
     return publish(static / FILE_NAME, packaged.read_bytes, packaged.stat().st_size)
 
 

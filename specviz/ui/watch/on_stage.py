@@ -74,6 +74,7 @@ def stage_payload(
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
         made = _made_for_all(shown, watching.shown_costs, current_language())
+        watching.feed.drawn.clear()
     else:
         of = shown, running, current_language()
         made = _kept(watching.feed.drawn, of, lambda: _made(shown, None, running=running))
@@ -118,10 +119,13 @@ def _tell_result(watching: WatchState, payload: SentStage, hide: Collection[str]
 
 def _kept(held: list[Any], of: tuple[object, ...], make: Callable[[], Made]) -> Made:
     """What was made last for this visitor alone, unless it was made of something else."""
-    if not held or held[0] != of:
-        held[:] = of, make()
-    found: Made = held[1]
-    return found
+    known = held[:]  # once: two scripts of one visitor may run at the same time
+    if known and known[0] == of:
+        found: Made = known[1]
+        return found
+    made = make()
+    held[:] = of, made
+    return made
 
 
 HASHED: dict[Any, Callable[[Any], object]] = {ShownRun: lambda shown: (shown.stored_id, shown.source), Costs: repr}

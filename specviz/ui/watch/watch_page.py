@@ -28,7 +28,7 @@ from specviz.ui.shared.components import remember, to_json
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, draw_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import Options, button, chart, heading, notices, offer_download, two_texts
-from specviz.ui.shared.stage import feed, news, stage
+from specviz.ui.shared.stage import feed, news, sent_with, stage
 from specviz.ui.watch import controls, on_stage
 from specviz.ui.watch.files import describe_run, show_files
 from specviz.ui.watch.tried import keep_list, show_tried
@@ -114,7 +114,7 @@ def _draw_stage(watching: WatchState, key: str) -> None:
         st.rerun()
     on_stage.write_place(watching.tour)
     payload = _payload(watching)
-    watching.feed.sent, watching.feed.last = payload, None
+    watching.feed.sent, watching.feed.last = sent_with(payload), None
     with st.container(key="run"):
         ask, tour = partial(controls.request_draft_length, watching), partial(on_stage.move_tour, watching)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
@@ -136,9 +136,9 @@ def _feed(watching: WatchState) -> None:
     known to have come, and the first one after a drawing says what the stage must have by now.
     """
     payload, sent, last = _payload(watching), watching.feed.sent, watching.feed.last
-    if last is None or sent is None or payload["run"] is not sent["run"] or payload["notice"] != sent["notice"]:
+    if last is None or sent != sent_with(payload):
         last = watching.feed.last = to_json(news(payload, sent))
-        watching.feed.sent = payload
+        watching.feed.sent = sent_with(payload)
     feed(last)
 
 

@@ -16,11 +16,11 @@ from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.data.texts import page_texts
 from specviz.player.data import RunSource
-from specviz.player.payload import SentStage
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.stage import SentSoFar
 
 SAYS = page_texts("watch")
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
@@ -105,7 +105,7 @@ class TourPlace:
 class Feed:
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
-    sent: SentStage | None = None
+    sent: SentSoFar | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
     drawn: list[Any] = field(default_factory=list)  # see `on_stage._kept`: the payload of a run that only they see
     compared: list[Any] = field(default_factory=list)  # ... and of the run before
@@ -169,8 +169,9 @@ class PairCosts:
             self.collect()  # what was measured for another visitor is there at once
 
     def collect(self) -> None:
-        if self.slot.refresh() and self.measured and self.slot.items:
-            self.found[self.measured] = self.slot.items[-1]
+        pair = self.measured  # first: another script of this visitor may start the next pair in the middle
+        if self.slot.refresh() and pair and self.slot.items:
+            self.found[pair] = self.slot.items[-1]
 
 
 @dataclass(slots=True)
