@@ -69,7 +69,7 @@ class PairedRuns:
     prompt: str | Sequence[int]
     settings: DecodeSettings
     constraint: LogitsConstraint | None = None
-    measured: Pairs = field(default_factory=list)  # goes on with these pairs; they are added to
+    measured: Pairs = field(init=False, default_factory=list)
 
     def warm_up_steps(self) -> Steps[None]:
         """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder.

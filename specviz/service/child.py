@@ -30,6 +30,7 @@ class RunningEngine(Protocol):
     """An engine that has been started: a process here (`Child`), or the engines of a service on another machine."""
 
     engines: int  # so many jobs are at work at the same time, each in its own engine
+    works: bool  # on the jobs itself, so that the one at work may have been its end
 
     def listen(self) -> None: ...
     def send(self, line: bytes) -> None: ...
@@ -43,7 +44,7 @@ StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where i
 
 
 class Child:
-    engines = 1
+    engines, works = 1, True
 
     def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log

@@ -77,9 +77,14 @@ class Fleet:
             self.waiting.append(job)
 
     def place(self, job: Job) -> int | None:
-        """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait."""
+        """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait.
+
+        Owners of what is at work come after others, as in the engine; turns that follow may change the order.
+        """
         jobs = [*chain(*(driver.running for driver in self.drivers)), *self.waiting]
         waiting = [other for other in jobs if other.view.state == "waiting"]
+        for had in chain(*(driver.begun for driver in self.drivers)):
+            waiting.sort(key=lambda other: other.command.shares(had.command))
         waiting.sort(key=lambda other: not other.command.watched)
         return waiting.index(job) + 1 if job in waiting else None
 
@@ -93,11 +98,11 @@ class Fleet:
     # ---- for the drivers
 
     def note_busy(self) -> None:
-        """Every running job remembers how many engines were busy beside it: that can slow what it times."""
-        busy = sum(driver.busy for driver in self.drivers)
-        for job in chain(*(driver.running for driver in self.drivers)):
-            if not job.view.finished:
-                job.view = replace(job.view, beside=max(job.view.beside, busy - 1))
+        """Every job that has begun remembers how many engines were busy beside it: that can slow what it times."""
+        begun = [driver.begun for driver in self.drivers]
+        busy = sum(min(len(driver.begun), driver.engines) for driver in self.drivers)
+        for job in chain(*begun):
+            job.view = replace(job.view, beside=max(job.view.beside, busy - 1))
 
     def send_again(self, job: Job, seconds: float, blamed: bool = False) -> None:
         """An engine had it for so many seconds, perhaps ended with it, and has it no more: it waits behind the others.
@@ -146,9 +151,19 @@ class EngineDriver:
         return sum(not job.view.finished for job in self.running)
 
     @property
-    def busy(self) -> int:
-        """Of the engines that it speaks to, those that have a job."""
-        return min(len(self.running), self._child.engines if self._child else 1)
+    def begun(self) -> list[Job]:
+        """Those of `running` that do not wait in the engine."""
+        return [job for job in self.running if job.view.state in ("loading", "running")]
+
+    @property
+    def engines(self) -> int:
+        return self._child.engines if self._child else 1
+
+    def burden(self, job: Job) -> tuple[bool, int]:
+        """Whether its jobs have other large models, so that this one waits for their end; and how many it has."""
+        mine, others = job.command.others, [other for other in self.running if not other.view.finished]
+        clash = any(mine and other.command.others and other.command.others != mine for other in others)
+        return clash, len(others)
 
     def start(self) -> bool:
         if self._thread or self._closing:
@@ -190,7 +205,7 @@ class EngineDriver:
                 job.fail(lambda: say("broken"))
             elif not job.view.finished:
                 self._fleet.send_again(job, job.command.seconds)
-        self.running, self.ready, self._due = [], False, None  # it gets no other job
+        self.running, self._at_work, self.ready, self._due = [], None, False, None  # it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
         else:
@@ -227,13 +242,14 @@ class EngineDriver:
                 job.stop_sent = True
                 self._due = min(now + self._limits.stop, self._due or now + self._limits.stop)
                 return wire.dump_command(wire.Stop(job.id))
-        if not self._fleet.waiting or any(each.ready and each.load < self.load for each in self._fleet.drivers):
+        first = next(iter(self._fleet.waiting), None)
+        ready = [driver for driver in self._fleet.drivers if driver.ready]
+        if not first or any(driver.burden(first) < self.burden(first) for driver in ready):
             return None
         if not self.running:
             self._due = now + self._limits.silence
         job = self._fleet.waiting.pop(0)
         self.running.append(job)
-        self._fleet.note_busy()
         self._changed.notify_all()
         return wire.dump_command(job.command)
 
@@ -262,7 +278,7 @@ class EngineDriver:
         with self._changed:
             if child is self._child:
                 self._child, self.ready, self._due = None, False, None
-                self._handle_news(partial(self._handle_end, status))
+                self._handle_news(partial(self._handle_end, child, status))
 
     def _handle_news(self, news: Callable[[], None]) -> None:
         try:
@@ -282,24 +298,27 @@ class EngineDriver:
             _log.info("The engine is ready: %s", event.versions)
             return
         if job := next((job for job in self.running if job.id == event.job), None):
-            self._at_work = None if isinstance(event, wire.Final) else job
+            self._at_work, waited = job, job.view.state == "waiting"
             job.deaths = 0 if isinstance(event, wire.JobItem) else job.deaths
             if isinstance(event, wire.JobStopped) and not job.view.finished:
                 self._fleet.send_again(job, event.seconds, event.died)
             elif not job.view.finished:
                 set_language(job.command.language)
                 job.view = advance(job.view, event)
+                if waited and job.view.state != "waiting":
+                    self._fleet.note_busy()
                 if job.view.state == "done":
                     self._fleet.on_done(job)
             if isinstance(event, wire.Final):
                 self.running.remove(job)
+                self._at_work = None
         if self.ready:  # else it is about to be ended
             stops = any(other.stop_sent for other in self.running)
             patience = self._limits.stop if stops else self._limits.silence
             self._due = monotonic() + patience if self.running else None
 
-    def _handle_end(self, status: int) -> None:
-        """The job that it worked on loses a life, because it may have been the cause; the others wait again."""
+    def _handle_end(self, child: RunningEngine, status: int) -> None:
+        """The job that it worked on itself loses a life, because it may have been the cause; the others wait again."""
         if self._closing:
             return
         _log.warning("The engine ended with status %s.", status)
@@ -309,6 +328,6 @@ class EngineDriver:
             if self._fleet.resting(monotonic()):
                 job.fail(lambda: say("keeps_dying"))
             elif not job.view.finished:
-                self._fleet.send_again(job, job.command.seconds, blamed=job is self._at_work)
+                self._fleet.send_again(job, job.command.seconds, blamed=child.works and job is self._at_work)
             self.running.remove(job)
         self._at_work = None

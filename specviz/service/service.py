@@ -98,7 +98,7 @@ def _stated(name: str) -> str:
 
 
 class EngineService:
-    """Feeds the engines from a fair queue, and has each session's latest job for every slot.
+    """Hands each job to an engine at once, and has each session's latest job for every slot.
 
     A slot is what a job is for, such as "run" or "sweep". A new job replaces only the session's old job of the same
     slot. Sessions that ask for the same run or the same costs share one job while it lasts, and what it found after.

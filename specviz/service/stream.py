@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Thread
 
-from httpx2 import AsyncClient, ConnectError, ConnectTimeout, HTTPError, HTTPStatusError, Limits, Response, Timeout
+from httpx2 import AsyncClient, HTTPError, HTTPStatusError, Limits, Response, Timeout
 
 from specviz.service import protocol as wire
 from specviz.service.child import OnEnd, OnLine
@@ -48,7 +48,10 @@ class StreamEngine:
     """All engines behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only.
 
     So many jobs at a time are sent there, by the rule of `bench`; a stream that ends too early has lost only its job.
+    Where no engine takes a job, nobody is to blame: while others are heard it is sent again later, else all end.
     """
+
+    works = False
 
     def __init__(self, where: EngineAddress, most: int, on_line: OnLine, on_end: OnEnd) -> None:
         self._where, self.engines, self._on_line, self._on_end = where, most, on_line, on_end
@@ -56,6 +59,7 @@ class StreamEngine:
         self._orders: asyncio.Queue[wire.JobCommand | wire.Stop | None] = asyncio.Queue()
         self._line: list[wire.JobCommand] = []
         self._streams: dict[int, asyncio.Task[None]] = {}  # by job
+        self._speaking: set[int] = set()  # jobs whose stream has had a line
         self._thread = Thread(target=self._run, name="engine-stream", daemon=True)
 
     def listen(self) -> None:
@@ -134,19 +138,24 @@ class StreamEngine:
         return (await client.get("")).raise_for_status().content
 
     async def _follow(self, client: AsyncClient, command: wire.JobCommand) -> None:
-        lost = "it ended before the job did"
+        lost, not_taken = "it ended before the job did", False
         try:
             async with client.stream("POST", "", content=wire.dump_command(command)) as response:
                 async for line in _lines(response.raise_for_status()):
+                    self._speaking.add(command.job)
                     self._on_line(self, line)
                     if isinstance(wire.parse_event(line), wire.Final):
                         return
-        except (ConnectError, ConnectTimeout):
-            raise
         except HTTPError as error:
-            lost = why(error)
+            lost, not_this = why(error), isinstance(error, HTTPStatusError) and error.response.is_client_error
+            not_taken = command.job not in self._speaking and not not_this
+            if not_taken and not self._speaking:
+                raise
+        finally:
+            self._speaking.discard(command.job)
         _log.warning("The stream of job %s from %s: %s", command.job, self._where.url, lost)
-        self._on_line(self, wire.dump_event(wire.JobStopped(command.job, command.seconds, died=True)))
+        await asyncio.sleep(self._where.pause if not_taken else 0.0)
+        self._on_line(self, wire.dump_event(wire.JobStopped(command.job, command.seconds, died=not not_taken)))
 
 
 async def _lines(response: Response) -> AsyncIterator[bytes]:

@@ -1,8 +1,8 @@
 """Engines behind a URL, without Ray and without engines: an HTTP server that replays lines, as each prompt says.
 
 Prompts: `rounds N` streams N rounds · `break` ends the stream in the middle · `once` does so the first time only ·
-`busy` is answered with status 503 the first time · `hold` streams one round, then heartbeats. A sweep has three cells,
-and gives its place after each.
+`busy N` is answered with status 503 the first N times · `hold` streams one round, then heartbeats. A sweep has three
+cells, and gives its place after each.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ class Answer(BaseHTTPRequestHandler):
         assert isinstance(command, wire.Run | wire.Sweep)
         order = "sweep" if isinstance(command, wire.Sweep) else command.request.prompt
         self.server.asked.append(order)
-        if order == "busy" and self.server.asked.count(order) == 1:
+        if order.startswith("busy") and self.server.asked.count(order) <= int(order.partition(" ")[2]):
             self.answer(503, b"")
             return
         self.answer(200, None)
@@ -66,7 +66,7 @@ class Answer(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def run(self, command: wire.Run, order: str) -> Iterator[wire.Event]:
-        yield from begin(command, int(order.partition(" ")[2] or 1))
+        yield from begin(command, 1 if order.startswith("busy") else int(order.partition(" ")[2] or 1))
         if order == "break" or (order == "once" and self.server.asked.count(order) == 1):
             raise ConnectionAbortedError
         yield from self.beats(command.job, float("inf") if order == "hold" else 0.0)

@@ -20,7 +20,6 @@ from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps, tree_sizes
 from specviz.measure.compare import (
     PairedRuns,
-    Pairs,
     compare,
     comparison_of,
     decode_seconds,
@@ -68,18 +67,16 @@ def test_a_seed_never_grows_beyond_the_largest() -> None:
     assert [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)] == [MAX_SEED, 0]
 
 
-def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
-    measured: Pairs = []
-    runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
+def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_one_has_its_seed() -> None:
+    runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED)
     runs.repeat()
     broken = runs.repeat_steps()
     for _ in range(30):  # into the second of its two runs
         next(broken)
     broken.close()
-    assert len(measured) == 1
-    again = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
-    again.repeat()
-    assert [plain.settings.seed for _, plain in measured] == [2, 3]
+    assert len(runs.measured) == 1
+    runs.repeat()
+    assert [plain.settings.seed for _, plain in runs.measured] == [2, 3]
 
 
 def test_a_comparison_says_what_it_does_and_counts_all_seeds() -> None:

@@ -65,7 +65,7 @@ def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
 class Engine:
     """An engine that acts when it is told. What it wrote before its end is still read."""
 
-    engines = 1
+    engines, works = 1, True
 
     def __init__(self, on_line: OnLine, on_end: OnEnd, room: int = ROOM, shared: bool = False) -> None:
         self.on_line, self.on_end = on_line, on_end

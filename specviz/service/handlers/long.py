@@ -6,6 +6,7 @@ their turn; a run's times do not include that. A job that had to stop goes on af
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from specviz.core.errors import InputError, hide_folders
@@ -45,19 +46,18 @@ def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     for prompt in prompts[command.done :]:
         runs = PairedRuns(target, drafter, prompt.text, settings)
         step = wire.JobProgress(job, "warming up", len(prompts), prompt=prompt.name, repeats=command.repeats)
-        spent = None
+        lap = partial(comparison_of, runs.measured, target, prompt.name, costs=costs)
         try:
             yield step
             yield from runs.warm_up_steps()
             for repeat in range(1, command.repeats + 1):
                 yield replace(step, phase="timing", repeat=repeat)
                 yield from runs.repeat_steps()
-        except BudgetSpent as error:
-            spent = error
-        if runs.measured:
-            yield wire.JobItem(job, "race", comparison_of(runs.measured, target, prompt.name, costs=costs))
-        if spent:
-            raise spent
+        except BudgetSpent:
+            if runs.measured:
+                yield wire.JobItem(job, "race", lap())
+            raise
+        yield wire.JobItem(job, "race", lap())
 
 
 def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:

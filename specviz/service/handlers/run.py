@@ -103,6 +103,8 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
 def calibrate_steps(command: wire.Calibrate, workshop: Workshop) -> wire.JobSteps:
     """Raises InputError: the pair cannot work together, does not fit in memory, or the machine is too busy to be
     measured."""
+    if command.done:  # it had to stop between its only item and its end
+        return
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield wire.RunStarted(job)
