@@ -70,7 +70,7 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
         wait_until_drawn(page)
     expect(one.locator(".st-key-class_chip button")).to_contain_text("Class")
     expect(teacher.locator(".on-paper table tr")).to_have_count(3)
-    teacher.get_by_role("button", name="CSV").click()
+    teacher.get_by_role("button", name="CSV", exact=True).click()
     with teacher.expect_download() as download:
         teacher.get_by_role("button", name="Rounds (CSV)").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))

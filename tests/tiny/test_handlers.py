@@ -62,6 +62,7 @@ def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.M
         found.append(item.costs)
     first, second = measured
     assert found == [first, first, second, second, second]
+    assert list(handler.calibrate_steps(wire.Calibrate(7, RunRequest(""), done=1), workshop)) == [], "it had its item"
 
 
 def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,12 @@ from tests.support.fake_traces import run_of
 from tests.support.known import known
 
 PLAN = SweepPlan((SweepPrompt("story", "story-1", "w"),), (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2))
-HUB = "EleutherAI/pythia-70m"
+HUB, OTHER = "EleutherAI/pythia-70m", "EleutherAI/pythia-14m"
 KINDS: dict[str, Callable[[int], wire.JobCommand]] = {
     "run": lambda job: wire.Run(job, RunRequest("w"), owners=(job, job, job)),
     "hub run": lambda job: wire.Run(job, RunRequest("w", target=HUB), owners=(job, job, job)),
     "refused": lambda job: wire.Run(job, RunRequest("refuse")),
+    "other hub run": lambda job: wire.Run(job, RunRequest("w", target=OTHER), owners=(job, job, job)),
     "sweep": lambda job: wire.Sweep(job, PLAN),
 }
 DAY = 86_400.0
@@ -414,3 +415,35 @@ def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_on
     world.fleet.deaths.append(monotonic())
     world.fleet.note_end(died=False)
     assert world.jobs[0].view.message == say("keeps_dying")
+
+
+def test_an_error_on_the_last_word_of_a_job_fails_no_other_one() -> None:
+    """Found: a run that could not be stored failed the sweep beside it."""
+    world = World(("sweep", "run"))
+    stored = world.fleet.on_done
+
+    def cannot_store(job: Job) -> None:
+        world.fleet.on_done = stored
+        raise RuntimeError("injected")
+
+    for _ in world.asked:
+        world.ask()
+    go_on(world, lambda: all(job.view.state == "running" for job in world.jobs))
+    world.fleet.on_done = cannot_store
+    go_on(world, lambda: all(job.view.finished for job in world.jobs))
+    assert [job.view.state for job in world.jobs] == ["done", "done"]
+
+
+def test_a_job_goes_to_the_engine_whose_models_it_need_not_wait_for() -> None:
+    """Found: it went to the one with fewer jobs, and waited there beside an engine that had nothing to do."""
+    world = World(("other hub run",), engines=2)
+    go_on(world, lambda: all(driver.ready for driver in world.fleet.drivers))
+    one, two = world.fleet.drivers
+    one.running, two.running = (
+        [Job(JobView(number), KINDS[kind](number)) for number, kind in its]
+        for its in (((11, "hub run"),), ((12, "run"), (13, "run")))
+    )
+    world.ask()
+    for number in (0, 1):
+        world.drive(number)
+    assert world.jobs[0] in two.running
