@@ -56,20 +56,6 @@ def no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppTest, "_run", checked)
 
 
-@pytest.fixture(scope="session")
-def real_service(one_engine: None) -> Iterator[EngineService]:
-    service = EngineService()
-    yield service
-    service.close()
-
-
-@pytest.fixture
-def real_engine(real_service: EngineService, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real engine with the models that ship with the app, for tests of what is decoded."""
-    monkeypatch.setitem(engine.engine._made, (), real_service)
-    real_service.start()
-
-
 @pytest.fixture
 def page() -> AppTest:
     """Watch with all its controls."""

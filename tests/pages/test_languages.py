@@ -13,6 +13,8 @@ from tests.support.hostile import strings_in
 from tests.support.watch_page import stage_of
 
 POINT = re.compile(r"(?<![\w.])\d+\.\d{1,2}(?![\w.])")  # 1.41, and not the three digits of 12.345
+ENGLISH = re.compile(r"\b(the|of|and|are|is|with|from|this|that|which|each|was|were|have|by)\b", re.IGNORECASE)
+MARKED = re.compile(r"<bdi.*?</bdi>|<[^>]*>|…[^▸]*▸.*")  # of a model, and markup
 NUMBERED = re.compile(r"arXiv \S+|https?://\S+|teorema [\d.]+|theorem [\d.]+|vLLM [\d.]+|specviz [\d.]+")
 
 
@@ -31,13 +33,16 @@ def test_the_result_has_a_decimal_comma_and_english_its_point() -> None:
 
 
 @pytest.mark.parametrize("name", IN_MENU)
-def test_no_sentence_of_a_spanish_page_has_a_decimal_point(name: str) -> None:
+def test_no_sentence_of_a_spanish_page_has_a_decimal_point_or_is_english(name: str) -> None:
     page = opened_in_app(name, lang="es")
     assert not page.exception
     shown = texts(page)
     own = [line for line in shown.splitlines() if "](https://" not in line]  # what others published is still English
     assert re.search(r"\d,\d", shown) or name in ("watch", "be_the_draft"), "there are figures"
     assert [line for line in own if POINT.search(NUMBERED.sub("", line))] == []
+    by_models = {line for text in page.text for line in text.value.splitlines()}
+    said = [MARKED.sub("", line) for line in own if line not in by_models]
+    assert [line for line in said if ENGLISH.search(line)] == []
 
 
 @pytest.mark.parametrize("name", ["race", "when_it_helps"])

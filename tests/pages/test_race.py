@@ -1,4 +1,4 @@
-"""The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Real engine, bundled models."""
+"""The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Bundled models."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The Watch page by AppTest: at first, after a change, after bad input, in each view. Real engine, bundled models."""
+"""The Watch page by AppTest: at first, after a change, after bad input, in each view. The engine replays."""
 
 import re
 from pathlib import Path
@@ -73,18 +73,14 @@ def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> Non
     assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
 
 
-@pytest.mark.usefixtures("real_engine")
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
-    (foreseen,) = drawn(stage_of(page))
     release_slider(page, 6)
     until_done(page)
     page.run()  # once the run is over the browser is sent it whole; AppTest sees that in the next drawing
     data = stage_of(page)
     (now,) = drawn(data)
     assert (now["draft_length"], now["gamma"], now["replay"]["why_not"]) == (6, 6, None)
-    before, after = (each["replay"]["lengths"]["6"] for each in (foreseen, now))
-    assert [round[:3] for round in after["rounds"]] == [round[:3] for round in before["rounds"]]
-    assert after["accepted"] == now["rounds"][-1]["after"]["accepted"], "the run is what the replay showed"
+    assert now["replay"]["lengths"]["6"]["accepted"] == now["rounds"][-1]["after"]["accepted"]
     assert "live" in data["badge"]
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed"} <= set(page.query_params)
@@ -172,15 +168,15 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     assert page.selectbox(key="record_tokenizer").value == "wren-base"
 
 
-@pytest.mark.usefixtures("real_engine")
-def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_own_folder_is_in_the_menu_and_what_is_said_of_it_leaves_the_run_on_screen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """By a link, because AppTest cannot type into a menu."""
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
-    folder = tmp_path / "gone"
-    page = opened(view="full", target=str(folder))
+    page = opened(view="full", target=str(tmp_path / "gone"))
     assert "gone · folder" in page.selectbox(key="target").options
     page.button(key="again").click().run()
     until(page, lambda: page.error)
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
-    assert f"There is no model named '{folder}' here" in said
-    assert stage_of(page)["run_id"] == "first", "what was on screen stays"
+    assert said.startswith(f"There is no model named '{tmp_path / 'gone'}' here")
+    assert stage_of(page)["run_id"] == "first"
