@@ -98,7 +98,7 @@ class SweepPlan:
 
 
 def groups(cells: Iterable[SweepCell]) -> Iterator[list[SweepCell]]:
-    """The cells that share a plain run: neighbours of one block, each once (a repeat has a plain run of its own)."""
+    """The cells that share a plain run: neighbours of one block, and no cell twice."""
     for _, block in groupby(cells, key=lambda cell: cell.block):
         group = list[SweepCell]()
         for cell in block:
