@@ -24,9 +24,9 @@ say_doubt = Sentences("bench-warnings")
 
 def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     """What is doubtful first, then what was found, then what to measure next. Names and texts in it are not escaped."""
-    found = BenchFindings(result)
     if broken := broken_setup(result):
         return [broken]
+    found = BenchFindings(result)
     if result.against_itself:  # whether chance alone made a difference, and the least that these settings tell
         each = list[str]()
         for load in found.measured:
