@@ -115,7 +115,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", grid(WAYS, ("early exit with a dynamic tree", "most probable drafts")))
 def test_a_run_with_a_grammar_is_saved_shown_and_exported(ok: Callable[..., str], tmp_path: Path, way: str) -> None:
     file, page = tmp_path / "run.json", tmp_path / "run.html"
     grammar = ["--prompt", "Number: ", "--regex", "[0-9]{6}", "--ignore-eos"]

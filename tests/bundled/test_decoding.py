@@ -13,6 +13,7 @@ from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
 from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import Dtype, LoadedModel
+from tests.support.grids import grid
 from tests.support.known import known
 
 STORY = WORKLOADS[0].prompts[0].text
@@ -55,7 +56,7 @@ def test_heads_are_listed_with_their_target_and_share_its_output_embedding(targe
         assert output is target.llama.output
 
 
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", grid(HEADS, ("wren-eagle",)))
 def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: str) -> None:
     head = load_head(name, target)
     costs = calibrate(target, head, turns=1)

@@ -167,7 +167,10 @@ MOST_PASSES = 24  # a race's prompt, or a round of the draft and the target besi
         Race(1, RunRequest("", settings=DecodeSettings(max_new_tokens=40)), [RacePrompt("story", STORY)], 2),
         Sweep(1, SweepPlan((SweepPrompt("story", "story-1", STORY),), (SweepPair("wren-base", "wren-nano"),), (2, 4))),
         Calibrate(1, RunRequest("")),
-        GuessAlong(1, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=40)), ["wren-nano"]),
+        pytest.param(  # calibrates, and decodes as a run does
+            GuessAlong(1, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=40)), ["wren-nano"]),
+            marks=pytest.mark.full,
+        ),
     ],
     ids=lambda command: type(command).__name__,
 )
