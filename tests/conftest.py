@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,18 +50,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's folder is its marker, and its place in the order.
-
-    The tests with the real engine are together at the beginning: a worker takes another one's tests from the end, so
-    one worker alone starts that engine.
-    """
+    """A test's folder is its marker, and its place in the order."""
     for item in items:
         item.add_marker(_folder(item))
-    items.sort(key=lambda item: (SLOWEST_FIRST.index(_folder(item)), "real_app_server" not in _fixtures(item)))
-
-
-def _fixtures(item: pytest.Item) -> list[str]:
-    return getattr(item, "fixturenames", [])
+    items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))
 
 
 def _folder(item: pytest.Item) -> str:
@@ -72,17 +64,10 @@ def _folder(item: pytest.Item) -> str:
 def app_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
     """One server for all browser tests of this process; its engine replays, so no model is loaded."""
     with serving(APP, tmp_path_factory.mktemp("server") / "server.log") as server:
-        yield _visited(server, browser)
+        yield visited(server, browser)
 
 
-@pytest.fixture(scope="session")
-def real_app_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
-    """The same with the real engine and the models that ship with the app, for whole journeys."""
-    with serving(APP, tmp_path_factory.mktemp("server") / "server.log", engine=None) as server:
-        yield _visited(server, browser)
-
-
-def _visited(server: AppServer, browser: Browser) -> AppServer:
+def visited(server: AppServer, browser: Browser) -> AppServer:
     """A server knows all its pages only after a first visit."""
     with contexts_of(browser) as new:
         page = new().new_page()
@@ -113,18 +98,20 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 NewContext = Callable[..., BrowserContext]
 Visit = Callable[..., Page]
-_FREE: defaultdict[str, list[BrowserContext]] = defaultdict(list)  # by their options
+_FREE: defaultdict[str, list[BrowserContext]] = defaultdict(list)  # by the options that cannot be changed
 
 
 @contextmanager
 def contexts_of(browser: Browser) -> Iterator[NewContext]:
-    """Makes visitors with a browser of their own, at 1280 by 720 in light mode; takes Playwright's options.
+    """Makes visitors with a browser of their own, at 1280 by 720 in light mode, who ask for little motion.
+
+    They take Playwright's options.
 
     A browser that has forgotten its visitor serves the next one, unless `once` is asked for: to load and compile the
     app's scripts again would take four times the processor time of a visit. A script that fails on one of their pages
     fails the test, and so does a dialog.
     """
-    lent: list[tuple[BrowserContext, dict[str, Any], bool]] = []
+    lent: list[tuple[BrowserContext, str]] = []
     wrong: list[str] = []
 
     def failed(error: WebError) -> None:
@@ -134,36 +121,38 @@ def contexts_of(browser: Browser) -> Iterator[NewContext]:
         wrong.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
-    def new(once: bool = False, **options: Any) -> BrowserContext:
-        options = {"viewport": DESK, "color_scheme": "light", **options}
-        free = _FREE[repr(options)]
-        context = free.pop() if free and not once else browser.new_context(**options)
+    def new(
+        once: bool = False, offline: bool = False, permissions: Sequence[str] = (), **options: Any
+    ) -> BrowserContext:
+        options = {"viewport": DESK, "color_scheme": "light", "reduced_motion": "reduce", **options}
+        kind = "" if once else repr(options)
+        context = _FREE[kind].pop() if _FREE[kind] else browser.new_context(**options)
+        context.set_offline(offline)
+        context.grant_permissions(permissions)
         context.set_default_timeout(PATIENCE)
         context.on("weberror", failed)
         context.on("dialog", asked)
-        lent.append((context, options, once))
+        lent.append((context, kind))
         return context
 
     yield new
-    for context, options, once in lent:
-        if once:
+    for context, kind in lent:
+        if not kind:
             context.close()
         else:
-            _forget(context, options)
+            _forget(context)
             context.remove_listener("weberror", failed)
             context.remove_listener("dialog", asked)
-            _FREE[repr(options)].append(context)
+            _FREE[kind].append(context)
     assert wrong == []
 
 
-def _forget(context: BrowserContext, options: dict[str, Any]) -> None:
+def _forget(context: BrowserContext) -> None:
     """Nothing is left of what a visitor did, or a test did to the network."""
     for page in context.pages:
         page.close()
     context.unroute_all()
-    context.set_offline(options.get("offline", False))
     context.clear_permissions()
-    context.grant_permissions(options.get("permissions", []))
     context.set_storage_state({"cookies": [], "origins": []})
 
 

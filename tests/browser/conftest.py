@@ -18,4 +18,4 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def offline_page(new_context: NewContext) -> Page:
-    return new_context(offline=True, reduced_motion="reduce").new_page()
+    return new_context(offline=True).new_page()

@@ -1,6 +1,6 @@
 """A running server refuses what is too large, logs little of it, and forgets visitors by time. No browser is needed.
 
-Every day under app.py, which has the fewest doors of its own; under each entry in `make test-all`.
+Every day under app.py, which has the fewest doors of its own; under each entry in `make test-all`. One server for all.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ LARGEST = 4 * MEGABYTE  # message
 PATIENCE = 300  # seconds; a server that forgets does so within 40, and one that does not never does
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+@pytest.fixture(scope="module", params=grid(["app.py", "serve.py", "cloud/streamlit_app.py"], ("app.py",)))
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
     """One that has drawn pages before: the first ones load 100 MB of packages, which no test is to count."""
-    with serving(ROOT / "serve.py", tmp_path_factory.mktemp("doors") / "server.log") as started:
+    with serving(ROOT / request.param, tmp_path_factory.mktemp("doors") / "server.log") as started:
         for page in ("race", "helps"):
             run(look_at(port_of(started), page))
         yield started
@@ -68,20 +68,16 @@ async def upload_much(port: int, files: int) -> list[int]:
         return [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(files)]
 
 
-def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> None:
-    assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
-    assert run(upload_much(port_of(server), 1)) == [204]
-
-
-@pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
-def test_the_only_visitor_is_forgotten_too(entry: str, tmp_path: Path) -> None:
+def test_one_visitor_uploads_no_more_than_it_may_and_the_only_visitor_is_forgotten_too(
+    server: AppServer,
+) -> None:
     """Before: what the last visitor had sent stayed until somebody else came."""
-    with serving(ROOT / entry, tmp_path / "server.log") as server:
-        run(upload_much(port_of(server), 3))
-        held, began = megabytes(server), time.monotonic()
-        while megabytes(server) > held - 3.9 * 2:
-            assert time.monotonic() < began + PATIENCE, f"{held:.0f} MB before, {megabytes(server):.0f} MB after"
-            time.sleep(1)
+    assert run(upload_much(port_of(server), 1)) == [204]
+    assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
+    held, began = megabytes(server), time.monotonic()
+    while megabytes(server) > held - 3.9 * 2:
+        assert time.monotonic() < began + PATIENCE, f"{held:.0f} MB before, {megabytes(server):.0f} MB after"
+        time.sleep(1)
 
 
 async def half_sent(port: int) -> bytes:
@@ -94,16 +90,13 @@ async def half_sent(port: int) -> bytes:
         writer.close()
 
 
-@pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
-def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entry: str, tmp_path: Path) -> None:
+def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(server: AppServer) -> None:
     """Before: it stayed open; and only serve.py hid Streamlit's figures and set headers."""
-    with serving(ROOT / entry, tmp_path / "server.log") as server:
-        run(upload_much(port_of(server), 1))  # the doors of app.py begin with the first page
-        answers = [httpx2.get(f"{server.url}/{path}") for path in ("", "_stcore/metrics", f"app/static/{'x' * 300}")]
-        assert [answer.status_code for answer in answers] == [200, 404, 404]
-        assert {answer.headers["referrer-policy"] for answer in answers} == {"same-origin"}
-        assert run(half_sent(port_of(server))) == b""
-        assert "Traceback" not in server.log.read_text(encoding="utf-8")
+    answers = [httpx2.get(f"{server.url}/{path}") for path in ("", "_stcore/metrics", f"app/static/{'x' * 300}")]
+    assert [answer.status_code for answer in answers] == [200, 404, 404]
+    assert {answer.headers["referrer-policy"] for answer in answers} == {"same-origin"}
+    assert run(half_sent(port_of(server))) == b""
+    assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 
 async def forge(port: int, value: str) -> list[str] | int | None:
@@ -136,9 +129,9 @@ def test_a_forged_value_of_a_menu_changes_nothing_and_is_not_in_the_log(server: 
     assert run(forge(port_of(server), "A" * 5_000_000)) == 1009, "what is larger than a message may be is not read"
 
 
-async def forge_each(port: int, times: int) -> None:
-    """Send each message that no page sends so many times, and wait until its connection is closed."""
-    for forge_message in list(MESSAGES.values()) * times:
+async def forge_each(port: int) -> None:
+    """Send each message that no page sends, and wait until its connection is closed."""
+    for forge_message in MESSAGES.values():
         async with visiting(port) as visitor:
             await visitor.open()
             await visitor.first_script()
@@ -148,17 +141,14 @@ async def forge_each(port: int, times: int) -> None:
             await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
 
 
-@pytest.mark.parametrize("entry", grid(["serve.py", "app.py", "cloud/streamlit_app.py"], ("app.py",)))
-def test_a_message_that_no_page_sends_ends_its_connection_under_every_entry(entry: str, tmp_path: Path) -> None:
+def test_a_message_that_no_page_sends_ends_its_connection(server: AppServer) -> None:
     """Before, under app.py: 1,788 MB for one message; under both, 300 messages of two bytes froze every answer."""
-    with serving(ROOT / entry, tmp_path / "server.log") as server:
-        run(forge_each(port_of(server), 1))
-        once = highest(server)
-        run(forge_each(port_of(server), 2))
-        assert highest(server) < once + 150, "the memory of one is used for the next"
-        log = server.log.read_text(encoding="utf-8")
-        assert "Traceback" not in log
-        assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
+    run(forge_each(port_of(server)))
+    once = highest(server)
+    run(forge_each(port_of(server)))
+    assert highest(server) < once + 150, "the memory of one is used for the next"
+    assert "Traceback" not in server.log.read_text(encoding="utf-8")
+    assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
 
 
 def highest(server: AppServer) -> float:

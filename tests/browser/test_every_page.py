@@ -61,7 +61,8 @@ PAGES = {  # address, and what can be seen once the page is drawn
 # parts that another page has too, and pages that the longer tests look at
 LIKE_OTHERS = {"/?view=stage", "/?view=projector", "/?tour=1", "/?tour=5", "/same_quality", "/worksheet"}
 LIKE_OTHERS |= {f"/learn?lesson={name}" for name in ("rejection", "bonus", "lossless", "stop")}
-LIKE_OTHERS |= {f"/learn?part={name}" for name in ("why", "load", "teach")}
+LIKE_OTHERS |= {f"/learn?part={name}" for name in ("why", "load", "teach", "methods", "words", "quiz")}
+LIKE_OTHERS |= {"/learn?lesson=fifty-minutes&moment=1"}
 NOT_FOR_PAPER = ("tour=", "moment=")  # they point at what to press
 NARROW = ({"width": 640, "height": 360}, {"width": 320, "height": 640})  # a window at 200 % zoom, a small phone
 WORDS = ".annotation-text, .xtick text, .ytick text, .xtitle, .ytitle, .legendtext"  # of a chart
@@ -91,7 +92,7 @@ EVERY_DAY = [(path, "en") for path in PAGES.keys() - LIKE_OTHERS]
 def visitor(browser: Browser) -> Iterator[BrowserContext]:
     """One visitor for all pages: the app's scripts are loaded once. The stage stands at its end."""
     with contexts_of(browser) as new:
-        yield new(reduced_motion="reduce")
+        yield new()
 
 
 def open_page(context: BrowserContext, server: AppServer, path: str, lang: str = "en") -> Page:
@@ -166,7 +167,7 @@ def test_words_that_lie_over_each_other_or_beyond_the_frame_are_found(page: Page
 def test_in_the_visitors_own_colours_every_part_of_the_player_can_be_seen(
     new_context: NewContext, app_server: AppServer
 ) -> None:
-    context = new_context(color_scheme="dark", forced_colors="active", reduced_motion="reduce")
+    context = new_context(color_scheme="dark", forced_colors="active")
     page = open_page(context, app_server, "/?view=full")
     ground = page.locator(".stage").evaluate("(stage) => getComputedStyle(stage).backgroundColor")
     for part, paint in ((".block.verify", "fill"), (".curve.accepted", "stroke"), (".key.draft", "background-color")):

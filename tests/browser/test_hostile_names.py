@@ -33,7 +33,22 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
     assert [url for url in asked if urlsplit(url).netloc != ours and not url.startswith(("data:", "blob:"))] == []
 
 
-def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
+def test_a_trace_and_then_a_csv_with_harmful_names_are_shown_as_text(visited: Page) -> None:
+    before = visited.locator(MARKUP).count()
+    trace = replace(
+        fake_trace(greedy=True, hostile=True),
+        recorded_on=Machine(NAME, "2.13.0", "5.23.0", 1),
+        target=ModelInfo(NAME, 1, "float32", "00"),
+        drafter=DrafterInfo("model", NAME, 1, "float32", "11"),
+    )
+    visited.get_by_text("Save this run, or open one").click()
+    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(trace).encode()}
+    visited.locator(".st-key-trace_file input[type=file]").set_input_files(file)
+    visited.wait_for_selector(".stage[data-run^='file']")
+    wait_until_still(visited)
+    expect(visited.locator(MARKUP)).to_have_count(before)
+    expect(visited.locator(".stage .badge").first).to_have_attribute("title", re.compile("<img"))
+
     visited.get_by_role("link", name="When it helps").click()
     visited.wait_for_selector(".chart .main-svg")
     wait_until_still(visited)
@@ -53,20 +68,3 @@ def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
         visited.get_by_role("tab", name=tab).click()
         wait_until_still(visited)
         expect(visited.locator(MARKUP)).to_have_count(before)
-
-
-def test_a_trace_with_harmful_names_is_shown_as_text(visited: Page) -> None:
-    before = visited.locator(MARKUP).count()
-    trace = replace(
-        fake_trace(greedy=True, hostile=True),
-        recorded_on=Machine(NAME, "2.13.0", "5.23.0", 1),
-        target=ModelInfo(NAME, 1, "float32", "00"),
-        drafter=DrafterInfo("model", NAME, 1, "float32", "11"),
-    )
-    visited.get_by_text("Save this run, or open one").click()
-    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(trace).encode()}
-    visited.locator(".st-key-trace_file input[type=file]").set_input_files(file)
-    visited.wait_for_selector(".stage[data-run^='file']")
-    wait_until_still(visited)
-    expect(visited.locator(MARKUP)).to_have_count(before)
-    expect(visited.locator(".stage .badge").first).to_have_attribute("title", re.compile("<img"))

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.metrics import count
@@ -24,7 +23,6 @@ def expect_title(page: Page, text: str) -> None:
     wait_until_still(page)  # a key is heard once the page's script has ended
 
 
-@pytest.mark.visitor(reduced_motion="no-preference")
 def test_the_story_is_walked_by_keyboard_to_its_end_and_back(visit: Visit) -> None:
     *_, step = steps()
     page = visit(f"learn?lesson={step.name}", STAGE)
@@ -51,9 +49,9 @@ def test_the_story_is_walked_by_keyboard_to_its_end_and_back(visit: Visit) -> No
     expect_title(page, f"3. {steps()[2].title.technical}")
 
 
-@pytest.mark.visitor(viewport=PHONE)
 def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit) -> None:
     page = visit("learn?lesson=lossless", ".lossless")
+    page.set_viewport_size(PHONE)
     group, sliders = page.locator(".lossless"), page.locator(".lossless input:enabled")
     rate, sums = group.locator("output.both"), group.locator(".figures")
     recorded, whole = rate.text_content() or "", [text.split("=")[1] for text in sums.all_text_contents()]
@@ -74,7 +72,6 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit) -> None:
     expect(rate).not_to_have_text(before)
 
 
-@pytest.mark.visitor(reduced_motion="reduce")
 def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: Visit) -> None:
     page = visit("learn?part=load", ".roofline .roof-line")
     headline, mark = page.locator(".roofline .headline"), page.locator(".drawing .mark.matrices.check")

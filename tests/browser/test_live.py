@@ -157,9 +157,7 @@ def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_pa
 
 
 def test_the_link_on_the_stage_opens_the_same_run_at_the_same_step(new_context: NewContext, one_file: Path) -> None:
-    page = new_context(
-        offline=True, reduced_motion="reduce", permissions=["clipboard-write", "clipboard-read"]
-    ).new_page()
+    page = new_context(offline=True, permissions=["clipboard-write", "clipboard-read"]).new_page()
     open_file(page, one_file, "#draft=lookup&tokens=24&prompt=A+dog&temperature=0.85&step=4")
     page.wait_for_selector(LIVE)
     expect(control(page, "draft")).to_have_value("prompt-lookup")

@@ -16,6 +16,7 @@ from specviz.core.trace import parse_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.player.live import PIECE, write_site
 from tests.conftest import NewContext
+from tests.support.grids import grid
 from tests.support.known import known
 from tests.support.live_page import LIVE, READY, control, open_file, told
 
@@ -71,14 +72,15 @@ def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) ->
     assert max(map(len, scripts)) <= max(PIECE, 2_000_000)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (r"WebAssembly\.validate\(\w+\)", "false", "This browser cannot run the models"),
-        ('id="weights-wren-nano">', 'id="weights-wren-nano">AAAA', "The weights of wren-nano are damaged or not whole"),
-    ],
-    ids=["no SIMD", "damaged weights"],
+NO_SIMD = (r"WebAssembly\.validate\(\w+\)", "false", "This browser cannot run the models")
+DAMAGED = (
+    'id="weights-wren-nano">',
+    'id="weights-wren-nano">AAAA',
+    "The weights of wren-nano are damaged or not whole",
 )
+
+
+@pytest.mark.parametrize(("old", "new", "says"), grid([NO_SIMD, DAMAGED], [DAMAGED]))
 def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
     offline_page: Page, one_file: Path, tmp_path: Path, old: str, new: str, says: str
 ) -> None:
@@ -112,7 +114,7 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
     folder, address = site
-    context = new_context(once=True, reduced_motion="reduce")
+    context = new_context(once=True)
     page = context.new_page()
     page.goto((folder / "index.html").as_uri())
     expect(told(page)).to_contain_text("A browser loads no models from a disk")

@@ -1,15 +1,11 @@
 """Back, Forward, a reload and a change of page lose no game, no answer and no setting, in a real Chromium."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Visit
 from tests.support.visitor import wait_until_still
 
 GUESS = "[class*=st-key-be_the_draft_guess] input"
-
-
-pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def go_to(page: Page, name: str) -> None:

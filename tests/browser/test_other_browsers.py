@@ -12,10 +12,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import Browser
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.data.prompts.workloads import WORKLOADS
-from tests.conftest import PATIENCE, AppServer
+from tests.conftest import APP, PATIENCE, AppServer, visited
+from tests.support.app_server import serving
 from tests.support.known import known
 
 NEEDS = "needs selenium: pip install --group browsers"
@@ -118,6 +120,13 @@ def _webkit(selenium: Any) -> Iterator[Any]:
 def browsing(request: pytest.FixtureRequest) -> Iterator[Visitor]:
     with driver_of(request.param) as driver:
         yield Visitor(driver)
+
+
+@pytest.fixture(scope="session")
+def real_app_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The app with the real engine and the models that ship with it."""
+    with serving(APP, tmp_path_factory.mktemp("server") / "server.log", engine=None) as server:
+        yield visited(server, browser)
 
 
 @pytest.mark.parametrize("address", JOURNEYS)

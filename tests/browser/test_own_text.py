@@ -7,9 +7,8 @@ from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.conftest import AppServer
+from tests.support.grids import grid
 from tests.support.visitor import TWO_FRAMES, wait_until_drawn, wait_until_still
-
-pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 class LateAnswers:
@@ -53,7 +52,7 @@ def open_field(page: Page) -> Locator:
     return field
 
 
-@pytest.mark.parametrize("view", ["simple", "full"])
+@pytest.mark.parametrize("view", grid(["simple", "full"], ["simple"]))
 def test_a_button_that_is_pressed_before_the_answer_to_the_text_came_runs_the_text(
     page: Page, app_server: AppServer, view: str
 ) -> None:

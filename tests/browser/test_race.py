@@ -1,14 +1,12 @@
 """Race in a real Chromium: its clock by keys and scrubber, and a run of it that plays without a network."""
 
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from tests.conftest import Visit
-from tests.support.visitor import wait_until_still
 
 
+@pytest.mark.visitor(reduced_motion="no-preference")  # else the race is over at once
 def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_scrubber(visit: Visit) -> None:
     page = visit("race", ".race .lane")
     race = page.locator(".race")
@@ -38,23 +36,3 @@ def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_s
     expect(pause).to_be_visible()
     race.get_by_label("Slow motion").select_option("1")
     page.wait_for_selector(".race[data-done]")
-
-
-@pytest.mark.visitor(reduced_motion="reduce")  # the race is over at once
-def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
-    visit: Visit, context: BrowserContext, tmp_path: Path
-) -> None:
-    page = visit("race", ".race[data-done]")
-    box = page.get_by_test_id("stExpander").filter(has_text="story-1: identical")
-    box.locator("summary").click()
-    expect(box.get_by_test_id("stText")).to_have_count(3)  # they are loaded late, and push the button down
-    wait_until_still(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save this run as a page that plays offline").first.click()
-    file = tmp_path / "run.html"
-    download.value.save_as(file)
-    context.set_offline(True)
-    alone = context.new_page()
-    alone.goto(file.as_uri())
-    expect(alone.locator(".stage .chip").first).to_be_visible()
-    expect(alone.get_by_text("pairs of runs of one text on")).to_be_visible()

@@ -16,7 +16,7 @@ from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
 from tests.support.visitor import violations_now
 
-READER = {"reduced_motion": "reduce", "offline": True, "permissions": ["clipboard-read", "clipboard-write"]}
+READER = {"offline": True, "permissions": ["clipboard-read", "clipboard-write"]}
 pytestmark = pytest.mark.visitor(**READER)
 HOSTILE = fake_trace(hostile=True)
 DRAWN = {"svg", "title", "defs", "pattern", "rect", "text", "g", "path"}

@@ -40,12 +40,27 @@ def said(page: Page) -> Locator:
     return page.locator(".take [role=status]")
 
 
-def test_the_file_has_the_settings_on_screen_as_text_and_says_what_it_has_not(
+def test_after_a_failure_it_can_be_tried_again_and_has_the_settings_on_screen_as_text(
     visited: Page, new_context: NewContext, tmp_path: Path
 ) -> None:
+    held: list[Route] = []
+    visited.route(FILE, lambda route: held.append(route))
+    with visited.expect_request(FILE):
+        button(visited).click()
+    expect(said(visited)).to_have_text("Preparing the file of 34 MB…")
+    button(visited).click()  # a second press while it is prepared asks for nothing
+    wait_for_what_an_event_starts(visited)
+    [route] = held
+    route.fulfill(status=206, body="half a model")
+    expect(said(visited)).to_have_text("The file could not be loaded. Try again.")
+    expect(visited.locator(".take progress")).to_be_hidden()
+    visited.unroute(FILE)
+
     visited.evaluate(LISTENERS_OF_THE_WINDOW)
-    with visited.expect_download() as download:
+    with visited.expect_download() as download, visited.expect_response(FILE) as answer:
         button(visited).press("Enter")
+    assert answer.value.status == 206  # as it lies on the disk: the server would compress 34 MB for each visitor
+    assert "content-encoding" not in answer.value.headers
     assert download.value.suggested_filename == "specviz-live.html"
     expect(said(visited)).to_contain_text("Saved as specviz-live.html")
     expect(said(visited)).to_contain_text(INSTEAD)
@@ -64,29 +79,3 @@ def test_the_file_has_the_settings_on_screen_as_text_and_says_what_it_has_not(
     expect(page.locator(".instead")).to_contain_text(INSTEAD)
     expect(page.get_by_role("link", name="specviz")).to_have_attribute("href", visited.url.split("?")[0])
     assert page.title() == "Speculative decoding, live in this browser"
-
-
-def test_while_it_is_prepared_it_says_so_and_after_a_failure_it_can_be_tried_again(visited: Page) -> None:
-    held: list[Route] = []
-    visited.route(FILE, lambda route: held.append(route))
-    with visited.expect_request(FILE):
-        button(visited).click()
-    expect(said(visited)).to_have_text("Preparing the file of 34 MB…")
-    button(visited).click()  # a second press while it is prepared asks for nothing
-    wait_for_what_an_event_starts(visited)
-    [route] = held
-    route.fulfill(status=206, body="half a model")
-    expect(said(visited)).to_have_text("The file could not be loaded. Try again.")
-    expect(visited.locator(".take progress")).to_be_hidden()
-    visited.unroute(FILE)
-    with visited.expect_download():
-        button(visited).click()
-    expect(said(visited)).to_contain_text("Saved as")
-
-
-def test_it_is_sent_as_it_lies_on_the_disk(visited: Page) -> None:
-    """The server would compress 34 MB again for each visitor."""
-    with visited.expect_download(), visited.expect_response(FILE) as answer:
-        button(visited).click()
-    assert answer.value.status == 206
-    assert "content-encoding" not in answer.value.headers
