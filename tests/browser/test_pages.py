@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_every_page import MENU, TITLES
-from tests.conftest import PATIENCE, ROOT, AppServer, NewContext
+from tests.conftest import PATIENCE, ROOT, AppServer
 from tests.support.app_server import SILENT, serving
 from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
@@ -35,10 +35,11 @@ def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: App
 
 @pytest.mark.parametrize("link", grid(["stTopNavLink", "stSidebarNavLink"], ("stSidebarNavLink",)))
 def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
-    new_context: NewContext, app_server: AppServer, link: str
+    page: Page, app_server: AppServer, link: str
 ) -> None:
     phone = link == "stSidebarNavLink"
-    page = new_context(**({"viewport": PHONE} if phone else {})).new_page()
+    if phone:
+        page.set_viewport_size(PHONE)
     page.goto(f"{app_server.url}/learn?part=teach")
     page.get_by_role("button", name="Class board").click()
     expect(page).to_have_url(re.compile(r"/class(\?|$)"))
@@ -59,11 +60,10 @@ def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
     with serving(ROOT / entry, tmp_path / "server.log", engine=None) as server:
         if entry == "serve.py":
             expect_an_engine_and_previews(server)
-        for path in ("/race", "/worksheet"):  # the first one opened is not the app's first page
-            page.goto(f"{server.url}{path}")
-            wait_until_drawn(page, "[data-testid=stMain] h1")
-            expect(page).to_have_title(f"{TITLES[path]} · specviz")
-            expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
+        page.goto(f"{server.url}/race")  # the first one opened is not the app's first page
+        wait_until_drawn(page, "[data-testid=stMain] h1")
+        expect(page).to_have_title("Race · specviz")
+        expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
         with urllib.request.urlopen(f"{server.url}/app/static/plotly.min.js") as answer:
             assert len(answer.read()) > 1_000_000
         page.goto(f"{server.url}/?preset=story-1&tokens=16")
@@ -110,16 +110,14 @@ MOVE = """() => document.querySelector("[data-testid=stMain]").prepend(
 REPLACE = "(button) => { const { parentElement } = button; button.remove(); parentElement.append(button); }"
 
 
-@pytest.mark.parametrize("redraw", ["moves", "replaces"])
-def test_a_press_is_a_click_also_where_a_redraw_moves_or_replaces_the_button(
-    page: Page, app_server: AppServer, redraw: str
-) -> None:
+def test_a_press_is_a_click_also_where_a_redraw_moves_or_replaces_the_button(page: Page, app_server: AppServer) -> None:
     """Before: the browser made no click of it, and the page did nothing."""
     page.goto(f"{app_server.url}/learn?part=quiz")
     wait_until_drawn(page)
-    button = page.locator(".st-key-quiz-1-0 button")
-    button.hover()
-    page.mouse.down()
-    button.evaluate(MOVE if redraw == "moves" else REPLACE)
-    page.mouse.up()
-    expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()
+    for question, redraw in enumerate((MOVE, REPLACE), start=1):
+        button = page.locator(f".st-key-quiz-{question}-0 button")
+        button.hover()
+        page.mouse.down()
+        button.evaluate(redraw)
+        page.mouse.up()
+        expect(page.locator(f".st-key-reveal-quiz-{question}")).to_be_visible()

@@ -12,6 +12,7 @@ from specviz.data.lessons.plans import find_plan
 from specviz.data.measured.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, Visit
+from tests.support.grids import grid
 from tests.support.known import known
 from tests.support.visitor import violations_of, wait_until_still
 
@@ -19,7 +20,6 @@ CHIP = ".stage .round .chip"
 # the step of the recorded run where a guess is first rejected
 REJECTED_AT = next(each.index for each in known(first_trace()).rounds if each.rejected) * SUBSTEPS + SUBSTEPS - 1
 PLAN = known(find_plan("ten-minutes"))
-pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def step_of(page: Page) -> Locator:
@@ -99,7 +99,7 @@ def frame_of(context: BrowserContext, course: str, width: int, height: int) -> t
     return page, found
 
 
-@pytest.mark.parametrize(("width", "height"), [(800, 520), (360, 640)])
+@pytest.mark.parametrize(("width", "height"), grid([(800, 520), (360, 640)], [(360, 640)]))
 def test_a_frame_shows_the_player_alone_without_scroll_bars(
     context: BrowserContext, course: str, width: int, height: int
 ) -> None:
