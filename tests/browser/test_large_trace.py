@@ -1,4 +1,7 @@
-"""The largest trace that may be uploaded, in a real Chromium: it is sent once."""
+"""Traces that are opened in a real Chromium: a large one is sent once, and a record shows only what it reports.
+
+The largest that may be uploaded: in `make test-all`.
+"""
 
 from dataclasses import replace
 
@@ -8,16 +11,17 @@ from playwright.sync_api import Page, expect
 from specviz.core.trace import UPLOAD, Trace, dump_trace
 from tests.conftest import AppServer
 from tests.support.fake_traces import fake_trace, without_alternatives
+from tests.support.grids import grid
+from tests.support.records import RECORDS
 from tests.support.visitor import wait_until_drawn
 
 KILOBYTE = 1_000
 
 
-@pytest.fixture(scope="module")
-def large_trace() -> Trace:
-    """As many rounds as may be uploaded."""
-    whole = without_alternatives(fake_trace(tokens=8_000, sharpness=0.3))
-    rounds = whole.rounds[: UPLOAD.rounds]
+def large_trace(number: int) -> Trace:
+    """A run of so many rounds."""
+    whole = without_alternatives(fake_trace(tokens=4 * number, sharpness=0.3))
+    rounds = whole.rounds[:number]
     ids = [token for round in rounds for token in round.emitted_ids]
     assert whole.autoregressive
     plain = replace(whole.autoregressive, token_ids=ids, seconds_per_token=[0.004] * len(ids))
@@ -26,22 +30,31 @@ def large_trace() -> Trace:
     return replace(whole, rounds=rounds, autoregressive=plain, output=output, settings=settings)
 
 
-def test_a_trace_of_2000_rounds_is_sent_once(page: Page, app_server: AppServer, large_trace: Trace) -> None:
+@pytest.mark.parametrize("rounds", grid([UPLOAD.rounds, 600], (600,)))
+def test_a_large_trace_is_sent_once_and_a_record_of_another_system_shows_what_it_has(
+    page: Page, app_server: AppServer, rounds: int
+) -> None:
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     with page.expect_websocket() as opened:
         page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
-    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace).encode()}
+    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace(rounds)).encode()}
     received.clear()
-    page.locator(".st-key-trace_file input[type=file]").set_input_files(file)
+    upload = page.locator(".st-key-trace_file input[type=file]")
+    upload.set_input_files(file)
     page.wait_for_selector(".stage[data-run^='file']")
     wait_until_drawn(page)
-    expect(page.locator(".stage .strip .round")).to_have_count(UPLOAD.rounds)
-    assert sum(received) > 1_000 * KILOBYTE, "the run itself, so that what follows is measured at all"
+    expect(page.locator(".stage .strip .round")).to_have_count(rounds)
+    run = sum(received)
+    assert run > 200 * KILOBYTE, "the run itself, so that what follows is measured at all"
     received.clear()
     with opened.value.expect_event("framereceived"):  # the playhead's place is reported, so the script runs again
         page.get_by_role("button", name="Last step").click()
     wait_until_drawn(page)
-    assert 0 < sum(received) < 200 * KILOBYTE
+    assert 0 < sum(received) < run / 2
+    upload.set_input_files(RECORDS / "vllm-0.29-chat.json")
+    expect(page.locator(".stage .badge")).to_contain_text("imported from vLLM")
+    for part in (".lanes", "[data-figure=speedup]", "[data-figure=lengths]", ".draft-length", ".copy-link"):
+        expect(page.locator(f".stage {part}")).to_be_hidden()
