@@ -73,9 +73,9 @@ class Translation:
         for name in sorted(given ^ wanted):
             yield f"{{{name}}} is {'missing' if name in wanted else 'not in the English text'}"
         forms = forms_of(self.code)
-        for _, name, how, _ in string.Formatter().parse(entry.text):
+        for _, figure, how, _ in string.Formatter().parse(entry.text):
             if 1 < len((how or "").split("|")) < len(forms):
-                yield f"{{{name}:{how}}} needs a word for each count: {{{name}:{'|'.join(forms)}}}"
+                yield f"{{{figure}:{how}}} needs a word for each count: {{{figure}:{'|'.join(forms)}}}"
         for term, words in self.terms.items() if not place.endswith("/plain") else ():
             if _has(_without_figures(english), term) and not any(word.lower() in entry.text.lower() for word in words):
                 yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
