@@ -62,6 +62,14 @@ def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(fo
     assert titles(folder)["watch"] == "Ver"
 
 
+@pytest.mark.parametrize(("said", "shown"), [("{c} i {b}", "{c} i {b}"), ("{c}", "{c}"), ("{cc}", None), ("{c", None)])
+def test_a_translation_with_a_figure_that_its_page_has_not_is_english(folder: Path, said: str, shown: str) -> None:
+    """Found: one wrong brace, and who asked for that language saw an error and no page."""
+    (folder / "pages.yaml").write_text('a:\n  b: "{b} of {c}"\n', encoding="utf-8")
+    translate(folder, "pages", ("a/b", "{b} of {c}", said))
+    assert pages.read(folder, CODE).content["a"]["b"] == (shown or "{b} of {c}")
+
+
 def test_a_browser_or_a_link_names_a_language_loosely() -> None:
     for wanted in (["xx", "en-GB"], ["EN_us"]):
         assert find_language(wanted) == "en"
