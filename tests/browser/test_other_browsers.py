@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.data.links.page_names import IN_MENU
 from specviz.data.prompts.workloads import WORKLOADS
 from tests.conftest import APP, PATIENCE, AppServer, visited
 from tests.support.app_server import serving
@@ -42,7 +43,7 @@ JOURNEYS = {  # an address, what is done there, and what then comes true
     "?gamma=4": ("deep('.by[value=\"1\"]').click()", DONE),
     **{
         page: ("", "return deep('[data-testid=stMain] :is(h1, h2)') && !deep('[data-testid=stException]')")
-        for page in ("race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft")
+        for page in IN_MENU[1:]
     },
 }
 PROGRAMS = {"firefox": ["firefox-esr"], "webkit": ["WebKitWebDriver", "Xvfb"]}
