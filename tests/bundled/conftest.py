@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
-from specviz.core.metrics import Costs
 from specviz.measure import calibration, compare
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
 from tests.support.commands import Cli, command_line, without_progress
-
-COSTS = Costs(0.004, 0.1, {1: 1.0, 2: 1.1, 5: 1.36, 9: 1.7}, 0.04)
+from tests.support.replaying_engine import COSTS
 
 
 @pytest.fixture(autouse=True)

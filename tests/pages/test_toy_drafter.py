@@ -17,11 +17,13 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.measure import compare
 from specviz.models.draft_menu import draft_groups, linked_names, model_label, offered_drafts, to_download
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.player.offline import offline_page
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
+from tests.support.replaying_engine import COSTS
 
 TOY = Method(
     kind="toy",
@@ -81,7 +83,8 @@ def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> No
     assert (draft.value, "toy · no model" in draft.options) == ("toy", True)
 
 
-def test_the_command_line_decodes_and_sweeps_with_it(tmp_path: Path) -> None:
+def test_the_command_line_decodes_and_sweeps_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "measure_costs", lambda *_: COSTS)
     trace, table, prompts = (tmp_path / name for name in ("run.json", "sweep.csv", "prompts.txt"))
     assert main(["run", *ASKED, "--prompt", "Once upon a time", "--json", str(trace)]) == 0
     assert json.loads(trace.read_text())["drafter"]["kind"] == "toy"
