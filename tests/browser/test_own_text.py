@@ -4,8 +4,8 @@ import re
 
 import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.browser.test_large_trace import ends_a_drawing
 from tests.conftest import AppServer
 from tests.support.grids import grid
 from tests.support.visitor import TWO_FRAMES, wait_until_drawn, wait_until_still
@@ -31,17 +31,13 @@ class LateAnswers:
 
     def wait_for_answers(self, number: int) -> None:
         """Until the server has drawn the page so often for what the visitor did; the browser does not get it."""
-        while sum(map(_ends_a_drawing, self.waiting)) < number:
+        while sum(map(ends_a_drawing, self.waiting)) < number:
             self.page.evaluate(TWO_FRAMES)
 
     def let_them_come(self) -> None:
         self.late = False
         for message in self.waiting:
             self.browser.send(message)
-
-
-def _ends_a_drawing(message: bytes) -> bool:
-    return ForwardMsg.FromString(message).WhichOneof("type") == "script_finished"
 
 
 def open_field(page: Page) -> Locator:
