@@ -62,7 +62,7 @@ def choose(page: Page, menu: str, option: str) -> None:
     page.wait_for_selector(f".stage[data-run^=live]:not([data-run='{shown}'])[data-done]")
 
 
-FEW, ALL = ("Learn",), tuple(MENU.values())
+FEW, ALL = ("Learn", "Worksheet"), tuple(MENU.values())  # the few: where texts are removed and changed
 
 
 def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
