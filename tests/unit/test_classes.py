@@ -109,6 +109,7 @@ def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -
     for number in (2, 99):
         classes.remove(server.teacher, number)
     assert [student.number for student in server.seen().students] == [1, 3]
+    assert server.seen().changes == 5, "the board is drawn again for each of these"
     assert [classes.membership(secret) is None for secret in (server.student, ada, third)] == [False, True, False]
 
 

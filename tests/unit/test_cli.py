@@ -145,6 +145,25 @@ def test_what_ends_early_says_how_to_go_on(
     assert "; nothing is saved: with --csv PATH every row is saved" in compared(rows=3, stop=stop)[2]
 
 
+PLANNED = {
+    "": ((1, 2, 4, 8), (0.0,), ("fixed",), 1),
+    "--draft-length 3 --repeats 2 --temperature 0.7": ((3,), (0.7,), ("fixed",), 2),
+    "--draft-lengths 5,2 --draft-schedule heuristic": ((5, 2), (0.0,), ("heuristic",), 1),
+}
+
+
+@pytest.mark.parametrize("given", PLANNED)
+def test_a_file_of_prompts_is_compared_as_the_options_say(
+    given: str, run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure, prompts = Mock(), tmp_path / "prompts.txt"
+    prompts.write_text("Once upon a time\n")
+    monkeypatch.setattr(sweep, "measure_all", measure)
+    assert run("compare", *SHORT, "--prompts-file", prompts, *shlex.split(given)) == (0, "", "")
+    _, plan = measure.call_args.args
+    assert (plan.draft_lengths, plan.temperatures, plan.schedules, plan.repeats) == PLANNED[given]
+
+
 # Text is text
 
 
