@@ -9,7 +9,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
-from specviz.measure.sweep.rows import SweepFile, SweepRow, dump_frame, frame_of, parse_rows, read_frame
+from specviz.measure.sweep.rows import dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 from tests.support.known import known
 
@@ -17,16 +17,10 @@ ROWS = [a_row(), a_row(preset='a "quoted"\nname, with <b>', draft_dtype=None, id
 RECORDED = Path(__file__).parents[2] / "assets" / "traces" / "sweep.csv"
 
 
-def dump_rows(rows: list[SweepRow]) -> str:
-    return dump_frame(frame_of(rows))
-
-
 def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
-    content = dump_rows(ROWS)
-    assert parse_rows(content, "x.csv") == ROWS
-    frame = frame_of(ROWS)
+    content = dump_frame(frame_of(ROWS))
     for saved in (content, "\ufeff" + content, content.replace("\r\n", "\n")):  # the second as a spreadsheet saves it
-        assert read_frame(saved.encode(), "x.csv").equals(frame)
+        assert read_frame(saved.encode(), "x.csv").equals(frame_of(ROWS))
     content = RECORDED.read_bytes().decode()
     rows = frame_of(parse_rows(content, RECORDED.name))  # it may have more rows than an upload
     assert rows["workload"].nunique() == 8
@@ -34,18 +28,6 @@ def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
     assert set(rows["draft_schedule"]) == {"fixed", "heuristic", "confidence"}
     columns = content.splitlines()[0].split(",")  # it may be older than the newest setting
     assert dump_frame(rows[columns]) == content
-
-
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"no newline", b"\xff\xfe", b"\n", b"a\x00b"])
-def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_bytes(content)
-    if not content:
-        assert SweepFile(path).done == []
-        return
-    with pytest.raises(InputError, match=r"sweep\.csv"):
-        SweepFile(path)
-    assert path.read_bytes() == content
 
 
 def taken(content: bytes) -> list[tuple[str, str, str]]:
