@@ -1,6 +1,6 @@
 """Is a greedy speculative text, token by token, the text of plain decoding? Counted for every way to draft.
 
-    python -m benchmarks.exactness [--formats float32 bfloat16] [--prompts 2] [--tokens 64] [--workers 1] [--out FILE]
+    python -m benchmarks.exactness [--formats float32 bfloat16] [--prompts 2] [--tokens 64] [--out FILE]
 
 Every drafter runs at every draft length, or with every tree, after the first prompts of each of the app's workloads.
 Two passes that compute the same numbers in another order round differently, which changes a text where two tokens are
@@ -8,9 +8,8 @@ nearly equal. `SPECVIZ_PACKED=0` leaves matrices unpacked. A count is exact for 
 """
 
 from collections import Counter
-from functools import cache, partial
+from functools import cache
 from itertools import product
-from multiprocessing import get_context
 
 import torch
 
@@ -31,15 +30,15 @@ Case = tuple[str, tuple[str, int | str]]  # prompt; drafter and draft length or 
 def main() -> None:
     options = asked(
         __doc__,
-        {"--formats": ([str], ["float32", "bfloat16"]), "--prompts": 2, "--tokens": 64, "--workers": 1},
+        {"--formats": ([str], ["float32", "bfloat16"]), "--prompts": 2, "--tokens": 64},
     )
     prompts = [preset.text for workload in WORKLOADS for preset in workload.prompts[: options.prompts]]
-    cases = list(product(prompts, WAYS))  # those of one prompt stand together: a worker writes its plain text once
+    cases = list(product(prompts, WAYS))
+    torch.set_num_threads(1)
     found: dict[str, object] = {}
-    with get_context("spawn").Pool(options.workers, torch.set_num_threads, (1,)) as pool:
-        for dtype in options.formats:
-            same = pool.map(partial(is_same, dtype, options.tokens), cases, chunksize=8)
-            found[dtype] = counted(cases, same) | {"packed": target(dtype).is_packed}
+    for dtype in options.formats:
+        same = [is_same(dtype, options.tokens, case) for case in cases]
+        found[dtype] = counted(cases, same) | {"packed": target(dtype).is_packed}
     about = {"packing": operator_setting("SPECVIZ_PACKED") != "0", "prompts": len(prompts), "tokens": options.tokens}
     report(here() | about | {"formats": found}, options.out)
 

@@ -3,7 +3,7 @@
     python -m benchmarks.held_out CORPUS [--models FOLDER] [--cache FILE] [--out benchmarks/results/held_out.json]
 
 CORPUS is the folder that the models were trained on. Its last documents were held out. The model cards take their
-losses from this program's JSON: python -m scripts.write_cards.
+losses from this program's JSON: python -m scripts.write.
 """
 
 from itertools import chain
