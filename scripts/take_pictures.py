@@ -21,7 +21,6 @@ STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
-    folder.mkdir(parents=True, exist_ok=True)
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
@@ -29,8 +28,7 @@ def main() -> None:
         first, *others = steps(page)
         browser.close()
     times = [STEP_MS] * len(others) + [LAST_MS]
-    whole = folder / "watch.webp"
-    first.save(whole, save_all=True, append_images=others, duration=times, loop=0, quality=70, method=6)
+    first.save(folder / "watch.webp", save_all=True, append_images=others, duration=times, loop=0, quality=70, method=6)
 
 
 def steps(page: Page) -> list[Image.Image]:
