@@ -44,8 +44,8 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         figures = {"measured": median(self.measured), "modelled": median(self.modelled), "off_by": self.off_by}
-        each = {"measured_all": self.measured, "modelled_all": self.modelled}
-        return {"pair": self.pair, "prompt": self.prompt.name} | rounded(figures | each)
+        each = rounded(figures | {"measured_all": self.measured, "modelled_all": self.modelled})
+        return {"pair": self.pair, "prompt": self.prompt.name} | each
 
 
 def main() -> None:

@@ -39,15 +39,10 @@ def main() -> None:
 
 
 def reported(prompts: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """The figures of one kind of prompt, of two prompts or more.
+    """The figures of one kind of prompt, from the speedup of each prompt at each draft length.
 
-    Args:
-        prompts: for each prompt its speedup at each draft length.
-
-    Returns:
-        `prompts`: how many; `by_draft_length`: the median over prompts; `chosen`: for each prompt the length that did
-        best on the others (geometric mean); `speedup`: the geometric mean over prompts at their chosen lengths;
-        `low` and `high`: its 95 % interval over prompts.
+    `by_draft_length` is the median over prompts; `chosen`, for each prompt, the length that did best on the others;
+    `speedup` the geometric mean over prompts at these lengths, with its 95 % interval.
     """
     chosen = chosen_on_others(prompts)
     found = mean_ratio([prompt[place] for prompt, place in zip(prompts, chosen, strict=True)])

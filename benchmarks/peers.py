@@ -130,8 +130,7 @@ def main() -> None:
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
     pair = Pair(load_model(TARGET, "float32"), load_model(DRAFT, "float32"), options.tokens, options.draft_length)
-    said = {name: getattr(options, name) for name in ("prompts", "tokens", "draft_length")}
-    said |= {"target": TARGET, "draft": DRAFT}
+    said = {name: getattr(options, name) for name in ("prompts", "tokens", "draft_length", "repeats")}
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
         ways = ways_in_python(pair)
         for name, arguments in llama_arguments(options.llama, pair).items() if options.llama else ():
@@ -142,7 +141,7 @@ def main() -> None:
         turns = {kind: [take_turns(ways, ids, options.repeats) for ids in each] for kind, each in prompts.items()}
         quiet.servers = sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children())
     found = {
-        "options": said | {"repeats": options.repeats},
+        "options": said | {"target": TARGET, "draft": DRAFT},
         "kinds": {kind: figures(each, options.tokens) for kind, each in turns.items()},
         "agreement": agreement([turn for each in turns.values() for turn in each]),
     }

@@ -65,8 +65,12 @@ def quiet_machine(target: str = "wren-base", dtype: Dtype = "float32") -> Iterat
     quiet.add_steps([calibrated_step(loaded)])
     ours = process_time() - own + quiet.servers  # seconds of all cores; the rest of the busy ones are of others
     quiet.others = max(0.0, _busy_seconds() - busy - ours) / (perf_counter() - began)
-    if problem := problem_of(quiet):
-        raise SystemExit(f"Not stored: {problem} Measure again when the machine does nothing else.")
+    step, again = median(quiet.measured), "Measure again when the machine does nothing else."
+    if quiet.others > OTHERS:
+        raise SystemExit(f"Not stored: other programs took {quiet.others:.0%} of a core. {again}")
+    if step > SLOWER * quiet.step:
+        took = f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated"
+        raise SystemExit(f"Not stored: {took}. {again}")
 
 
 def calibrated_step(target: LoadedModel) -> float:
@@ -90,16 +94,6 @@ def in_turns(target: LoadedModel, drafter: Drafter, prompt: str, settings: Decod
     for _ in alternate(speculative, plain):
         pass
     return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
-
-
-def problem_of(quiet: QuietMachine) -> str | None:
-    """Why the figures must not be stored; None: they may."""
-    if quiet.others > OTHERS:
-        return f"other programs took {quiet.others:.0%} of a core."
-    step = median(quiet.measured)
-    if step > SLOWER * quiet.step:
-        return f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated."
-    return None
 
 
 def _busy_seconds() -> float:

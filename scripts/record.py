@@ -23,7 +23,7 @@ import pandas as pd
 import torch
 
 from benchmarks.quiet import in_turns, quiet_machine
-from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, RecordedRun, Tried, per_call, presets
+from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, RecordedRun, per_call, presets
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model, speculative_decode
 from specviz.cli.main import main as specviz
 from specviz.core.files import ASSETS, MEASURED
@@ -153,6 +153,13 @@ def record_figures() -> None:
     lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
     drafts = [(draft, base) for draft in DRAFTS]
     temperatures = [("wren-nano", replace(base, temperature=value)) for value in TEMPERATURES]
+    tried = {
+        name: [
+            per_call(speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings))
+            for target, draft, preset, settings in wanted.tried
+        ]
+        for name, wanted in RECORDED_RUNS.items()
+    }
     with quiet_machine():
         rows = measured(dict.fromkeys([*lengths, *drafts, *temperatures]))
     figures = Figures(
@@ -161,15 +168,10 @@ def record_figures() -> None:
         [rows[each] for each in drafts],
         [rows[each] for each in temperatures],
         overlap(),
-        {name: len(wanted.tried) for name, wanted in RECORDED_RUNS.items()},
-        {name: sorted(map(_tokens_a_call, wanted.tried)) for name, wanted in RECORDED_RUNS.items()},
+        {name: len(calls) for name, calls in tried.items()},
+        {name: sorted(round(each, 3) for each in calls) for name, calls in tried.items()},
     )
     (MEASURED / "story.json").write_text(json.dumps(asdict(figures), indent=2) + "\n", encoding="utf-8")
-
-
-def _tokens_a_call(tried: Tried) -> float:
-    target, draft, preset, settings = tried
-    return round(per_call(speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings)), 3)
 
 
 Swept = tuple[str, DecodeSettings]  # a draft, and how it is used

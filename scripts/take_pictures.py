@@ -11,8 +11,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.app import chromium
 from benchmarks.serving import ROOT, served
+from scripts.find_chromium import find_chromium
 
 STEPS = 24  # of the run: tokens of every status are then on screen
 SIZE = (960, 540)  # of the picture, of a window of 1280 × 720
@@ -20,9 +20,10 @@ STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 
 
 def main() -> None:
+    chromium = find_chromium(install=False)
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
     with served() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
         page.goto(f"{server.url}/")
         first, *others = steps(page)

@@ -34,19 +34,11 @@ class Chat:
         return int(self.ids.sum()) % HELD_OUT == 0
 
 
-def load_chats(folder: Path, most: int | None = None) -> list[Chat]:
-    """The chats in the files of a folder, in the order of writing; of those that are trained on, about `most` tokens.
-
-    Raises InputError: there are none.
-    """
-    chats: list[Chat] = []
-    tokens = 0
-    for file in sorted(folder.glob("*.pt"), key=lambda file: file.stat().st_mtime):
-        for each in torch.load(file, weights_only=True)["chats"]:
-            chat = Chat(each["ids"], each["states"], each["user"], each["answer"])
-            tokens += 0 if chat.is_held_out else len(chat.ids)
-            if most is None or tokens <= most:
-                chats.append(chat)
+def load_chats(folder: Path) -> list[Chat]:
+    """The chats in the files of a folder, in the order of writing. InputError: there are none."""
+    files = sorted(folder.glob("*.pt"), key=lambda file: file.stat().st_mtime)
+    found = (each for file in files for each in torch.load(file, weights_only=True)["chats"])
+    chats = [Chat(each["ids"], each["states"], each["user"], each["answer"]) for each in found]
     if not chats:
         raise InputError(f"The folder {folder} has no chats.")
     return chats

@@ -64,13 +64,11 @@ class Questions:
         if made is not None:
             return self._random.choice(made) if made else None
         if what == "spoilt text":
-            return self._spoilt(self._random.choice(self._texts)) if self._texts else None
+            words = self._random.choice(self._texts).split(" ") if self._texts else []
+            return " ".join(map(self._spoilt, words)) or None
         return {"json": self._record, "list": self._list}[what]() if what else ""
 
-    def _spoilt(self, text: str) -> str:
-        return " ".join(map(self._spoilt_word, text.split(" ")))
-
-    def _spoilt_word(self, word: str) -> str:
+    def _spoilt(self, word: str) -> str:
         random = self._random
         if len(word) < 4 or not word.isalpha() or random.random() > 0.22:
             return word
