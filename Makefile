@@ -75,10 +75,10 @@ test-servers: $(VENV)/installed-dev
 	VLLM="$(VLLM)" LLAMA="$(LLAMA)" $(PY) -m pytest tests/servers --numprocesses 0 --durations 10
 
 # Every locked package, and torch, which no lock file has.
+AUDIT := -m pip_audit --no-deps --disable-pip --progress-spinner off
 audit: $(VENV)/installed-dev
-	grep '^torch==' requirements.txt >$(VENV)/torch.txt
-	$(PY) -m pip_audit --no-deps --disable-pip --progress-spinner off \
-		$(patsubst %,--requirement %,requirements.lock requirements-dev.lock requirements-ray.lock $(VENV)/torch.txt)
+	$(PY) $(AUDIT) $(patsubst %,--requirement %,requirements.lock requirements-dev.lock requirements-ray.lock)
+	grep '^torch==' requirements.txt >$(VENV)/torch.txt && $(PY) $(AUDIT) --requirement $(VENV)/torch.txt
 
 # One process, so that it can run beside other work: about an hour.
 mutants: $(MUTANTS_VENV)/installed
