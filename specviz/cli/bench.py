@@ -39,6 +39,7 @@ from specviz.measure.endpoints.result import (
 )
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 from specviz.measure.paired import show_rest
+from specviz.measure.sweep.plan import SweepPrompt
 
 SAVE_SECONDS = 2.0  # a file of many answers is not written after each
 TEMPERATURES = 100
@@ -189,13 +190,7 @@ def measure(options: BenchOptions) -> BenchResult:
     addresses: dict[Side, str] = {"with": parse_address("".join(options.with_ or []), "--with")}
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
-    settings, prompts = _settings(options), chosen_prompts(options)
-    if not prompts:
-        raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
-    if len(prompts) > MAX_PROMPTS:
-        raise InputError(f"There are {len(prompts)} prompts; at most {MAX_PROMPTS} are measured.")
-    if settings.api == "completions" and (talk := next((each.name for each in prompts if each.messages), None)):
-        raise InputError(f"{talk!r} is a conversation: ask it with --api chat.")
+    settings, prompts = _settings(options), _prompts(options)
     keys = {side: _key(options, side) for side in addresses}
     blocks = plan(len(prompts), settings, list(addresses))
     file = Path(options.json) if options.json not in (None, "-") else None
@@ -247,6 +242,17 @@ def measure(options: BenchOptions) -> BenchResult:
         raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(file)}") from None
 
 
+def _prompts(options: BenchOptions) -> list[SweepPrompt]:
+    prompts = chosen_prompts(options)
+    if not prompts:
+        raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
+    if len(prompts) > MAX_PROMPTS:
+        raise InputError(f"There are {len(prompts)} prompts; at most {MAX_PROMPTS} are measured.")
+    if options.api == "completions" and (talk := next((each.name for each in prompts if each.messages), None)):
+        raise InputError(f"{talk!r} is a conversation: ask it with --api chat.")
+    return prompts
+
+
 def _settings(options: BenchOptions) -> BenchSettings:
     bounded = (
         ("repeats", options.repeats, 1, 1_000),
@@ -255,7 +261,7 @@ def _settings(options: BenchOptions) -> BenchSettings:
     )
     for option, value, least, most in bounded:
         if not least <= value <= most:  # written so that nan fails
-            raise InputError(f"--{option} must be from {least} to {most:,}, not {value:g}.")
+            raise InputError(f"--{option} must be from {least} to {most:,}, not {value:,}.")
     if options.rate and options.concurrency:
         raise InputError("--concurrency and --rate are two kinds of load: give one of them.")
     rates = listed("--rate", "numbers", options.rate, float) if options.rate else ()

@@ -23,9 +23,10 @@ MOST_PROBLEMS = 3  # are named; a file with more is probably another kind of fil
 LONGEST_PLACE, LONGEST_REASON = 120, 200  # characters
 WHOLE = ""  # the place of a problem that no field has
 # A value in memory takes 10 to 60 times the bytes of its shortest text. So a file that is not small has at least so
-# many bytes for each of the marks; more where objects are made of it than where figures are taken from it.
+# many bytes for each value, field, list or object, and object; more where objects are made of it than where figures are
+# taken from it.
 MARKS = (b",", b'":', b"[", b"{")
-LEAST = {"trace": (3, 14, 14, 32), "bench file": (3, 8, 14, 60)}
+LEAST = {"trace": (3, 14, 14, 32), "bench file": (3, 8, 14, 60), "answer": (1, 6, 3, 6)}
 LEAST_ELSE = (1, 8, 10, 14)
 SMALL = 10_000  # bytes
 TEXT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?')  # ends with its line at the latest: one lone quote hides no more
@@ -69,7 +70,9 @@ def check_density(raw: bytes, kind: str) -> None:
     least = LEAST.get(kind, LEAST_ELSE)
 
     def is_dense() -> bool:
-        return any(count * each > max(len(raw), SMALL) for count, each in zip(counts, least, strict=True))
+        values, fields, lists, objects = counts
+        marks = (values, fields, lists + objects, objects)
+        return any(count * each > max(len(raw), SMALL) for count, each in zip(marks, least, strict=True))
 
     counts = [raw.count(mark) for mark in MARKS]
     if not is_dense():

@@ -110,7 +110,7 @@ def verification_steps(verification: VerificationCost, tokens: int) -> float:
     if not isinstance(verification, Mapping):
         steps = verification(tokens) if callable(verification) else verification
     elif tokens in (table := {1: 1.0, **verification}) or len(table) == 1:
-        steps = table.get(tokens, 1.0)
+        steps = table.get(tokens, table[1])
     elif tokens > (last := max(table)):
         steps = table[last] + max((table[last] - table[1]) / (last - 1), 0.0) * (tokens - last)
     else:

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.outside import MOST_PROBLEMS, MostItems, not_valid, read_outside
+from specviz.core.outside import MOST_PROBLEMS, MostItems, check_density, not_valid, read_outside
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -270,7 +270,9 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
         checked: Trace = _MADE.validate_python(trace, strict=True)
     except ValidationError as error:
         raise not_valid("trace", error) from None
-    _check_size(_TRACE.dump_json(checked), limits)  # what is written must be readable
+    raw = _TRACE.dump_json(checked)  # what is written must be readable
+    _check_size(raw, limits)
+    check_density(raw, "trace")
     return _check_consistency(checked, limits)
 
 

@@ -17,7 +17,7 @@ from specviz.measure.endpoints.sentences import NAMES
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 330
-MOST_NAME = 28  # characters
+MOST_NAME, MOST_NAMES = 28, 20  # characters; more names do not fit beside a figure
 LEAST = 0.01  # ms: a logarithm has no 0
 
 
@@ -31,7 +31,8 @@ def _load_title(found: BenchFindings) -> str:
 
 
 def _row(name: str, gain: Gain) -> SpeedupRow:
-    return SpeedupRow(name, replace(gain.judged, interval=gain.interval))
+    judged = replace(gain.judged, interval=gain.interval)
+    return SpeedupRow(name, judged, "" if judged.basis == "interval" else f" {judged.said}")
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
@@ -48,7 +49,7 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
         )
         for each, name in zip(ordered, short, strict=True)
     ]
-    return speedup_figure(rows)
+    return speedup_figure(rows, named=len(rows) <= MOST_NAMES)
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -85,7 +86,7 @@ def times_figure(load: LoadFindings) -> plot.Figure:
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
     survival = found.whole.survival
-    kinds = {figure_text(name[:MOST_NAME]): its.rate for name, its in found.by_workload.items() if its.rate is not None}
+    kinds = {figure_text(name): its.rate for name, its in found.by_workload.items() if its.rate is not None}
     if not survival and not kinds:
         return None
     by_place = {str(place): share for place, share in enumerate(survival, start=1)}

@@ -19,7 +19,7 @@ BARS: dict[VerdictWord, plot.FigurePart] = {
 LEGEND = page_texts("outcomes")  # by the judge's words
 SAYS = page_texts("when_it_helps")
 ROW, AROUND = 44, 120  # px: of a bar, and of what is around the bars
-MOST_NAMES, WITHOUT = 20, 330  # more names do not fit beside a figure; its px without them
+WITHOUT = 330  # px: without the names
 ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, where an interval is cut
 
 
@@ -39,9 +39,16 @@ class SpeedupRow:
 
 
 def speedup_figure(
-    rows: Sequence[SpeedupRow], points: Sequence[plot.FigurePart] = (), axis: str = "", of: str = ""
+    rows: Sequence[SpeedupRow],
+    points: Sequence[plot.FigurePart] = (),
+    axis: str = "",
+    of: str = "",
+    *,
+    named: bool = True,
 ) -> plot.Figure:
     """The rows from top to bottom, `of` what they are; `points` lie on the bars, at the labels of their rows.
+
+    Not `named`: rows without labels, in a figure that grows no taller with them.
 
     An interval that is far wider than the others is cut: that of two prompts that differ reaches to hundreds, and would
     flatten every other.
@@ -60,7 +67,7 @@ def speedup_figure(
     highest = max(row.judged.speedup for row in rows)
     end = max((row.judged.interval or (0, row.judged.speedup))[1] for row in rows)
     x = plot.axis(axis or SAYS["axis_speedup"], ticksuffix="×", range=[0, ROOM * max(1, min(end, WIDEST * highest))])
-    fits, labels = len(rows) <= MOST_NAMES, [row.label for row in reversed(rows)]
-    y = plot.axis(of, categoryorder="array", categoryarray=labels, showgrid=False, showticklabels=fits)
-    height = AROUND + ROW * len(rows) if fits else WITHOUT
+    labels = [row.label for row in reversed(rows)]
+    y = plot.axis(of, categoryorder="array", categoryarray=labels, showgrid=False, showticklabels=named)
+    height = AROUND + ROW * len(rows) if named else WITHOUT
     return plot.figure([*parts, *points], height, x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])

@@ -92,9 +92,11 @@ class Comparison:
 
     @property
     def repeats(self) -> list[SampledRepeat]:
+        if self.draws:
+            return self.draws
         written = len(self.plain.output.token_ids)
         same = SampledRepeat(self.speculative.settings.seed, count(self.speculative.rounds), written)
-        return self.draws or [same] * len(self.plain_seconds)
+        return [same] * len(self.plain_seconds)
 
     @property
     def speculative_lengths(self) -> list[int]:

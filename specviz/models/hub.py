@@ -87,7 +87,7 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
     _silent_since.clear()
     with hub_errors(name):
         info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
-        if info.sha != (pinned(name) or info.sha):
+        if info.sha != (pinned(name) or info.sha) or any(each.size is None for each in info.siblings or []):
             raise InputError(say("hub_unclear", name=name))
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:

@@ -111,6 +111,8 @@ def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
     labels = prompts_figure(found.measured[0], same)["layout"]["yaxis"]["categoryarray"]
     assert len(set(labels)) == len(same)
     assert all("&lt;b&gt;" in label for label in labels)
+    many = replace(found.measured[0], prompts=found.measured[0].prompts * 21)
+    assert not prompts_figure(many, same)["layout"]["yaxis"]["showticklabels"], "so many names do not fit"
 
 
 def with_answer(**changed: object) -> bytes:

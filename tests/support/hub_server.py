@@ -29,6 +29,7 @@ Trouble = Literal[
     "files gone",  # the listing is there, each file is answered with 410
     "no commit",  # files without the header that names their commit: what a proxy may remove
     "nonsense",  # a captive portal's web page
+    "no size",  # of a file in the listing
     "cut",  # the connection ends half way through a weight file, once
     "cut always",  # ... each time, after a few bytes more
     "no ranges",  # ranges are ignored, and the connection is cut once
@@ -135,6 +136,8 @@ def _listing(hub: HubServer, name: str, commit: str | None) -> Answer:
     if commit not in (None, "main", COMMIT):
         return _refused(404, "RevisionNotFound")
     siblings = [_sibling(file) for file in sorted(hub.models[name].iterdir()) if file.is_file()]
+    if hub.trouble == "no size":
+        del siblings[-1]["size"]
     listed = {"id": name, "sha": COMMIT, "siblings": siblings}
     return 200, json.dumps(listed).encode(), {"Content-Type": "application/json"}
 

@@ -139,6 +139,7 @@ REFUSALS: dict[Trouble, str] = {
     "files gone": f"The Hub refuses {NAME}: it answered 410.",
     "nonsense": f"The Hub's answer about {NAME} cannot be understood.",
     "no commit": f"The Hub's answer about {NAME} cannot be understood.",
+    "no size": f"The Hub's answer about {NAME} cannot be understood.",
 }
 
 

@@ -115,7 +115,7 @@ REFUSED = {
     "--concurrency takes whole numbers": [*HERE, *ASKED, "--concurrency", "1,x"],
     "numbers from 1 to 1,024, not '0'": [*HERE, *ASKED, "--concurrency", "0"],
     "--repeats must be from 1 to 1,000, not 0": [*HERE, *ASKED, "--repeats", "0"],
-    "from 1 to 4,096, not 5000": [*HERE, *ASKED, "--max-new-tokens", "5000"],
+    "from 1 to 4,096, not 5,000": [*HERE, *ASKED, "--max-new-tokens", "5000"],
     "--temperature must be from 0 to 100, not nan": [*HERE, *ASKED, "--temperature", "nan"],
     "There is no workload 'novels'": [*HERE, "--workload", "novels"],
     "there is no environment variable": [*HERE, *ASKED, "--key-env", "NO_SUCH_KEY"],

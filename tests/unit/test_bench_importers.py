@@ -136,7 +136,7 @@ def test_a_true_pair_of_vllms_bench_has_its_own_figures(capsys: pytest.CaptureFi
         (lists(STEP, itls=[[-1.0]] * 4), lists(STEP), "itls.0.0"),
         (lists(STEP, max_concurrency=0.5), lists(STEP), "max_concurrency"),
         (guidellm(0.4).replace(b"request_latency", b"latency"), lists(STEP), "request_latency"),
-        (speed_bench(5.0), speed_bench(9.0).replace(b'"coding"', b'"maths"'), "not of the same prompts"),
+        (speed_bench(5.0), speed_bench(9.0).replace(b'"coding"', b'"maths"'), "no prompt in common"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_one_sentence(ours: bytes, plain: bytes, sentence: str) -> None:

@@ -207,6 +207,7 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
         lambda: parse_trace(dense, UPLOAD),
         lambda: parse_trace(unclosed, UPLOAD),
         lambda: check_density(b': "\n' + b"[]," * 400_000, "trace"),
+        lambda: check_density(b"[{" * 10_000 + b" " * 20_000, "record"),
     ):
         with pytest.raises(InputError, match=r"too many values for its size|Invalid JSON"):
             read()

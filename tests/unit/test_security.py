@@ -39,7 +39,12 @@ FILES += [ROOT / "app.py", ROOT / "serve.py"]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
-READERS = (trace._TRACE, trace._MADE, saved._GAME, draws._FILE, result._RESULT, table._ONE_ROW)
+READERS = [
+    reader
+    for module in (trace, saved, draws, result, table)
+    for reader in vars(module).values()
+    if isinstance(reader, TypeAdapter)
+]
 COLLECTIONS, ENDLESS = {"list", "set", "frozenset", "dict"}, {"any", "generator", "json"}
 NOT_SCHEMAS = {"metadata", "serialization", "default", "expected", "config"}
 

@@ -180,6 +180,7 @@ def test_estimates_at_other_lengths_have_the_interval_of_their_costs_and_at_the_
 
 def test_guesses_are_sent_where_the_run_can_be_replayed_with_them() -> None:
     trace, guesses = FIRST, GUESSES
+    assert (guesses.token_ids, guesses.drafter) == (trace.output.token_ids, trace.drafter), "both stored of one run"
     assert replayable(trace, guesses) is guesses
     assert [replay_of(trace, replace(guesses, exact=exact))["exact"] for exact in (True, False)] == [True, False]
     assert replayable(trace, None) is None

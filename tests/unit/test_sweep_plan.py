@@ -51,6 +51,12 @@ def test_a_plan_is_its_cells_in_order_two_to_a_plain_run(name: str, snapshot: Sn
     assert "\n".join(lines) == snapshot
 
 
+def test_a_cell_and_its_repeat_do_not_share_a_plain_run_also_beside_each_other() -> None:
+    plan = replace(PLANS["greedy repeats"], draft_lengths=(1,))
+    of_one = [cell for cell in plan.cells() if cell.prompt == plan.prompts[0]]  # what a cluster gives one node
+    assert [len(group) for group in groups(of_one)] == [1, 1]
+
+
 def test_each_workloads_first_prompt_comes_first() -> None:
     prompts = workload_prompts(WORKLOADS, 2)
     assert [prompt.workload for prompt in prompts] == 2 * [workload.name for workload in WORKLOADS]

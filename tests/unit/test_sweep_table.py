@@ -9,7 +9,16 @@ from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, dump_frame, frame_of, parse_rows, read_frame
+from specviz.measure.sweep.rows import (
+    COLUMNS,
+    UPLOAD,
+    SweepFile,
+    SweepRow,
+    dump_frame,
+    frame_of,
+    parse_rows,
+    read_frame,
+)
 from tests.support.fake_rows import a_row
 from tests.support.known import known
 from tests.support.strategies import refusal_and_peak
@@ -47,6 +56,13 @@ def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path
     with pytest.raises(InputError, match=r"sweep\.csv"):
         SweepFile(path)
     assert path.read_bytes() == content
+
+
+def test_an_upload_has_so_many_rows() -> None:
+    content = dump_rows([a_row(seed=number) for number in range(UPLOAD.rows + 1)]).encode()
+    assert len(read_frame(content[: content.rindex(b"\n", 0, -1) + 1], "x.csv")) == UPLOAD.rows
+    with pytest.raises(InputError, match="2,000"):
+        read_frame(content, "x.csv")
 
 
 @pytest.mark.parametrize("line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"])
@@ -149,6 +165,9 @@ def test_a_file_of_prompts_is_read_and_a_folder_refused(tmp_path: Path) -> None:
         ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
         ('{"prompt": "a"}', 1),
         ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
+        ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
+        ("name,prompt\none,Once upon\ntwo,a time", 2),
+        ('[{"role": "user", "content": "a"}]\n' * 2, 2),
         ("[" * 20_000, None),
         ("", None),
     ],

@@ -2,7 +2,7 @@
  * One run of both decoders in turns, as the trace that it has written so far. After each speculative round the target alone
  * writes as many tokens: whatever slows the machine for a moment then slows both, so their ratio hardly changes.
  *
- * The steps are those of `specviz/decoding/run_setup.py` and `alternating.py`.
+ * The steps are those of `specviz/decoding/run_setup.py` and `speculative.py`.
  */
 
 import { autoregressiveSteps, now, speculativeRounds, type RunSetup } from "./decoding.js";

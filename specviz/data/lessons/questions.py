@@ -105,7 +105,7 @@ def answer_facts(trace: str) -> Facts:
 def gather_facts() -> Facts:
     study = recorded_batches()
     long, short = (study.at(study.batches[-1], study.draft_lengths[place]) for place in (-1, 0))
-    loses = next(size for size in study.batches if study.at(size, study.draft_lengths[-1]).speedup.high < 1)
+    loses = next(size for size in study.batches if study.at(size, study.draft_lengths[-1]).full_speedup.high < 1)
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
     facts = written("busy", long=long, short=short, loses=loses)
     facts |= written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, ratio=touched / CHOSEN)
@@ -120,12 +120,6 @@ def gather_facts() -> Facts:
     facts["peers_length"] = str(found.options.draft_length)
     for system, name in PEERS.items():
         facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
-
-    # how much of the loss at the highest temperature is acceptance; the rest is that a round is dearer
-    greedy, hot = story_figures().temperatures[0], story_figures().temperatures[-1]
-    fewer = (hot.emitted / hot.rounds) / (greedy.emitted / greedy.rounds)  # tokens per target call
-    slower = hot.speedup / greedy.speedup
-    facts |= written("hot", share=log(fewer) / log(slower), dearer=fewer / slower - 1)
 
     # on how many prompts the 95 % interval of a gain of 5 % leaves out 1, from the spread of each kind of text
     spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]

@@ -174,8 +174,8 @@ class Endpoint:
                         if problem.wait is None or not tries_left:
                             raise
                         await asyncio.sleep(problem.wait)
-        except BadAnswer as problem:
-            lines.problem = problem
+        except BadAnswer as problem:  # a new one: what was raised would hold all that was being read
+            lines.problem = BadAnswer(str(problem), problem.status, problem.wait)
         return lines
 
     def _body(self, prompt: SweepPrompt) -> dict[str, Any]:

@@ -114,6 +114,8 @@ def _match(runs: Runs, notes: list[str]) -> dict[str, dict[Side, ToolAnswer]]:
         notes.append(f"The files have {len(ours):,} and {len(plain):,} requests.")
     common = [name for name in ours if name in plain]
     equal = [name for name in common if ours[name].prompt_tokens == plain[name].prompt_tokens]
+    if not common:
+        raise InputError("The files have no prompt in common.")
     if not equal:
         raise InputError("The files are not of the same prompts: their numbers of tokens differ everywhere.")
     if other := len(common) - len(equal):

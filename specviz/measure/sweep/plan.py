@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice, zip_longest
+from itertools import groupby, zip_longest
 
 from specviz.core.drafters import named, needs_nothing, spoken
 from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
@@ -98,9 +98,15 @@ class SweepPlan:
 
 
 def groups(cells: Iterable[SweepCell]) -> Iterator[list[SweepCell]]:
+    """The cells that share a plain run: neighbours of one block, and no cell twice."""
     for _, block in groupby(cells, key=lambda cell: cell.block):
-        while group := list(islice(block, CELLS_A_PLAIN_RUN)):
-            yield group
+        group = list[SweepCell]()
+        for cell in block:
+            if cell in group or len(group) == CELLS_A_PLAIN_RUN:
+                yield group
+                group = []
+            group.append(cell)
+        yield group
 
 
 def plain_runs(cells: Sequence[SweepCell]) -> int:

@@ -95,11 +95,18 @@ def read_prompts(content: bytes) -> PromptFile:
 
 
 def prompts_in(text: str) -> int | None:
-    """How many prompts a text lists: lines of JSON with prompts, or `LIST` lines without indent; None for one text."""
-    written, lines = [line for line in text.split("\n") if line.strip()], text.rstrip().split("\n")
-    first = _json(written[0]) if written else None
-    is_list = len(written) == len(lines) >= LIST and not any(line[0].isspace() for line in lines)
-    return len(written) if is_list or (isinstance(first, dict) and _content_key(first)) else None
+    """How many prompts a text lists: JSON or a CSV of prompts, or `LIST` lines without indent; None for one text."""
+    lines = text.rstrip().split("\n")
+    try:
+        found = [entry.found for entry in _entries(text, cut=False)]
+    except InputError:
+        return None
+    first = found[0] if found else None
+    is_prompt = is_conversation(first) or (isinstance(first, dict) and bool(_content_key(first)))
+    if is_prompt and first != {"prompt": next(filter(str.strip, lines))}:  # else a plain line, as it is read
+        return len(found)
+    is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
+    return len(lines) if is_list else None
 
 
 def read_prompt_file(path: Path) -> PromptFile:

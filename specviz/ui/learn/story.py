@@ -118,7 +118,9 @@ def _stops() -> StopsPayload:
         "limit": UNSURE_BELOW,
         "schedules": [(schedule, each.value, each.low, each.high) for schedule, each in sweep.speedups.items()],
         "batches": [
-            (each.batch, each.draft_length, each.speedup.value, each.speedup.low, each.speedup.high) for each in points
+            (each.batch, each.draft_length, found.value, found.low, found.high)
+            for each in points
+            for found in [each.full_speedup]
         ],
         "measured": (
             SAYS["prompts_on"].format(prompts=sweep.prompts, machine=sweep.machine),

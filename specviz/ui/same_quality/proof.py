@@ -123,8 +123,8 @@ class SameQualityState:
             self.enumerated = Enumerated(found.request, "recorded", found.enumerated)
 
     def start(self, place: ProofPlace, make: Callable[[int], ProofCommand]) -> None:
-        self.place, self.command = place, make(0)
         self.slot.start(make)
+        self.place, self.command = place, make(0)
 
     def refresh(self) -> bool:
         before, asked = self.slot.items, self.command

@@ -26,7 +26,7 @@ from specviz.ui.session import Session, session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import remember, to_json
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import beside_line, draw_progress, waiting_line, while_busy
+from specviz.ui.shared.job_slot import draw_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import Options, button, chart, heading, notices, offer_download, two_texts
 from specviz.ui.shared.stage import feed, news, sent_with, stage
 from specviz.ui.watch import controls, on_stage
@@ -188,8 +188,7 @@ def show_outcome(watching: WatchState) -> None:
                 said = SAYS["costs_here"].format(
                     step=step, draft=costs.cost_ratio, check=check, overhead=costs.overhead
                 )
-                found = watching.costs.found.get(pair_key(request)) if request else None
-                note = plain(beside_line(found.beside) or "") if found else ""
+                note = plain(watching.costs.note(pair_key(request))) if request else ""
                 st.caption(f"{explained(said, 'costs')} {note}", unsafe_allow_html=True)
             else:
                 st.caption(SAYS["no_costs"])

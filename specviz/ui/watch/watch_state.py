@@ -19,7 +19,7 @@ from specviz.player.data import RunSource
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
-from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.shared.stage import SentSoFar
 
 SAYS = page_texts("watch")
@@ -154,6 +154,12 @@ class PairCosts:
 
     def of(self, pair: PairKey) -> Costs | None:
         return self.found[pair].costs if pair in self.found else None
+
+    def note(self, pair: PairKey) -> str:
+        """What was under way beside them, or why they could not be measured once more."""
+        if self.measured == pair and self.slot.state == "failed":
+            return self.slot.message
+        return (beside_line(self.found[pair].beside) or "") if pair in self.found else ""
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
         """Have the costs of a pair measured; a few times again where a run that was timed here doubts them."""
