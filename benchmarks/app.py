@@ -13,7 +13,7 @@ from statistics import median
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from benchmarks.serving import served
-from benchmarks.timing import asked, here, report
+from benchmarks.timing import asked, here, report, rounded
 from scripts.find_chromium import find_chromium
 
 SIZE: ViewportSize = {"width": 1280, "height": 720}
@@ -45,11 +45,8 @@ def main() -> None:
         "seconds_from_another_draft_to_a_point_in_all_plots": points,
         "seconds_from_another_draft_to_all_curves": whole,
     }
-    report(here() | {name: summary(values) for name, values in found.items()} | {"memory": memory}, options.out)
-
-
-def summary(values: tuple[float, ...]) -> dict[str, float]:
-    return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
+    shown = {name: rounded({"median": median(s), "min": min(s), "max": max(s)}) for name, s in found.items()}
+    report(here() | shown | {"memory": memory}, options.out)
 
 
 def open_app(browser: Browser, url: str, query: str = "") -> Page:

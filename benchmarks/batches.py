@@ -54,12 +54,6 @@ class Work:
     full: list[BatchRound] = field(default_factory=list)  # those in which every text of the batch still wrote
     places: int = 0  # texts of the batch, summed over the rounds
 
-    def add(self, rounds: Sequence[BatchRound], texts: int) -> None:
-        """One batch."""
-        self.rounds += rounds
-        self.full += [each for each in rounds if len(each.rows) == texts]
-        self.places += texts * len(rounds)
-
     @property
     def counts(self) -> Counts:
         """Of all texts, each with its own rounds."""
@@ -185,8 +179,10 @@ def decode_all(
     for start in range(0, len(prompts), size):
         group = [prompt.text for prompt in prompts[start : start + size]]
         for way in ways:
-            rounds = decode_batch(target, draft if way else None, group, tokens, way or 1)
-            found[way].add(list(rounds), len(group))
+            done, rounds = found[way], list(decode_batch(target, draft if way else None, group, tokens, way or 1))
+            done.rounds += rounds
+            done.full += [each for each in rounds if len(each.rows) == size]
+            done.places += size * len(rounds)
     return found
 
 

@@ -7,9 +7,7 @@ length. The best of several draft lengths on the prompts that it is reported for
 counted at the length that did best on the other prompts of its kind.
 """
 
-from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 import torch
 
@@ -34,21 +32,19 @@ def main() -> None:
         for kind in (each for each in WORKLOADS if each.name in KINDS):
             texts = [each.text for each in kind.all_prompts[: options.prompts]]
             runs = [measure(target, drafters, ways, text, 0.0, options)[options.draft] for text in texts]
-            found[kind.name] = reported([[each.speedup for each in prompt] for prompt in runs])
+            prompts = [[each.speedup for each in prompt] for prompt in runs]
+            chosen = chosen_on_others(prompts)
+            mean = mean_ratio([prompt[place] for prompt, place in zip(prompts, chosen, strict=True)])
+            middle = [round(median(each), 3) for each in zip(*prompts, strict=True)]
+            found[kind.name] = {
+                "prompts": len(prompts),
+                "by_draft_length": dict(zip(GAMMAS, middle, strict=True)),
+                "chosen": [GAMMAS[place] for place in chosen],  # for each prompt
+                "speedup": mean["value"],  # over the prompts at their chosen lengths, with its 95 % interval
+                "low": mean["low"],
+                "high": mean["high"],
+            }
     report(here() | {"quiet": quiet.said(), "options": vars(options), "greedy_speedup_decode": found}, options.out)
-
-
-def reported(prompts: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """The figures of one kind of prompt, from the speedup of each prompt at each draft length.
-
-    `by_draft_length` is the median over prompts; `chosen`, for each prompt, the length that did best on the others;
-    `speedup` the geometric mean over prompts at these lengths, with its 95 % interval.
-    """
-    chosen = chosen_on_others(prompts)
-    found = mean_ratio([prompt[place] for prompt, place in zip(prompts, chosen, strict=True)])
-    by_length = dict(zip(GAMMAS, (round(median(each), 3) for each in zip(*prompts, strict=True)), strict=True))
-    places = {"prompts": len(prompts), "by_draft_length": by_length, "chosen": [GAMMAS[place] for place in chosen]}
-    return places | {"speedup": found["value"], "low": found["low"], "high": found["high"]}
 
 
 if __name__ == "__main__":

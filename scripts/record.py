@@ -8,7 +8,7 @@ app's prompts for what they must show (`scripts/wanted_runs.py`), so that they a
 import argparse
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -48,7 +48,6 @@ from specviz.measure.proof.rows import (
     GreedyRow,
     RecordedDraws,
     RecordedProof,
-    RuleText,
     dump_proof,
 )
 from specviz.measure.race import RacePrompt, dump_race
@@ -255,26 +254,23 @@ def record_first() -> None:
     """Candidates are the stories with each small draft, greedy, at the default settings: the first round accepts, the
     tour finds what it shows, and the text is no loop. Of these the one whose tokens per target call are closest to the
     median of its pair over all ten stories: chosen by what it shows, and not for a high speedup."""
-    _, draft, preset = min(first_candidates(), key=lambda candidate: candidate[0])
-    target, drafter = loaded(TARGET), ModelDrafter(loaded(draft))
+    target, candidates = loaded(TARGET), list[tuple[float, str, Preset]]()
+    for draft in ("wren-nano", "wren-mini"):
+        drafter = ModelDrafter(loaded(draft))
+        runs = {preset: speculative_decode(target, drafter, preset.text) for preset in STORY.all_prompts}
+        typical = median(map(per_call, runs.values()))
+        for preset, run in runs.items():
+            loops = (repetition(run.output.token_ids) or 0.0) >= 0.25
+            if preset in STORY.prompts and run.rounds[0].accepted > 0 and tour_of(run) is not None and not loops:
+                candidates.append((abs(log(per_call(run) / typical)), draft, preset))
+    _, draft, preset = min(candidates, key=lambda candidate: candidate[0])
+    drafter = ModelDrafter(loaded(draft))
     make = partial(run_both, target, drafter, preset.text, DecodeSettings())
     trace = timed(TARGET, {"first": partial(median_run, make)})["first"]
     guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
     assert guesses is not None
     FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
     FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")
-
-
-def first_candidates() -> Iterator[tuple[float, str, Preset]]:
-    """For each run that fits: how far it is from typical, as a ratio's logarithm; its draft; its prompt."""
-    for draft in ("wren-nano", "wren-mini"):
-        drafter = ModelDrafter(loaded(draft))
-        runs = {preset: speculative_decode(loaded(TARGET), drafter, preset.text) for preset in STORY.all_prompts}
-        typical = median(map(per_call, runs.values()))
-        for preset, run in runs.items():
-            loops = (repetition(run.output.token_ids) or 0.0) >= 0.25
-            if preset in STORY.prompts and run.rounds[0].accepted > 0 and tour_of(run) is not None and not loops:
-                yield abs(log(per_call(run) / typical)), draft, preset
 
 
 # ---- what the engine does for a visitor: a race, a turn of the game
@@ -315,28 +311,26 @@ def record_proof() -> None:
     forgotten = compared(target, draft, DEFAULT_PRESET, forgets=True)
     if forgotten.judged is None or forgotten.judged.state != "fails":
         sys.exit("The forgotten row was not called wrong: record it with another prompt.")
+    recorded = []
+    for rule in RULES:  # at the position where a wrong one shows
+        draws = Draws(target, draft, DEFAULT_PRESET.text, PROOF, rule.name, rule.position)
+        each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
+        batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
+        if (finding(batches).state == "passes") != rule.lossless:
+            sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
+        recorded.append(RecordedDraws(rule.name, rule.position, batches))
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=describe_machine().machine,
         weights={name: weights_hash(MODELS_FOLDER / name) for name in (DEFAULT_TARGET, DEFAULT_DRAFT)},
         request=RunRequest(DEFAULT_PRESET.text, settings=PROOF),
-        draws=[record_draws(target, draft, rule) for rule in RULES],
+        draws=recorded,
         enumerated=Draws(target, draft, DEFAULT_PRESET.text, PROOF, "lossless", "first").enumerate_rules(PROOF.seed),
         greedy=[compared(target, draft, workload.prompts[0]) for workload in WORKLOADS],
         near_tie=find_near_tie(target, draft),
         forgotten_row=forgotten,
     )
     PATH.write_bytes(dump_proof(proof))
-
-
-def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
-    """The draws of one rule, at the position where a wrong rule shows."""
-    draws = Draws(target, draft, DEFAULT_PRESET.text, PROOF, rule.name, rule.position)
-    each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
-    batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
-    if (finding(batches).state == "passes") != rule.lossless:
-        sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
-    return RecordedDraws(rule.name, rule.position, batches)
 
 
 def compared(

@@ -150,16 +150,14 @@ def save_head(
     `name` and `digest` are those of the target, the hash as `weights_hash` gives it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    stored = {name: _stored(weight.detach()) for name, weight in model.weights().items()}
+    stored = {}
+    for part, weight in model.weights().items():
+        stored[part] = (weight.detach().bfloat16() if weight.is_floating_point() else weight.int()).contiguous()
     save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     about: dict[str, Any] = {"target": name, "target_weights_hash": digest}
     about |= {name: getattr(target.config, name) for name in TAKEN} | {"tie_word_embeddings": True}
     (folder / HEAD_FILE).write_text(json.dumps(about | model.config(), indent=2) + "\n", encoding="utf-8")
     (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
-
-
-def _stored(weight: Tensor) -> Tensor:
-    return (weight.bfloat16() if weight.is_floating_point() else weight.int()).contiguous()
 
 
 def go_on_from(model: Head, folder: Path) -> None:

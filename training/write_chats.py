@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 import yaml
-from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.models.loaded_model import LoadedModel
@@ -126,8 +125,10 @@ def write_chats(target: LoadedModel, folder: Path, chats: int, seed: int, until:
             ids = torch.tensor([*prompt, *answer][:LONGEST])
             if len(ids) > len(prompt) + 4:
                 questions.take(target.tokens.decode(ids[len(prompt) :].tolist()))
+                with torch.no_grad():
+                    read = target.model.model(input_ids=ids[None, :-1], use_cache=False)
                 places = {"user": len(before), "answer": len(prompt), "heat": heat}
-                made.append({"ids": ids.int(), "states": _states(target, ids[:-1]), **places})
+                made.append({"ids": ids.int(), "states": read.last_hidden_state[0].half(), **places})
         new = folder / f"{seed}-{number:04d}.new"
         torch.save({"chats": made}, new)
         new.replace(new.with_suffix(".pt"))
@@ -162,9 +163,3 @@ def _without_repeats(answer: list[int]) -> list[int]:
             return answer[:end]
         seen.add(last)
     return answer
-
-
-@torch.no_grad()
-def _states(target: LoadedModel, ids: Tensor) -> Tensor:
-    hidden: Tensor = target.model.model(input_ids=ids[None], use_cache=False).last_hidden_state
-    return hidden[0].half()

@@ -73,82 +73,60 @@ class Row:
         return RowRound(len(draft), accepted, own[: accepted + 1])
 
 
-class BatchProposer:
-    """Guesses for all texts of a batch: a draft model makes one of every text in each of its passes.
+def propose(draft: BatchModel, rows: Sequence[Row], counts: Sequence[int]) -> list[list[int]]:
+    """Guess how text i continues, `counts[i]` tokens: one of every text in each pass of the draft.
 
-    Without a model it is plain decoding: there is nothing to check, and each pass gives the target's own token.
+    A text that wants no more waits while the others get theirs.
     """
-
-    def __init__(self, model: BatchModel | None) -> None:
-        self._model = model
-
-    def read_prompts(self, rows: Sequence[Row]) -> None:
-        """Read all of each prompt except its last token."""
-        if self._model:
-            self._model.prefill([row.token_ids[:-1] for row in rows])
-
-    def propose(self, rows: Sequence[Row], counts: Sequence[int]) -> list[list[int]]:
-        """Guess how text i continues, `counts[i]` tokens. One that wants no more waits while the others get theirs."""
-        guesses: list[list[int]] = [[] for _ in rows]
-        if not self._model:
-            return guesses
-        read = self._model.lengths
-        for step in range(max(counts)):
-            wanting = [place for place, count in enumerate(counts) if step < count]
-            unread: list[list[int]] = [[] for _ in rows]
-            for place in wanting:
-                unread[place] = guesses[place][-1:] or rows[place].token_ids[read[place] :]
-            chosen = self._model.read_last(unread).argmax(-1).tolist()
-            for place in wanting:
-                guesses[place].append(chosen[place])
-        return guesses
-
-    def commit(self, rows: Sequence[Row]) -> None:
-        """Remove the guesses that did not survive: the texts are as they are now, their last tokens not yet read."""
-        if self._model:
-            self._model.crop([len(row.token_ids) - 1 for row in rows])
-
-    def remove(self, place: int) -> None:
-        """This text has ended. The last one takes its place."""
-        if self._model:
-            self._model.remove(place)
+    guesses: list[list[int]] = [[] for _ in rows]
+    read = draft.lengths
+    for step in range(max(counts)):
+        wanting = [place for place, count in enumerate(counts) if step < count]
+        unread: list[list[int]] = [[] for _ in rows]
+        for place in wanting:
+            unread[place] = guesses[place][-1:] or rows[place].token_ids[read[place] :]
+        chosen = draft.read_last(unread).argmax(-1).tolist()
+        for place in wanting:
+            guesses[place].append(chosen[place])
+    return guesses
 
 
 def batch_rounds(
-    target: BatchModel, proposer: BatchProposer, rows: Sequence[Row], draft_length: int
+    target: BatchModel, draft: BatchModel | None, rows: Sequence[Row], draft_length: int
 ) -> Iterator[BatchRound]:
     """Append to each row's `token_ids` round by round, and yield each round.
 
     At the start and at every yield, both models have read all tokens of every text except its last one.
     """
-    writing = list(rows)
+    writing, models = list(rows), [target, draft] if draft else [target]
     while writing:
         began = perf_counter()
 
         # 1. The draft proposes tokens for every text, with room for the target's own token.
-        drafts = proposer.propose(writing, [min(draft_length, row.left - 1) for row in writing])
+        counts = [min(draft_length, row.left - 1) for row in writing]
+        drafts = propose(draft, writing, counts) if draft else [[] for _ in writing]
         drafted = perf_counter()
 
         # 2. The target reads the last token and the draft of every text in one pass.
-        unread = [[row.token_ids[-1], *draft] for row, draft in zip(writing, drafts, strict=True)]
+        unread = [[row.token_ids[-1], *guesses] for row, guesses in zip(writing, drafts, strict=True)]
         logits = target.read(unread)
         verified = perf_counter()
 
         # 3. Each text accepts what it accepts. Rows of logits beyond a text's own tokens mean nothing.
         judged = [
-            row.judge(draft, logits[place, : len(unread[place])])
-            for place, (row, draft) in enumerate(zip(writing, drafts, strict=True))
+            row.judge(guesses, logits[place, : len(unread[place])])
+            for place, (row, guesses) in enumerate(zip(writing, drafts, strict=True))
         ]
 
-        # 4. Both caches drop what was not accepted, and every text that has ended.
-        target.crop([len(row.token_ids) - 1 for row in writing])
-        proposer.commit(writing)
+        # 4. Both caches drop what was not accepted, and every text that has ended: the last one takes its place.
+        for model in models:
+            model.crop([len(row.token_ids) - 1 for row in writing])
         for place in reversed(range(len(writing))):
             if not writing[place].left:
                 writing[place] = writing[-1]
                 writing.pop()
-                target.remove(place)
-                proposer.remove(place)
+                for model in models:
+                    model.remove(place)
         yield BatchRound(drafted - began, verified - drafted, perf_counter() - verified, judged)
 
 
@@ -161,11 +139,9 @@ def decode_batch(
     """
     settings = DecodeSettings(new_tokens, draft_length=draft_length)
     setups = [set_up_run(target, draft, prompt, settings) for prompt in prompts]
-    texts = [setup.prompt.token_ids for setup in setups]
-    rows = [Row(list(text), len(text) + new_tokens) for text in texts]
-    vocabulary = setups[0].vocabulary
-    model = BatchModel(target, vocabulary, len(rows))
-    model.prefill([text[:-1] for text in texts])
-    proposer = BatchProposer(BatchModel(draft, vocabulary, len(rows)) if draft else None)
-    proposer.read_prompts(rows)
-    yield from batch_rounds(model, proposer, rows, draft_length)
+    texts = [list(setup.prompt.token_ids) for setup in setups]
+    rows = [Row(text, len(text) + new_tokens) for text in texts]
+    models = [BatchModel(loaded, setups[0].vocabulary, len(rows)) for loaded in (target, draft) if loaded]
+    for model in models:
+        model.prefill([text[:-1] for text in texts])
+    yield from batch_rounds(models[0], models[1] if draft else None, rows, draft_length)
