@@ -90,7 +90,7 @@ class Step(SimpleNamespace):
         """The mean of models that were trained from the same one, with the share of each."""
         model = averaged([load_llama(self.path(name)) for name in self.models], list(self.models.values()))
         logs = [{"model": name, "log": read_log(self.path(name))} for name in self.models]
-        about = {"average_of": logs, "shares": list(self.models.values())}
+        about: dict[str, Any] = {"average_of": logs, "shares": list(self.models.values())}
         about |= {"held_out_loss": held_out_losses(model, self._domains())}
         save_model(model, self.path("tokenizer"), self.out, about)
 

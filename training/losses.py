@@ -26,4 +26,5 @@ def distribution(hidden: Tensor, weight: Tensor) -> Tensor:
 
 def divergence(hidden: Tensor, weight: Tensor, wanted: Tensor) -> Tensor:
     """KL(wanted || model), from a `distribution`, which several losses may share."""
-    return F.cross_entropy(logits(hidden, weight), wanted) - torch.special.entr(wanted).sum(-1).mean()
+    entropy: Tensor = torch.special.entr(wanted).sum(-1).mean()
+    return F.cross_entropy(logits(hidden, weight), wanted) - entropy

@@ -120,7 +120,7 @@ def write_chats(target: LoadedModel, folder: Path, chats: int, seed: int, until:
             prompts.append(first + rest[: random.randrange(*QUESTION)] + after)
         heat = HEAT if random.random() < WARM else 0.0
         answers = _continued(target, prompts, LONGEST - min(map(len, prompts)), heat)
-        made = []
+        made = list[dict[str, Any]]()
         for prompt, answer in zip(prompts, map(_without_repeats, answers), strict=True):
             ids = torch.tensor([*prompt, *answer][:LONGEST])
             if len(ids) > len(prompt) + 4:
