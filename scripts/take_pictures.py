@@ -7,6 +7,7 @@ takes a picture of each step. The pictures become one animated WebP, watch.webp,
 import sys
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
@@ -37,7 +38,14 @@ def main() -> None:
         browser.close()
     first, *others = pictures
     times = [STEP_MS] * len(others) + [LAST_MS]
-    how = {"save_all": True, "append_images": others, "duration": times, "loop": 0, "quality": 70, "method": 6}
+    how: dict[str, Any] = {
+        "save_all": True,
+        "append_images": others,
+        "duration": times,
+        "loop": 0,
+        "quality": 70,
+        "method": 6,
+    }
     first.save(folder / "watch.webp", **how)
 
 
