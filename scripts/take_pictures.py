@@ -7,7 +7,6 @@ takes a picture of each step. The pictures become one animated WebP, watch.webp,
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
@@ -38,15 +37,8 @@ def main() -> None:
         browser.close()
     first, *others = pictures
     times = [STEP_MS] * len(others) + [LAST_MS]
-    how: dict[str, Any] = {
-        "save_all": True,
-        "append_images": others,
-        "duration": times,
-        "loop": 0,
-        "quality": 70,
-        "method": 6,
-    }
-    first.save(folder / "watch.webp", **how)
+    how = {"duration": times, "loop": 0, "quality": 70, "method": 6}
+    first.save(folder / "watch.webp", None, save_all=True, append_images=others, **how)
 
 
 if __name__ == "__main__":
