@@ -6,17 +6,15 @@ Needs the development requirements and a Chromium (CHROMIUM= names one). A run o
 each measured change is decoded, by both decoders, 64 tokens.
 """
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from statistics import median
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from benchmarks.serving import ROOT, served
-from benchmarks.timing import asked, here, report
+from benchmarks.serving import served
+from benchmarks.timing import asked, here, report, rounded
+from scripts.find_chromium import find_chromium
 
 SIZE: ViewportSize = {"width": 1280, "height": 720}
 DRAFTS = ("wren-small", "wren-mini")
@@ -26,9 +24,9 @@ LONG = 60_000  # ms
 
 
 def main() -> None:
-    options = asked(__doc__, {"--repeats": 5})
+    options, chromium = asked(__doc__, {"--repeats": 5}), find_chromium(install=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         texts, tokens = zip(*(first_content(browser) for _ in range(options.repeats)), strict=True)
         with served() as server:
             page = open_app(browser, server.url, "?view=full")
@@ -47,17 +45,8 @@ def main() -> None:
         "seconds_from_another_draft_to_a_point_in_all_plots": points,
         "seconds_from_another_draft_to_all_curves": whole,
     }
-    report(here() | {name: summary(values) for name, values in found.items()} | {"memory": memory}, options.out)
-
-
-def summary(values: tuple[float, ...]) -> dict[str, float]:
-    return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
-
-
-def chromium() -> str:
-    """The Chromium that CHROMIUM names, or one found on this machine."""
-    command = [sys.executable, "scripts/find_chromium.py"]
-    return os.environ.get("CHROMIUM") or subprocess.check_output(command, cwd=ROOT, text=True).strip()
+    shown = {name: rounded({"median": median(s), "min": min(s), "max": max(s)}) for name, s in found.items()}
+    report(here() | shown | {"memory": memory}, options.out)
 
 
 def open_app(browser: Browser, url: str, query: str = "") -> Page:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.timing import asked, mean_ratio, report
+from benchmarks.timing import asked, mean_ratio, report, rounded
 from specviz.measure.sweep.rows import read_frame
 
 VARIED = ("draft", "draft_length")
@@ -42,9 +42,7 @@ def times(rows: pd.DataFrame) -> dict[str, Any]:
         speedup = mean_ratio(own["speedup"].tolist())
         as_plain = own["rounds"] * own["autoregressive_seconds"] / own["plain_tokens"]  # if each took a plain step
         found.setdefault(str(draft), {})[str(length)] = {
-            "prompts": len(own),
-            "identical": int(own["identical"].sum()),
-            "tokens_a_pass": round(float(own["tokens_per_target_call"].mean()), 3),
+            **counts(own),
             "acceptance": round(float(own["accepted"].sum() / own["drafted"].sum()), 3),
             "draft": round(float((own["draft_seconds"] / as_plain).median()), 3),
             "check": round(float((own["verify_seconds"] / as_plain).median()), 3),
@@ -56,9 +54,8 @@ def times(rows: pd.DataFrame) -> dict[str, Any]:
 
 def counts(rows: pd.DataFrame) -> dict[str, Any]:
     a_pass = rows["tokens_per_target_call"]
-    shown = {"tokens_a_pass": a_pass.mean(), "least": a_pass.min(), "most": a_pass.max()}
-    found = {name: round(float(value), 3) for name, value in shown.items()}
-    return {"prompts": len(rows), "identical": int(rows["identical"].sum())} | found
+    shown = {"tokens_a_pass": float(a_pass.mean()), "least": float(a_pass.min()), "most": float(a_pass.max())}
+    return {"prompts": len(rows), "identical": int(rows["identical"].sum())} | rounded(shown)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import asked, here, report
@@ -26,18 +25,6 @@ from tests.load.visitors import RunTimes, Visitor, run_link
 
 LESSON_TURNS = 6
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
-
-
-@dataclass(frozen=True)
-class School:
-    """The server, how large the class is, and how fast the server is for one visitor alone."""
-
-    server: Server
-    visitors: int
-    idle: int
-    seconds: float  # of looking
-    turn_seconds: float
-    alone: float  # to the first round
 
 
 def main() -> None:
@@ -53,45 +40,38 @@ def main() -> None:
 
 
 async def play(server: Server, options: Namespace) -> dict[str, Part]:
-    """One visitor alone, then the chosen parts; what each has measured, by its name."""
+    """One visitor alone, five times, then the chosen parts; what each has measured, by its name."""
     first = await crowd(server, 1, opens(1))  # the engine has started and loaded its models
     assert first.runs[0].whole is not None, first.errors
-    alone = await one_alone(server)
-    first_round = alone["first_round_seconds"]["median"]
-    school = School(server, options.visitors, options.idle, options.seconds, options.turn_seconds, first_round)
-    played = {"alone": alone}
+    runs = []
+    for number in range(5):
+        await settle(server)
+        runs += (await crowd(server, 1, opens(100 + number))).runs
+    played = {"alone": waits(runs)}
+    options.alone = played["alone"]["first_round_seconds"]["median"]
     for name in options.parts:
         await settle(server)
         print(f"{name} ...", file=sys.stderr, flush=True)
-        played[name] = await PARTS[name](school) | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
+        part = await PARTS[name](server, options)
+        played[name] = part | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
     most = max(part["memory"]["together_mb"] for name, part in played.items() if name != "alone")
     played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
     return played
 
 
-async def one_alone(server: Server) -> Part:
-    """One visitor, five times."""
-    runs = []
-    for number in range(5):
-        await settle(server)
-        runs += (await crowd(server, 1, opens(100 + number))).runs
-    return waits(runs)
-
-
-async def same(school: School) -> Part:
+async def same(server: Server, school: Namespace) -> Part:
     """All open one link."""
-    measured = await observed(school.server, crowd(school.server, school.visitors, opens(7, all_the_same=True)))
+    measured = await observed(server, crowd(server, school.visitors, opens(7, all_the_same=True)))
     return measured | {"held_to": in_time(measured, school.alone + 2)}
 
 
-async def own(school: School) -> Part:
+async def own(server: Server, school: Namespace) -> Part:
     """All open a link each."""
-    come = crowd(school.server, school.visitors, opens(1000))
-    measured = await observed(school.server, come)
+    measured = await observed(server, crowd(server, school.visitors, opens(1000)))
     return measured | {"held_to": in_time(measured, 10)}
 
 
-async def lesson(school: School) -> Part:
+async def lesson(server: Server, school: Namespace) -> Part:
     """Each opens a link, then changes the temperature again and again."""
 
     async def learn(visitor: Visitor, number: int) -> list[RunTimes]:
@@ -104,13 +84,13 @@ async def lesson(school: School) -> Part:
             await visitor.stay(began + school.turn_seconds - time.monotonic())
         return runs
 
-    measured = await observed(school.server, crowd(school.server, school.visitors, learn))
+    measured = await observed(server, crowd(server, school.visitors, learn))
     return measured | {"held_to": in_time(measured, 3)}
 
 
-async def idle(school: School) -> Part:
+async def idle(server: Server, school: Namespace) -> Part:
     """All come, then look at the first screen; only looking is held to something."""
-    server, here = school.server, asyncio.Barrier(school.idle + 1)
+    here = asyncio.Barrier(school.idle + 1)
 
     async def look(visitor: Visitor, _: int) -> list[RunTimes]:
         await visitor.open()
@@ -121,7 +101,8 @@ async def idle(school: School) -> Part:
 
     looking = asyncio.create_task(crowd(server, school.idle, look))
     with HealthCheck(server) as opening:
-        await all_at(here)
+        async with asyncio.timeout(180):  # a visitor who never comes ends the benchmark
+            await here.wait()
     measured = await observed(server, looking)
     return {
         "visitors": school.idle,
@@ -134,13 +115,9 @@ async def idle(school: School) -> Part:
     }
 
 
-PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {each.__name__: each for each in (same, own, lesson, idle)}
-
-
-async def all_at(place: asyncio.Barrier) -> None:
-    """Wait until all have come; a visitor who never does ends the benchmark."""
-    async with asyncio.timeout(180):
-        await place.wait()
+PARTS: dict[str, Callable[[Server, Namespace], Awaitable[Part]]] = {
+    each.__name__: each for each in (same, own, lesson, idle)
+}
 
 
 async def settle(server: Server) -> None:

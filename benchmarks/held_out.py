@@ -3,7 +3,7 @@
     python -m benchmarks.held_out CORPUS [--models FOLDER] [--cache FILE] [--out benchmarks/results/held_out.json]
 
 CORPUS is the folder that the models were trained on. Its last documents were held out. The model cards take their
-losses from this program's JSON: python -m scripts.write_cards.
+losses from this program's JSON: python -m scripts.write.
 """
 
 from itertools import chain
@@ -27,18 +27,15 @@ PROMPT_TOKENS = 40
 def main() -> None:
     options = asked(__doc__, {"corpus": Path, "--models": MODELS_FOLDER, "--cache": (Path, None)})
     torch.set_num_threads(1)
-    domains = read_corpus(options.corpus, tokenizer_in(options.models / MODELS[0]), options.cache)
+    tokenizer = Tokenizer.from_file(str(options.models / MODELS[0] / "tokenizer.json"))
+    domains = read_corpus(options.corpus, tokenizer, options.cache)
     losses = {name: held_out_losses(load_llama(options.models / name), domains) for name in MODELS}
     report(here() | {"losses": losses}, options.out)
 
 
-def tokenizer_in(folder: Path) -> Tokenizer:
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-
 def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str, list[list[int]]]:
     """Token ids for each kind: workload prompts and beginnings of held-out documents, alternately."""
-    tokenizer, documents = tokenizer_in(tokenizer_folder), read_documents(corpus)
+    tokenizer, documents = Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json")), read_documents(corpus)
     prompts: dict[str, list[list[int]]] = {}
     for kind, domain in DOMAINS.items():
         workload = find_workload(kind)

@@ -15,8 +15,8 @@ speedup is the geometric mean over prompts, with its 95 % interval. Costs are in
 the same turn. A draft step is one guess; with Medusa all guesses of a round share one pass, and in a tree a step makes
 all guesses of a depth. Above temperature 0 each turn has a seed of its own.
 
-The page When it helps, docs/measurements.md (python -m scripts.write_measured_tables) and the cards of the heads
-(python -m scripts.write_cards) read the file. A run with the default options takes a little over an hour.
+The page When it helps, docs/measurements.md and the cards of the heads (python -m scripts.write) read
+the file. A run with the default options takes a little over an hour.
 """
 
 from argparse import Namespace
@@ -129,8 +129,9 @@ def at_temperature(
     """Every method on every prompt."""
     methods = options.methods or (*METHODS, *(ALSO_SAMPLED if temperature else ()))
     drafters = {name: make_drafter(name.partition(" ")[0], target) for name in methods}
+    ways = {name: ways_of(name) for name in methods}
     runs = {
-        kind: [measure(target, drafters, prompt, temperature, options) for prompt in texts]
+        kind: [measure(target, drafters, ways, prompt, temperature, options) for prompt in texts]
         for kind, texts in prompts.items()
     }
     steps = [step for each in runs.values() for prompt in each for one in prompt[methods[0]] for step in one.steps]
@@ -142,10 +143,15 @@ def at_temperature(
 
 
 def measure(
-    target: LoadedModel, drafters: Mapping[str, Drafter], prompt: list[int], temperature: float, options: Namespace
+    target: LoadedModel,
+    drafters: Mapping[str, Drafter],
+    ways: Mapping[str, Sequence[MethodSetting]],
+    prompt: str | Sequence[int],
+    temperature: float,
+    options: Namespace,
 ) -> dict[str, list[Runs]]:
     """Every setting of every method on one prompt, in turns after a short one to warm up."""
-    runs = {name: [Runs() for _ in ways_of(name)] for name in drafters}
+    runs = {name: [Runs() for _ in ways[name]] for name in drafters}
     for turn in range(options.repeats + 1):
         tokens = options.tokens if turn else WARM_UP_TOKENS
         base: dict[str, Any] = {"max_new_tokens": tokens, "temperature": temperature, "seed": turn}
@@ -153,7 +159,7 @@ def measure(
         plain = autoregressive_decode(target, prompt, DecodeSettings(**base)).autoregressive
         assert plain is not None
         for name, drafter in drafters.items():
-            for way, found in zip(ways_of(name), runs[name], strict=True):
+            for way, found in zip(ways[name], runs[name], strict=True):
                 settings = DecodeSettings(**base, **asdict(way))
                 rounds = speculative_decode(target, drafter, prompt, settings, record=False).rounds
                 if turn:
@@ -185,7 +191,7 @@ def on_kind(ways: Sequence[MethodSetting], prompts: Prompts, chosen: Sequence[in
     its_ways, each = [ways[number] for number in chosen], [_rounded(one) for one in speedups]
     return KindFigures(
         len(prompts),
-        BestSetting(its_ways, costs(best), mean_speedup(best), low, high, each),
+        BestSetting(its_ways, costs(best), _rounded(geometric_mean(speedups)), low, high, each),
         [at_setting(way, [prompt[number] for prompt in prompts]) for number, way in enumerate(ways)],
     )
 
@@ -194,12 +200,8 @@ def at_setting(way: MethodSetting, runs: Sequence[Runs]) -> SettingFigures:
     """One setting over these prompts."""
     positions = count_by_position([round for one in runs for round in one.counted], way.draft_length)
     judged, accepted = [each.judged for each in positions], [each.accepted for each in positions]
-    return SettingFigures(way, costs(runs), judged, accepted, mean_speedup(runs))
-
-
-def mean_speedup(runs: Sequence[Runs]) -> float:
-    """The geometric mean over prompts."""
-    return _rounded(geometric_mean(one.speedup for one in runs))
+    speedup = _rounded(geometric_mean(one.speedup for one in runs))
+    return SettingFigures(way, costs(runs), judged, accepted, speedup)
 
 
 def costs(runs: Sequence[Runs]) -> RoundCosts:

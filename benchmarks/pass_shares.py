@@ -39,7 +39,8 @@ Part = Callable[[], object]
 def main() -> None:
     options = asked(__doc__, {"--target": "wren-base", "--repeats": 40, "--block": 20, "--past": 128})
     torch.set_num_threads(1)
-    models = {name: light(options.target, name) for name in FORMATS}
+    loaded = {name: load_model(options.target, dtype=name).llama for name in FORMATS}
+    models = {name: llama for name, llama in loaded.items() if llama}
     parts = {
         (name, tokens): parts_of(model, tokens, options.past) for name, model in models.items() for tokens in TOKENS
     }
@@ -56,20 +57,10 @@ def main() -> None:
         }
         for name, tokens in parts
     ]
-    about = {"quiet": quiet.said(), "clock": "processor", "weights": weights_of(models["float32"])}
+    numbers = sum(linear.weight.numel() for linear in linears(models["float32"]))  # in all matrices of a pass
+    about = {"quiet": quiet.said(), "clock": "processor", "weights": numbers}
     said = {name: getattr(options, name) for name in ("target", "past", "repeats", "block")}
     report(here() | about | said | {"passes": passes}, options.out)
-
-
-def light(name: str, dtype: Dtype) -> Llama:
-    llama = load_model(name, dtype=dtype).llama
-    assert llama
-    return llama
-
-
-def weights_of(model: Llama) -> int:
-    """Numbers in all matrices that a pass multiplies by."""
-    return sum(linear.weight.numel() for linear in linears(model))
 
 
 def linears(model: Llama) -> list[Linear]:

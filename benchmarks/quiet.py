@@ -5,7 +5,7 @@ Load changes ratios, not only times.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
@@ -16,7 +16,8 @@ import torch
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.core.errors import DisturbedError
 from specviz.core.rounds import known_seconds
-from specviz.decoding import Drafter
+from specviz.core.trace import Trace
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.measure.calibration import PROMPT, Calibration, calibrate
 from specviz.models.devices import instructions
 from specviz.models.loaded_model import Dtype, LoadedModel
@@ -62,10 +63,14 @@ def quiet_machine(target: str = "wren-base", dtype: Dtype = "float32") -> Iterat
     quiet = QuietMachine(calibrated_step(loaded))
     yield quiet
     quiet.add_steps([calibrated_step(loaded)])
-    ours = process_time() - own + quiet.servers
-    quiet.others = others_share(_busy_seconds() - busy, ours, perf_counter() - began)
-    if problem := problem_of(quiet):
-        raise SystemExit(f"Not stored: {problem} Measure again when the machine does nothing else.")
+    ours = process_time() - own + quiet.servers  # seconds of all cores; the rest of the busy ones are of others
+    quiet.others = max(0.0, _busy_seconds() - busy - ours) / (perf_counter() - began)
+    step, again = median(quiet.measured), "Measure again when the machine does nothing else."
+    if quiet.others > OTHERS:
+        raise SystemExit(f"Not stored: other programs took {quiet.others:.0%} of a core. {again}")
+    if step > SLOWER * quiet.step:
+        took = f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated"
+        raise SystemExit(f"Not stored: {took}. {again}")
 
 
 def calibrated_step(target: LoadedModel) -> float:
@@ -83,19 +88,12 @@ def steady_calibration(target: LoadedModel, drafter: Drafter) -> Calibration:
     return calibrate(target, drafter.loaded, drafter=drafter)
 
 
-def others_share(busy: float, own: float, wall: float) -> float:
-    """The share of one core that others took: seconds of all cores without this program's, over the wall's."""
-    return max(0.0, busy - own) / wall
-
-
-def problem_of(quiet: QuietMachine) -> str | None:
-    """Why the figures must not be stored; None: they may."""
-    if quiet.others > OTHERS:
-        return f"other programs took {quiet.others:.0%} of a core."
-    step = median(quiet.measured)
-    if step > SLOWER * quiet.step:
-        return f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated."
-    return None
+def in_turns(target: LoadedModel, drafter: Drafter, prompt: str, settings: DecodeSettings) -> Trace:
+    """A run of both decoders in turns, so that a busy moment slows both."""
+    speculative, plain = SpeculativeRun(target, drafter, prompt, settings), AutoregressiveRun(target, prompt, settings)
+    for _ in alternate(speculative, plain):
+        pass
+    return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
 
 
 def _busy_seconds() -> float:

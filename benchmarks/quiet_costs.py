@@ -16,7 +16,6 @@ import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -61,9 +60,6 @@ def main() -> None:
         drafts=found,
     )
     store(here, Path(options.out or FILE))
-    for name, costs in found.items():
-        check = said(costs.verification[5], costs.check_interval(5))
-        print(f"{name}: c {said(costs.cost_ratio, costs.of_draft)}, v(5) {check}")
 
 
 def drafts_of(target: str) -> list[str]:
@@ -97,20 +93,11 @@ def store(here: MachineCosts, path: Path) -> None:
     """Write the file with this measurement in it."""
     others = read_stored(path, QuietCosts, "the quiet costs").machines if path.exists() else []
     machines = [*(each for each in others if each.key != here.key), here]
-    lines = [json.dumps(_shown(asdict(each))) for each in machines]  # a line for each machine
+    shown = [asdict(each) for each in machines]
+    for block in (block for each in shown for costs in each["drafts"].values() for block in costs["blocks"]):
+        del block["blocks"]  # empty in every block
+    lines = map(json.dumps, shown)  # a line for each machine
     path.write_text('{"schema": 1, "machines": [\n' + ",\n".join(lines) + "\n]}\n")
-
-
-def _shown(value: dict[str, Any]) -> dict[str, Any]:
-    """Without what every block leaves empty."""
-    for costs in value["drafts"].values():
-        for block in costs["blocks"]:
-            del block["blocks"]
-    return value
-
-
-def said(value: float, interval: tuple[float, float] | None) -> str:
-    return f"{value:.3f}" + (f" [{interval[0]:.3f} to {interval[1]:.3f}]" if interval else "")
 
 
 if __name__ == "__main__":

@@ -13,15 +13,12 @@ from specviz.core.intervals import interval_of_ratios
 
 
 def asked(about: str | None, options: dict[str, Any]) -> argparse.Namespace:
-    """What a program of this description was given; its result goes to `--out` too."""
+    """What a program of this description was given; its result goes to `--out` too.
+
+    Options by name: the default; or a type, where one must be given, in a list: several. A pair is both.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_options(parser, options | {"--out": (str, None)})
-    return parser.parse_args()
-
-
-def add_options(parser: argparse.ArgumentParser, options: Mapping[str, Any]) -> None:
-    """Each by its name: its default; or a type, where one must be given, in a list: several. A pair is both."""
-    for name, given in options.items():
+    for name, given in (options | {"--out": (str, None)}).items():
         must = isinstance(given, type | list)
         kind, default = (given, None) if must else given if isinstance(given, tuple) else (type(given), given)
         if kind is bool:
@@ -31,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser, options: Mapping[str, Any]) -> 
         if isinstance(kind, list):
             kind, more["nargs"] = kind[0], "+" if must or default is None else "*"
         parser.add_argument(name, type=kind, default=default, **more)
+    return parser.parse_args()
 
 
 def chosen_on_others(prompts: Sequence[Sequence[float]]) -> list[int]:
@@ -44,6 +42,14 @@ def mean_ratio(ratios: Sequence[float], digits: int = 3) -> dict[str, float]:
     """The geometric mean and its 95 % interval."""
     low, high = interval_of_ratios(ratios)
     return {"value": round(geometric_mean(ratios), digits), "low": round(low, digits), "high": round(high, digits)}
+
+
+def rounded(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures, or lists of them, with three digits."""
+    return {
+        name: [round(one, 3) for one in value] if isinstance(value, list) else round(value, 3)
+        for name, value in figures.items()
+    }
 
 
 def here() -> dict[str, Any]:

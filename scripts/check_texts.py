@@ -49,7 +49,12 @@ TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
 
 def text_problems(folder: Path = TEXTS) -> list[str]:
-    found = [problem for texts, check in _all_checks(folder) for problem in _problems_of(texts, check, folder)]
+    found: list[str] = []
+    for texts, check in _all_checks(folder):
+        try:
+            found += check(texts.read(folder))
+        except TextError as error:
+            found += error.problems
     return found or [each for texts in translations(all_texts(folder), folder) for each in texts.problems()]
 
 
@@ -70,13 +75,6 @@ def _all_checks(folder: Path) -> list[tuple[AppTexts[Any], TextCheck]]:
     said = [(Sentences(file.stem).texts, _parts) for file in sorted((folder / "sentences").glob("*.yaml"))]
     browser = [(browser_texts(file.stem), _parts) for file in sorted((folder / "browser").glob("*.json"))]
     return [*CHECKS, *said, *browser]
-
-
-def _problems_of(texts: AppTexts[Any], check: TextCheck, folder: Path) -> list[str]:
-    try:
-        return list(check(texts.read(folder)))
-    except TextError as error:
-        return error.problems
 
 
 def figure_problems(
@@ -219,17 +217,11 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (faq, _questions),
     (glossary, _glossary),
     (family, _family),
-    (pages, _parts),
-    (hidden_texts, _parts),
-    (figure_texts, _parts),
     (tour_texts, _tour),
     (roofline, _roofline),
     (workload_texts, _workloads),
     (chat_workload_texts, _workloads),
-    (bench_words, _parts),
-    (lab_words, _parts),
-    (setting_words, _parts),
-    (methods, _parts),
+    *((texts, _parts) for texts in (pages, hidden_texts, figure_texts, bench_words, lab_words, setting_words, methods)),
     *((AppTexts(f"tables/{name}", Any), _parts) for name in ("rules", "pieces", "pairs", "file_kinds", "conventions")),
     *((AppTexts(f"lessons/{name}", Any), _parts) for name in OWN),
 )

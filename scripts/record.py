@@ -7,9 +7,8 @@ app's prompts for what they must show (`scripts/wanted_runs.py`), so that they a
 
 import argparse
 import json
-import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -17,13 +16,14 @@ from itertools import islice, product
 from math import log
 from pathlib import Path
 from statistics import geometric_mean, median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 import torch
 
-from benchmarks.quiet import quiet_machine
-from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, per_call
+from benchmarks.quiet import in_turns, quiet_machine
+from scripts.wanted_runs import METHOD_RUNS, RECORDED_RUNS, RecordedRun, per_call, presets
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model, speculative_decode
 from specviz.cli.main import main as specviz
 from specviz.core.files import ASSETS, MEASURED
@@ -35,8 +35,8 @@ from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Trace, dum
 from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
 from specviz.data.lessons.story import tour_of
 from specviz.data.measured.first_run import FIRST, FIRST_GUESSES
-from specviz.data.prompts.workloads import DEFAULT_PRESET, STORY, WORKLOADS, Preset, find_preset, find_workload
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate, make_drafter
+from specviz.data.prompts.workloads import DEFAULT_PRESET, STORY, WORKLOADS, Preset, find_preset
+from specviz.decoding import make_drafter
 from specviz.game.game import GameRequest, dump_turn
 from specviz.measure.compare import run_both
 from specviz.measure.proof.draws import Draws, draw_batches, greedy_row
@@ -48,7 +48,6 @@ from specviz.measure.proof.rows import (
     GreedyRow,
     RecordedDraws,
     RecordedProof,
-    RuleText,
     dump_proof,
 )
 from specviz.measure.race import RacePrompt, dump_race
@@ -72,22 +71,6 @@ loaded = cache(load_model)
 # ---- shared
 
 
-def presets(*workloads: str) -> Iterator[Preset]:
-    for name in workloads:
-        workload = find_workload(name)
-        assert workload is not None
-        yield from workload.prompts
-
-
-def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Trace:
-    """Both decoders in turns, so that a busy moment slows both."""
-    speculative = SpeculativeRun(target, drafter, preset.text, settings)
-    plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
-    for _ in alternate(speculative, plain):
-        pass
-    return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
-
-
 def median_run(make: Callable[[], Trace]) -> Trace:
     """Of some runs the one with the median speedup."""
     runs = [make() for _ in range(REPEATS)]
@@ -105,12 +88,8 @@ def timed(target: str, runs: Mapping[str, Callable[[], Trace]]) -> dict[str, Tra
 
 def store(runs: Mapping[str, Trace]) -> None:
     for name, run in runs.items():
-        write(TRACES / f"{name}.json", dump_trace(slim(run)))
+        (TRACES / f"{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
         print(f"{name}: {run.prompt.text[:40]!r}, {speedup(run) or 0:.2f} times", file=sys.stderr)
-
-
-def write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")
 
 
 def slim(trace: Trace) -> Trace:
@@ -151,39 +130,17 @@ FIGURE_REPEATS = 2  # of each prompt of a figure, each with a seed of its own
 
 def record_story() -> None:
     """Runs with certain properties: a round that accepts some tokens and rejects one, a run that loses, ..."""
-    runs = {f"story-{name}": partial(choose, name, candidates) for name, candidates in searches().items()}
-    store(timed(TARGET, runs))
+    store(timed(TARGET, {f"story-{name}": partial(choose, name, wanted) for name, wanted in RECORDED_RUNS.items()}))
     record_figures()
 
 
-Tried = tuple[str, str, Preset, DecodeSettings]  # target, draft, prompt, settings
-
-
-def searches() -> dict[str, list[Tried]]:
-    """What to try for each trace, the most promising first."""
-    greedy = DecodeSettings(max_new_tokens=40, draft_length=4)
-    long, sampled = replace(greedy, draft_length=8, max_new_tokens=24), replace(greedy, temperature=1.0)
-    seeds = [replace(sampled, seed=seed) for seed in range(4)]
-    nano = ("wren-base", "wren-nano")
-    return {
-        "round": [(*nano, preset, greedy) for preset in presets("story", "code", "structured")],
-        "pays": [(*nano, preset, greedy) for preset in presets("structured", "code", "boilerplate", "copy")],
-        "no-gain": [(*nano, preset, long) for preset in presets("random", "prose")],
-        "costly": [("wren-mini", "wren-small", preset, greedy) for preset in presets("story", "copy")],
-        "sampled": [(*nano, preset, one) for preset, one in product(presets("story"), seeds)],
-    }
-
-
-def choose(name: str, candidates: Sequence[Tried]) -> Trace:
+def choose(name: str, wanted: RecordedRun) -> Trace:
     """The fitting run with the best score; the search stops after enough fitting ones."""
-
     made = (
         median_run(partial(run_both, loaded(target), ModelDrafter(loaded(draft)), preset.text, settings))
-        for target, draft, preset, settings in candidates
+        for target, draft, preset, settings in wanted.tried
     )
-    wanted = RECORDED_RUNS[name]
-    fitting = filter(wanted.fits, made)
-    best = max(islice(fitting, wanted.enough), key=wanted.score, default=None)
+    best = max(islice(filter(wanted.fits, made), wanted.enough), key=wanted.score, default=None)
     if best is None:
         sys.exit(f"No recorded run is {wanted.wanted}: widen the search for {name!r}.")
     return best
@@ -195,51 +152,49 @@ def record_figures() -> None:
     lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
     drafts = [(draft, base) for draft in DRAFTS]
     temperatures = [("wren-nano", replace(base, temperature=value)) for value in TEMPERATURES]
-    wanted = [*lengths, *drafts, *temperatures]
+    tried = {
+        name: [
+            per_call(speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings))
+            for target, draft, preset, settings in wanted.tried
+        ]
+        for name, wanted in RECORDED_RUNS.items()
+    }
     with quiet_machine():
-        measured = dict(zip(dict.fromkeys(wanted), _rows_of(list(dict.fromkeys(wanted))), strict=True))
-    rows = iter([measured[one] for one in wanted])
+        rows = measured(dict.fromkeys([*lengths, *drafts, *temperatures]))
     figures = Figures(
         describe_machine().machine,
-        list(islice(rows, len(lengths))),
-        list(islice(rows, len(drafts))),
-        list(rows),
+        [rows[each] for each in lengths],
+        [rows[each] for each in drafts],
+        [rows[each] for each in temperatures],
         overlap(),
-        {name: len(found) for name, found in searches().items()},
-        {name: sorted(map(_tokens_a_call, found)) for name, found in searches().items()},
+        {name: len(calls) for name, calls in tried.items()},
+        {name: sorted(round(each, 3) for each in calls) for name, calls in tried.items()},
     )
-    write(MEASURED / "story.json", json.dumps(asdict(figures), indent=2) + "\n")
+    (MEASURED / "story.json").write_text(json.dumps(asdict(figures), indent=2) + "\n", encoding="utf-8")
 
 
-def _tokens_a_call(tried: Tried) -> float:
-    target, draft, preset, settings = tried
-    return round(per_call(speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings)), 3)
+Swept = tuple[str, DecodeSettings]  # a draft, and how it is used
 
 
-def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[SweptSpeedup]:
+def measured(wanted: Collection[Swept]) -> dict[Swept, SweptSpeedup]:
     """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
     target, drafters = loaded(TARGET), {name: ModelDrafter(loaded(name)) for name in DRAFTS}
-    runs: dict[tuple[int, str], list[Trace]] = {}
-    for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), STORY.all_prompts, enumerate(settings)):
-        trace = in_turns(target, drafters[draft], preset, replace(one, seed=seed))
-        runs.setdefault((place, preset.name), []).append(trace)
-    return [
-        _row(draft, one, [runs[place, preset.name] for preset in STORY.all_prompts])
-        for place, (draft, one) in enumerate(settings)
-    ]
-
-
-def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trace]]) -> SweptSpeedup:
-    """The counts of all runs together, and the speedup of each prompt."""
-    counts = count([round for runs in by_prompt for run in runs for round in run.rounds])
-    return SweptSpeedup(
-        target=TARGET,
-        draft=draft,
-        draft_length=settings.draft_length,
-        temperature=settings.temperature,
-        **{name: getattr(counts, name) for name in ("rounds", "emitted", "drafted", "accepted", "rejected")},
-        speedups=[round(geometric_mean(speedup(run) or 0.0 for run in runs), 4) for runs in by_prompt],
-    )
+    runs: dict[Swept, dict[Preset, list[Trace]]] = {each: {} for each in wanted}
+    for seed, preset, (draft, settings) in product(range(FIGURE_REPEATS), STORY.all_prompts, wanted):
+        trace = in_turns(target, drafters[draft], preset.text, replace(settings, seed=seed))
+        runs[draft, settings].setdefault(preset, []).append(trace)
+    found = {}
+    for (draft, settings), by_prompt in runs.items():
+        counts = count([round for its in by_prompt.values() for run in its for round in run.rounds])
+        found[draft, settings] = SweptSpeedup(
+            target=TARGET,
+            draft=draft,
+            draft_length=settings.draft_length,
+            temperature=settings.temperature,
+            **{name: getattr(counts, name) for name in ("rounds", "emitted", "drafted", "accepted", "rejected")},
+            speedups=[round(geometric_mean(speedup(run) or 0.0 for run in its), 4) for its in by_prompt.values()],
+        )
+    return found
 
 
 @torch.inference_mode()
@@ -269,7 +224,7 @@ def record_methods() -> None:
         makers: dict[str, Callable[[], Trace]] = {}
         for name, run in METHOD_RUNS.items():
             seeds = (replace(run.settings, seed=seed) for seed in range(1 if run.settings.greedy else 6))
-            each = (partial(in_turns, target, drafters[name], preset, settings) for settings in seeds)
+            each = (partial(in_turns, target, drafters[name], preset.text, settings) for settings in seeds)
             if maker := next((make for make in each if run.fits(make())), None):
                 makers[name] = partial(median_run, maker)
         if len(makers) == len(METHOD_RUNS):
@@ -288,7 +243,7 @@ def record_chat() -> None:
         return sorted(calls, key=calls.__getitem__)[(len(calls) - 1) // 2]
 
     kinds = {"chat-edit": "correct", "chat-story": "stories"}
-    makers = {name: partial(in_turns, target, drafter, middle(kind), settings) for name, kind in kinds.items()}
+    makers = {name: partial(in_turns, target, drafter, middle(kind).text, settings) for name, kind in kinds.items()}
     store(timed(SMOLLM2, {name: partial(median_run, make) for name, make in makers.items()}))
 
 
@@ -299,26 +254,23 @@ def record_first() -> None:
     """Candidates are the stories with each small draft, greedy, at the default settings: the first round accepts, the
     tour finds what it shows, and the text is no loop. Of these the one whose tokens per target call are closest to the
     median of its pair over all ten stories: chosen by what it shows, and not for a high speedup."""
-    _, draft, preset = min(first_candidates(), key=lambda candidate: candidate[0])
-    target, drafter = loaded(TARGET), ModelDrafter(loaded(draft))
-    make = partial(run_both, target, drafter, preset.text, DecodeSettings())
-    trace = timed(TARGET, {"first": partial(median_run, make)})["first"]
-    guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
-    assert guesses is not None
-    write(FIRST, dump_trace(trace) + "\n")
-    write(FIRST_GUESSES, dump_draft_guesses(guesses) + "\n")
-
-
-def first_candidates() -> Iterator[tuple[float, str, Preset]]:
-    """For each run that fits: how far it is from typical, as a ratio's logarithm; its draft; its prompt."""
+    target, candidates = loaded(TARGET), list[tuple[float, str, Preset]]()
     for draft in ("wren-nano", "wren-mini"):
         drafter = ModelDrafter(loaded(draft))
-        runs = {preset: speculative_decode(loaded(TARGET), drafter, preset.text) for preset in STORY.all_prompts}
+        runs = {preset: speculative_decode(target, drafter, preset.text) for preset in STORY.all_prompts}
         typical = median(map(per_call, runs.values()))
         for preset, run in runs.items():
             loops = (repetition(run.output.token_ids) or 0.0) >= 0.25
             if preset in STORY.prompts and run.rounds[0].accepted > 0 and tour_of(run) is not None and not loops:
-                yield abs(log(per_call(run) / typical)), draft, preset
+                candidates.append((abs(log(per_call(run) / typical)), draft, preset))
+    _, draft, preset = min(candidates, key=lambda candidate: candidate[0])
+    drafter = ModelDrafter(loaded(draft))
+    make = partial(run_both, target, drafter, preset.text, DecodeSettings())
+    trace = timed(TARGET, {"first": partial(median_run, make)})["first"]
+    guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
+    assert guesses is not None
+    FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
+    FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")
 
 
 # ---- what the engine does for a visitor: a race, a turn of the game
@@ -331,7 +283,7 @@ def record_race() -> None:
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
     with quiet_machine():
         laps = list(items(Race(1, request, prompts, REPEATS)))
-    write(TRACES / "race.json", dump_race(laps) + "\n")
+    (TRACES / "race.json").write_text(dump_race(laps) + "\n", encoding="utf-8")
 
 
 def record_play() -> None:
@@ -340,7 +292,7 @@ def record_play() -> None:
     guess = "sandbox by the sea"
     [turn] = items(Play(1, RunRequest(prompt), GameRequest("guess", guess=guess)))
     saved = {"schema": 1, "prompt": prompt, "guess": guess, "turn": dump_turn(turn)}
-    write(TRACES / "play.json", json.dumps(saved, ensure_ascii=False) + "\n")
+    (TRACES / "play.json").write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def items(command: JobCommand) -> Iterable[Any]:
@@ -359,28 +311,26 @@ def record_proof() -> None:
     forgotten = compared(target, draft, DEFAULT_PRESET, forgets=True)
     if forgotten.judged is None or forgotten.judged.state != "fails":
         sys.exit("The forgotten row was not called wrong: record it with another prompt.")
+    recorded = []
+    for rule in RULES:  # at the position where a wrong one shows
+        draws = Draws(target, draft, DEFAULT_PRESET.text, PROOF, rule.name, rule.position)
+        each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
+        batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
+        if (finding(batches).state == "passes") != rule.lossless:
+            sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
+        recorded.append(RecordedDraws(rule.name, rule.position, batches))
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=describe_machine().machine,
         weights={name: weights_hash(MODELS_FOLDER / name) for name in (DEFAULT_TARGET, DEFAULT_DRAFT)},
         request=RunRequest(DEFAULT_PRESET.text, settings=PROOF),
-        draws=[record_draws(target, draft, rule) for rule in RULES],
+        draws=recorded,
         enumerated=Draws(target, draft, DEFAULT_PRESET.text, PROOF, "lossless", "first").enumerate_rules(PROOF.seed),
         greedy=[compared(target, draft, workload.prompts[0]) for workload in WORKLOADS],
         near_tie=find_near_tie(target, draft),
         forgotten_row=forgotten,
     )
     PATH.write_bytes(dump_proof(proof))
-
-
-def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
-    """The draws of one rule, at the position where a wrong rule shows."""
-    draws = Draws(target, draft, DEFAULT_PRESET.text, PROOF, rule.name, rule.position)
-    each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
-    batches = [b for b in draw_batches(draws, PROOF.seed, each, range(BATCHES)) if b]
-    if (finding(batches).state == "passes") != rule.lossless:
-        sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
-    return RecordedDraws(rule.name, rule.position, batches)
 
 
 def compared(
@@ -409,36 +359,21 @@ SWEEP = ["sweep", "--target", TARGET, "--prompts", "10", "--max-new-tokens", "64
 SWEPT_DRAFTS = [argument for draft in ("wren-nano", "wren-mini", "prompt-lookup") for argument in ("--draft", draft)]
 GREEDY = ["--draft-lengths", "1,2,4,6,8", "--schedules", "fixed,heuristic,confidence", "--constrained"]
 SAMPLED = ["--draft-lengths", "1,2,4,8", "--temperatures", "1"]
-PAIR = ["draft", "preset", "temperature", "constrained"]  # what shares one plain run
 
 
 def record_sweep() -> None:
-    """All workloads, greedy and at temperature 1. If it is stopped, the next run continues; rows that are there stay,
-    so remove the file to begin again. A prompt with a pair that is faster than possible is measured again."""
-    file = TRACES / "sweep.csv"
-    working = file.with_suffix(".measuring.csv")
-    if file.exists() and not working.exists():
-        shutil.copy(file, working)
-    try:
-        with quiet_machine(TARGET) as quiet:
-            for _ in range(3):
-                asked = [*SWEEP, *SWEPT_DRAFTS, "--csv", str(working)]
-                if specviz([*asked, *GREEDY]) or specviz([*asked, *SAMPLED]):
-                    return
-                rows = pd.read_csv(working)
-                spoilt = rows.loc[impossible(rows), PAIR].drop_duplicates()
-                if spoilt.empty:
-                    break
-                kept = ~pd.MultiIndex.from_frame(rows[PAIR]).isin(pd.MultiIndex.from_frame(spoilt))
-                whole = pd.read_csv(working, dtype=str, keep_default_na=False)
-                whole[kept].to_csv(working, index=False, lineterminator="\r\n")
-            else:
-                return print("The machine is busy: some pairs are still faster than possible.", file=sys.stderr)
-            quiet.add_steps(rows.autoregressive_seconds / rows.plain_tokens)
-    except SystemExit:
-        working.unlink(missing_ok=True)
-        raise
-    working.replace(file)
+    """All workloads, greedy and at temperature 1; on a busy machine, or with a pair that is faster than possible,
+    nothing is stored."""
+    with TemporaryDirectory() as folder, quiet_machine(TARGET) as quiet:
+        file = Path(folder, "sweep.csv")
+        asked = [*SWEEP, *SWEPT_DRAFTS, "--csv", str(file)]
+        if specviz([*asked, *GREEDY]) or specviz([*asked, *SAMPLED]):
+            return
+        rows, measured = pd.read_csv(file), file.read_bytes()
+        quiet.add_steps(rows.autoregressive_seconds / rows.plain_tokens)
+    if impossible(rows).any():
+        sys.exit("Not stored: some pairs are faster than possible. Measure again when the machine does nothing else.")
+    (TRACES / "sweep.csv").write_bytes(measured)
 
 
 RECORDS = {

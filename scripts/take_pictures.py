@@ -9,10 +9,10 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
-from benchmarks.app import chromium
 from benchmarks.serving import ROOT, served
+from scripts.find_chromium import find_chromium
 
 STEPS = 24  # of the run: tokens of every status are then on screen
 SIZE = (960, 540)  # of the picture, of a window of 1280 × 720
@@ -20,31 +20,25 @@ STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
-    folder.mkdir(parents=True, exist_ok=True)
+    chromium = find_chromium(install=False)
+    folder, pictures = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs", []
     with served() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
         page.goto(f"{server.url}/")
-        first, *others = steps(page)
+        page.wait_for_selector(".stage figure svg")
+        page.get_by_role("button", name="Pause", exact=True).click()
+        page.get_by_role("button", name="First step").click()
+        for _ in range(STEPS):
+            page.wait_for_timeout(500)
+            picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+            pictures.append(picture.resize(SIZE, Image.Resampling.LANCZOS))
+            page.get_by_role("button", name="Forward one step").click()
         browser.close()
+    first, *others = pictures
     times = [STEP_MS] * len(others) + [LAST_MS]
-    whole = folder / "watch.webp"
-    first.save(whole, save_all=True, append_images=others, duration=times, loop=0, quality=70, method=6)
-
-
-def steps(page: Page) -> list[Image.Image]:
-    """A picture of each step, from the first one on."""
-    page.wait_for_selector(".stage figure svg")
-    page.get_by_role("button", name="Pause", exact=True).click()
-    page.get_by_role("button", name="First step").click()
-    pictures = []
-    for _ in range(STEPS):
-        page.wait_for_timeout(500)
-        picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
-        pictures.append(picture.resize(SIZE, Image.Resampling.LANCZOS))
-        page.get_by_role("button", name="Forward one step").click()
-    return pictures
+    how = {"duration": times, "loop": 0, "quality": 70, "method": 6}
+    first.save(folder / "watch.webp", None, save_all=True, append_images=others, **how)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What the recorded runs of the lessons must show, and how the methods' runs are asked for. No model, no Streamlit.
+"""What the recorded runs of the lessons must show, and where they are searched. No model, no Streamlit.
 
 `scripts.record` searches for runs that fit. Tests check the recorded runs against the same conditions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from specviz.core.drafters import PROMPT_LOOKUP
@@ -19,10 +20,14 @@ from specviz.data.lessons.recorded_runs import (
     mixed_round,
     siblings_of,
 )
+from specviz.data.prompts.workloads import Preset, find_workload
 
 TOKENS = 32
 TREE, TREE_DEPTH = "2,2", 2
 SAMPLED = {"temperature": 1.0}
+
+
+Tried = tuple[str, str, Preset, DecodeSettings]  # target, draft, prompt, settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class RecordedRun:
     """What one recorded run of the story must be."""
 
     wanted: str  # what it shows, in words
+    tried: Sequence[Tried]  # the most promising first
     fits: Callable[[Trace], bool]
     score: Callable[[Trace], float]  # of the runs that fit, the one with the highest score is recorded
     enough: int = 1_000  # fitting runs after which the search may stop
@@ -83,27 +89,48 @@ def per_call(trace: Trace) -> float:
     return count(trace.rounds).tokens_per_target_call or 0.0
 
 
+def presets(*workloads: str) -> Iterator[Preset]:
+    for name in workloads:
+        workload = find_workload(name)
+        assert workload is not None
+        yield from workload.prompts
+
+
+GREEDY = DecodeSettings(max_new_tokens=40, draft_length=4)
+LONG = replace(GREEDY, draft_length=8, max_new_tokens=24)
+SEEDS = [replace(GREEDY, temperature=1.0, seed=seed) for seed in range(4)]
+NANO = ("wren-base", "wren-nano")
 RECORDED_RUNS = {
     "round": RecordedRun(
         "a run with a mixed round, a full round and the target's own text, that gains",
+        [(*NANO, preset, GREEDY) for preset in presets("story", "code", "structured")],
         lambda t: bool(mixed_round(t) and full_round(t) and _same_text(t)) and _gain(t) > 1.05,
         _early,
     ),
     "pays": RecordedRun(
-        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and _same_text(t), per_call
+        "a run that gains clearly",
+        [(*NANO, preset, GREEDY) for preset in presets("structured", "code", "boilerplate", "copy")],
+        lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and _same_text(t),
+        per_call,
     ),
     "no-gain": RecordedRun(
         "a run that loses because few drafted tokens are accepted",
+        [(*NANO, preset, LONG) for preset in presets("random", "prose")],
         lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and _same_text(t) and len(t.rounds) > 3,
         lambda t: -per_call(t),
     ),
     "costly": RecordedRun(
         "a run that loses although most drafted tokens are accepted",
+        [("wren-mini", "wren-small", preset, GREEDY) for preset in presets("story", "copy")],
         lambda t: _gain(t) < 0.95 and _rate(t) > 0.6 and _same_text(t),
         _rate,
     ),
     "sampled": RecordedRun(
-        "a sampled run with a token accepted and one rejected by chance", _accepted_by_chance, _rate, enough=6
+        "a sampled run with a token accepted and one rejected by chance",
+        [(*NANO, preset, one) for preset, one in product(presets("story"), SEEDS)],
+        _accepted_by_chance,
+        _rate,
+        enough=6,
     ),
 }
 

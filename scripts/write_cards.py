@@ -1,56 +1,40 @@
-"""Write the measured figures into the cards of the bundled models and heads: python -m scripts.write_cards [--check]
+"""Write the measured figures into the cards of the bundled models and heads: python -m scripts.write
 
-It replaces the sections "Losses", "As a draft", "Training and acceptance" and "Samples". They are made from
-held_out.json and methods.json in benchmarks/results, from what trainings logged, and from the models. All other
-sections are written by hand and stay.
+It replaces the sections "Losses", "As a draft" and "Training and acceptance". They are made from held_out.json,
+methods.json and chat_head.json in benchmarks/results, and from what trainings logged. All other sections are written by
+hand and stay.
 """
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from scripts.writing import write
 from specviz.core.files import RESULTS
-from specviz.core.settings import DecodeSettings
-from specviz.data.measured.measured_methods import (
-    ALL,
-    POSITIONS_AT,
-    MeasuredMethods,
-    TemperatureFigures,
-    stored_methods,
-)
-from specviz.data.prompts.workloads import find_workload
-from specviz.decoding import autoregressive_decode
+from specviz.data.measured.measured_methods import ALL, KINDS, POSITIONS_AT, MeasuredMethods, stored_methods
 from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names, head_folder
-from specviz.models.loading import load_model
 
 SHOWN_AT = "4"  # the draft length of its tables
 TARGET = "wren-base"
 ON_CHATS = "smol-eagle"  # its counts are of a chat model's answers
 BESIDE = "wren-nano"  # the draft model of the same size as a head
 LOSSES = {"tinystories": "stories", "python": "Python", "structured": "structured", "prose": "prose"}
-KINDS = ("story", "code", "structured", "prose")
 HELD_OUT = (
     "Nats per token on held-out text: the last 2 % of each kind's documents, at most 16,384 tokens, in rows of 512"
 )
 
 
-def pages(*, samples_too: bool = False) -> dict[Path, str]:
-    """Each card; its samples only where they are asked for: models write them again."""
+def pages() -> dict[Path, str]:
+    """Each card."""
     cards: dict[Path, str] = {}
     for name in [*bundled_names(), *(name for name in bundled_heads() if name == head_folder(name).name)]:
         path = MODELS_FOLDER / name / "README.md"
-        sections = measured_sections(name)
-        if samples_too and name in bundled_names():
-            drawn = samples(path.parent)
-            sections["Samples"] = f"Temperature 0.8, not selected; the prompt ends at ⟨…⟩.\n\n{drawn}"
         cards[path] = path.read_text(encoding="utf-8")
-        for title, body in sections.items():
+        for title, body in measured_sections(name).items():
             cards[path] = with_section(cards[path], title, body)
     return cards
 
@@ -111,19 +95,18 @@ def as_a_draft(names: Sequence[str], measured: MeasuredMethods) -> str:
         share accepted at each position among the guesses that were judged there, and c (one guess, in target steps) at
         draft length {POSITIONS_AT}. The speedup is at the draft length that did best on the other prompts of the kind,
         with its 95 % interval over prompts. Other machines differ, and so does what pays: the app measures yours."""
-    rows = [_row(name, kind, greedy) for kind in KINDS for name in names]
+    rows = []
+    for kind, name in product(KINDS, names):
+        method = greedy.find(name)
+        assert method is not None
+        at, best = method.kinds[kind].at(POSITIONS_AT), method.kinds[kind].best
+        assert at is not None
+        accepted = ", ".join("–" if rate is None else f"{rate:.2f}" for rate in at.by_position)
+        speedup = f"{best.speedup:.2f} [{best.low:.2f}–{best.high:.2f}]"
+        costs = [f"{at.costs.tokens_per_target_call:.2f}", accepted, f"{at.costs.draft_step or 0:.2f}"]
+        rows.append([kind, name, *costs, speedup])
     titles = ["", "", "tokens per target call", "accepted by position", "c", "speedup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
-
-
-def _row(name: str, kind: str, greedy: TemperatureFigures) -> list[str]:
-    method = greedy.find(name)
-    assert method is not None
-    at, best = method.kinds[kind].at(POSITIONS_AT), method.kinds[kind].best
-    assert at is not None
-    accepted = ", ".join("–" if rate is None else f"{rate:.2f}" for rate in at.by_position)
-    speedup = f"{best.speedup:.2f} [{best.low:.2f}–{best.high:.2f}]"
-    return [kind, name, f"{at.costs.tokens_per_target_call:.2f}", accepted, f"{at.costs.draft_step or 0:.2f}", speedup]
 
 
 def growth() -> str:
@@ -165,27 +148,3 @@ def paragraph(text: str) -> str:
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
-
-
-def samples(folder: Path) -> str:
-    """What a model writes after fixed prompts, not selected, with the seeds to repeat it, as Markdown."""
-    loaded = load_model(str(folder))
-    lines = []
-    for kind in KINDS:
-        workload = find_workload(kind)
-        assert workload is not None
-        lines += [f"### {workload.title}", ""]
-        for preset, seed in zip(workload.prompts, (1, 2, 3), strict=False):
-            settings = DecodeSettings(max_new_tokens=80, temperature=0.8, seed=seed)
-            text = autoregressive_decode(loaded, preset.text, settings).output.text
-            lines += [f"`{preset.name}`, seed {seed}:", "", *_quoted(f"{preset.text}⟨…⟩{text}"), ""]
-    return "\n".join(lines)
-
-
-def _quoted(text: str) -> list[str]:
-    """A block of code, indented so that the text cannot end it."""
-    return ["    " + line for line in text.replace("<|endoftext|>", "").splitlines()]
-
-
-if __name__ == "__main__":
-    write(pages(samples_too="--check" not in sys.argv))

@@ -1,4 +1,4 @@
-"""Write docs/measurements.md from the stored measurements: python -m scripts.write_measured_tables [--check]
+"""Write docs/measurements.md from the stored measurements: python -m scripts.write
 
 The words are in measurements.md, beside this file; `{file/place:format}` there is a number at a place
 of a file in benchmarks/results, and a name in braces is one of `computed`.
@@ -11,16 +11,8 @@ from statistics import geometric_mean, median
 from typing import Any
 
 from scripts.write_cards import stored, table
-from scripts.writing import write
 from specviz.core.files import APP_FOLDER, MEASURED
-from specviz.data.measured.measured_methods import (
-    ALL,
-    MeasuredMethod,
-    MeasuredMethods,
-    PeerSystem,
-    recorded_peers,
-    stored_methods,
-)
+from specviz.data.measured.measured_methods import ALL, MeasuredMethods, PeerSystem, recorded_peers, stored_methods
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
 
@@ -28,8 +20,7 @@ DOCUMENT = APP_FOLDER / "docs" / "measurements.md"
 WORDS = Path(__file__).with_name("measurements.md")
 FIGURE = re.compile(r"\{(\w+)(?:/([^{}]+):([^{}:]+))?\}")
 AT = "2"  # guesses
-FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it only shows that all works
-OLDER = ("chat", "chat_head", "llama_rounds", "vllm_rounds")  # than the pass that packs its matrices
+OLDER = ("chat", "chat_head")  # than the pass that packs its matrices
 PEERS: dict[PeerSystem, str] = {"ours": "here", "llama.cpp": "llama.cpp’s server", "transformers": "transformers"}
 KINDS = {"story": "stories", "code": "code", "structured": "structured text", "prose": "prose"}
 LOOKUP, BOTH = "prompt lookup, n-grams up to 3", "lookup-smol-eagle"
@@ -115,49 +106,28 @@ def chats_section(found: Mapping[str, Any]) -> str:
         f"Measured on {found['machine']}: {found['target']} in {found['target_dtype']}, greedy, at most "
         f"{found['max_new_tokens']} tokens. {same:,} of {of:,} texts are those of the target alone."
     )
-    rows = [
-        [name, length, *_costs(each[length]), _gain(each[length])]
-        for name, each in drafts.items()
-        for length in sorted(each, key=int)
-    ]
+    rows = []
+    for name, length in ((name, length) for name, each in drafts.items() for length in sorted(each, key=int)):
+        one = drafts[name][length]
+        costs = [f"{one[figure]:.2f}" for figure in ("tokens_a_pass", "acceptance", "draft", "check")]
+        rows.append([name, length, *costs, GAIN.format(one["speedup"], *one["interval"])])
     by_length = table(["", "γ", "tokens per target call", "accepted", "draft", "check", "speedup"], rows)
-    by_kind = [[kind, *(_gain(own[name][AT]) for name in (LOOKUP, BOTH))] for kind, own in kinds.items()]
+    both = [(kind, [own[name][AT] for name in (LOOKUP, BOTH)]) for kind, own in kinds.items()]
+    by_kind = [[kind, *(GAIN.format(each["speedup"], *each["interval"]) for each in own)] for kind, own in both]
     own = f"Each kind at γ = {AT}:"
     return "\n\n".join([said, by_length, own, table(["", LOOKUP, BOTH], by_kind)]) + "\n"
 
 
-def _costs(found: Mapping[str, Any]) -> list[str]:
-    return [_number(found[name]) for name in ("tokens_a_pass", "acceptance", "draft", "check")]
-
-
-def _gain(found: Mapping[str, Any]) -> str:
-    return GAIN.format(found["speedup"], *found["interval"])
-
-
 def methods_section(measured: MeasuredMethods) -> str:
-    """What was measured, and each method at temperature 0; of a trial, a sentence."""
-    if measured.prompts < FEWEST_PROMPTS or measured.tokens < FEWEST_TOKENS or not measured.greedy:
-        return "Not measured yet: the stored file is a short trial.\n"
-    rows = [_row(method) for method in measured.greedy.methods]
-    return f"{_said(measured)}\n\n{table(['', 'tokens per target call', 'c', 'check', 'speedup'], rows)}\n"
-
-
-def _said(measured: MeasuredMethods) -> str:
-    return (
+    """What was measured, and each method at temperature 0."""
+    said = (
         f"Measured on {measured.machine.machine}, {measured.created}: {measured.prompts} prompts of each kind of text, "
         f"{measured.tokens} tokens, {measured.repeats} repeats, target {measured.target} in {measured.target_dtype}."
     )
-
-
-def _row(method: MeasuredMethod) -> list[str]:
-    best = method.kinds[ALL].best
-    costs = [_number(value) for value in (best.costs.tokens_per_target_call, best.costs.draft_step, best.costs.verify)]
-    return [method.title, *costs, GAIN.format(best.speedup, best.low, best.high)]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-if __name__ == "__main__":
-    write(pages())
+    assert measured.greedy
+    rows = []
+    for method, best in ((each.title, each.kinds[ALL].best) for each in measured.greedy.methods):
+        costs = (best.costs.tokens_per_target_call, best.costs.draft_step, best.costs.verify)
+        shown = ["–" if value is None else f"{value:.2f}" for value in costs]
+        rows.append([method, *shown, GAIN.format(best.speedup, best.low, best.high)])
+    return f"{said}\n\n{table(['', 'tokens per target call', 'c', 'check', 'speedup'], rows)}\n"

@@ -1,6 +1,6 @@
 """Write assets/browser/dist/payloads.d.ts, the types of what Python hands to the JavaScript, from the Python types.
 
-python -m scripts.write_payload_types [--check]
+python -m scripts.write
 """
 
 import json
@@ -10,7 +10,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from scripts.writing import write
 from specviz.core import rounds
 from specviz.core.files import BROWSER
 from specviz.core.replay import DraftGuesses
@@ -129,7 +128,3 @@ def _union_or_other(kind: Any) -> str:
     if origin in (dict, Mapping) and parts[0] in (str, int):  # JSON writes a number as a name too
         return f"Record<string, {_typescript(parts[1])}>"
     raise TypeError(f"{kind} has no type in a payload")
-
-
-if __name__ == "__main__":
-    write(pages())

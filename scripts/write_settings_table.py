@@ -1,15 +1,14 @@
-"""Write docs/settings.md from the table of settings: python -m scripts.write_settings_table [--check]"""
+"""Write docs/settings.md from the table of settings: python -m scripts.write"""
 
 from pathlib import Path
 
-from scripts.writing import write
 from specviz.core.files import APP_FOLDER
 from specviz.core.settings import SETTINGS, Setting
 
 PAGE = APP_FOLDER / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
-Written by `python -m scripts.write_settings_table`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how
+Written by `python -m scripts.write`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how
 to add one. The name is that of `DecodeSettings`, trace files and a sweep's columns.
 
 | name | values | default | in a link | option | what it does |
@@ -42,7 +41,3 @@ def _values(row: Setting) -> str:
     if row.offered and row.kind is not str and row.limits != (row.least, row.most):
         values += f"; links and controls: {row.limits[0]:g} to {row.limits[1]:{'d' if row.kind is int else 'g'}}"
     return values + ("" if row.unset is None else f"; `None`: {row.unset} in links")
-
-
-if __name__ == "__main__":
-    write(pages())

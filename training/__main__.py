@@ -1,27 +1,30 @@
-"""`python -m training`: train a tokenizer, a target, and drafts for it. training/README.md explains."""
+"""Train the bundled family step by step, as recipe.yaml says: python -m training FOLDER STEP ...
+
+FOLDER has the corpus; each step writes FOLDER/STEP. training/README.md explains.
+"""
 
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
+import yaml
 from tokenizers import Tokenizer
+from transformers import LlamaForCausalLM
 
-from benchmarks.timing import add_options
 from specviz.core.errors import InputError
 from specviz.models.catalogue import weights_hash
 from specviz.models.loading import load_model
-from training.chats import chat_objective, endless, frequent_words, held_out_guesses, load_chats
-from training.data import Domain, Mixture, read_corpus, read_documents, train_tokenizer
+from training.chats import batch_of, endless, frequent_words, held_out_guesses, load_chats
+from training.data import Domain, Mixture, read_corpus, read_documents, say, train_tokenizer
 from training.eagle import Eagle
-from training.heads import WEIGHTS, Head, Medusa, go_on_from, head_objective, held_out_head_losses, save_head
-from training.lessons import corpus_rows, load_lessons, read_with, written_rows
+from training.heads import WEIGHTS, Batch, Head, Medusa, go_on_from, head_objective, held_out_head_losses, save_head
+from training.lessons import load_lessons, read_with, written_rows
 from training.loop import Objective, Plan, Progress, Rates, distil, next_token, train
 from training.report import describe_run, held_out_losses, read_log, save_model
 from training.shapes import averaged, load_llama, new_model, with_layers
@@ -31,246 +34,185 @@ STARTED_FROM = 250  # chats that a head's linear start is computed from
 JUDGED_CHATS = 40  # held-out chats that a head is judged on
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 done, 2 bad input (one sentence on standard error)."""
-    options = _parser().parse_args(arguments)
+def main() -> int:
+    """Make these steps; 0 done, 2 bad input (one sentence on standard error)."""
+    recipe = yaml.safe_load(Path(__file__).with_name("recipe.yaml").read_text(encoding="utf-8"))
+    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("steps", nargs="+", choices=recipe, metavar="STEP", help=f"of {', '.join(recipe)}")
+    parser.add_argument("--until", type=time_of_day, help="a time of today, like 12:40: the latest end of a run")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
     torch.set_num_threads(options.threads)
     try:
-        options.command(options)
-        return 0
+        for name in options.steps:
+            step = Step(name=name, folder=options.folder, until=options.until, **recipe[name])
+            getattr(step, step.make)()
     except InputError as error:
         print(f"training: {error}", file=sys.stderr)
         return 2
+    return 0
 
 
-def _say(line: str) -> None:
-    print(time.strftime("%H:%M:%S"), line, flush=True)
+def time_of_day(text: str) -> float:
+    """As seconds since the epoch."""
+    return datetime.combine(datetime.now().date(), datetime.strptime(text, "%H:%M").time()).timestamp()
 
 
-def _tokenizer(options: argparse.Namespace) -> None:
-    """A byte-level BPE over the corpus."""
-    documents = read_documents(options.corpus)
-    texts = (text for found in documents.values() for text in found)
-    train_tokenizer(texts, options.vocabulary, options.out)
+class Step(SimpleNamespace):
+    """A step, with what the recipe says of it; each method makes one kind of step."""
 
+    @property
+    def out(self) -> Path:
+        return self.path(self.name)
 
-def _target(options: argparse.Namespace) -> None:
-    """A target from random weights, or grown from --start: its --layers in order, or all of them --times."""
-    domains = _domains(options)
-    mixture = Mixture({domain.name: domain.training for domain in domains}, _mix(options.mix), options.seed)
-    if options.start:
-        source = load_llama(options.start)
-        each = range(source.config.num_hidden_layers)
-        model = with_layers(source, options.layers or [layer for layer in each for _ in range(options.times)])
-    else:
-        vocabulary = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json")).get_vocab_size()
-        model = new_model(options.depth, options.width, vocabulary, seed=options.seed)
-    objective = next_token(mixture, options.rows, options.length)
-    about = {"objective": "next token", "mix": _mix(options.mix), "rows": options.rows, "length": options.length}
-    if options.start:
-        layers = options.layers or f"{options.times} times each"
-        about |= {"grown_from": {"layers": layers, "log": read_log(options.start)}}
-    _run(model, objective, domains, options, options.rows * options.length, about)
+    def path(self, name: str) -> Path:
+        """What another step has made."""
+        found: Path = self.folder / name
+        return found
 
+    def tokenizer(self) -> None:
+        """A byte-level BPE over the corpus."""
+        documents = read_documents(self.path("corpus"))
+        train_tokenizer((text for found in documents.values() for text in found), self.vocabulary, self.out)
 
-def _average(options: argparse.Namespace) -> None:
-    """The mean of models that were trained from the same one."""
-    model = averaged([load_llama(folder) for folder in options.models], options.shares)
-    losses = held_out_losses(model, _domains(options))
-    logs = [{"model": folder.name, "log": read_log(folder)} for folder in options.models]
-    about = {"average_of": logs, "shares": options.shares}
-    save_model(model, options.tokenizer, options.out, about | {"held_out_loss": losses})
+    def target(self) -> None:
+        """A target from random weights, or from these layers of `start`, or from all of them."""
+        about: dict[str, Any] = {"objective": "next token", "mix": self.mix, "rows": self.rows, "length": self.length}
+        if self.start:
+            model = self._layers_of_start()
+            about |= {"grown_from": {"layers": self.layers or "all", "log": read_log(self.path(self.start))}}
+        else:
+            model = new_model(self.depth, self.width, self._tokenizer().get_vocab_size(), seed=self.seed)
+        self._train(model, next_token(self._mixture(), self.rows, self.length), self.rows * self.length, about)
 
+    def average(self) -> None:
+        """The mean of models that were trained from the same one, with the share of each."""
+        model = averaged([load_llama(self.path(name)) for name in self.models], list(self.models.values()))
+        logs = [{"model": name, "log": read_log(self.path(name))} for name in self.models]
+        about: dict[str, Any] = {"average_of": logs, "shares": list(self.models.values())}
+        about |= {"held_out_loss": held_out_losses(model, self._domains())}
+        save_model(model, self.path("tokenizer"), self.out, about)
 
-def _lessons(options: argparse.Namespace) -> None:
-    """Texts with a target's last hidden states; --written is the share of rows that the target writes itself."""
-    mixture = Mixture({d.name: d.training for d in _domains(options)}, _mix(options.mix), options.seed)
-    teacher = load_llama(options.teacher)
-    written = round(options.rows * options.written)
-    parts = [corpus_rows(mixture, options.rows - written, options.length)] if written < options.rows else []
-    if written:
-        parts.append(written_rows(teacher, mixture, written, options.length, options.seed, _say))
-    lessons = read_with(teacher, torch.cat(parts), _say)
-    how = {"rows": options.rows, "written_by_the_target": written, "length": options.length, "seed": options.seed}
-    lessons.about.append(how | {"mix": _mix(options.mix)})
-    lessons.save(options.out)
+    def lessons(self) -> None:
+        """Texts with a target's last hidden states: of the corpus, or those that the target writes."""
+        mixture, target = self._mixture(), load_llama(self.path(self.teacher))
+        if self.writes:
+            ids = written_rows(target, mixture, self.rows, self.length, self.seed)
+        else:
+            ids = mixture.batch(0, self.rows, self.length)[:, :-1]
+        made = read_with(target, ids)
+        how = {"rows": self.rows, "written_by_the_target": self.rows if self.writes else 0, "length": self.length}
+        made.about.append(how | {"seed": self.seed, "mix": self.mix})
+        made.save(self.out)
 
+    def draft(self) -> None:
+        """A draft from layers of a target, or a draft to train further, distilled on lessons."""
+        lessons = load_lessons(map(self.path, self.read))
+        about = {"objective": "KL from the target", "started_from": self.start, "layers": self.layers}
+        about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about}
+        if not self.layers:  # a draft that is trained further: its log also describes the earlier run
+            about |= {"before": read_log(self.path(self.start))}
+        objective, tokens = distil(lessons, self.rows, self.seed), self.rows * lessons.ids.shape[1]
+        self._train(self._layers_of_start(), objective, tokens, about)
 
-def _draft(options: argparse.Namespace) -> None:
-    """A draft from layers of a target, or a draft to train further, distilled on lessons."""
-    domains, lessons = _domains(options), load_lessons(options.lessons)
-    source = load_llama(options.start)
-    model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
-    about = {"objective": "KL from the target", "started_from": options.start.name, "layers": options.layers}
-    about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about}
-    if not options.layers:  # a draft that is trained further: its log also describes the earlier run
-        about |= {"before": read_log(options.start)}
-    objective = distil(lessons, options.rows, options.seed)
-    _run(model, objective, domains, options, options.rows * lessons.ids.shape[1], about)
+    def eagle(self) -> None:
+        """A head on a target, distilled on lessons, that starts from the first layer of `start`."""
+        self._head(Eagle(load_llama(self.path(self.start)), self.width), {"started_from": self.start})
 
+    def medusa(self) -> None:
+        """Several heads on a target, distilled on lessons."""
+        self._head(Medusa(load_llama(self.path(self.teacher)).config.hidden_size), {})
 
-def _eagle(options: argparse.Namespace) -> None:
-    """A head on a target, distilled on lessons, that starts from the first layer of --start."""
-    model = Eagle(load_llama(options.start), options.width)
-    _train_head(model, options, {"started_from": options.start.resolve().name})
+    def _head(self, model: Head, about: dict[str, Any]) -> None:
+        lessons, target = load_lessons(map(self.path, self.read)), load_llama(self.path(self.teacher))
+        about |= {"objective": "KL from the target", "guesses": self.guesses, "judged_share": self.share}
+        about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about} | self._go_on(model)
 
+        def batches(step: int) -> Batch:
+            ids, states = lessons.batch(step, self.rows, self.seed)
+            return ids, states, torch.ones(ids.shape)
 
-def _medusa(options: argparse.Namespace) -> None:
-    """Several heads on a target, distilled on lessons."""
-    target = load_llama(options.target)
-    _train_head(Medusa(target.config.hidden_size), options, {})
+        objective = head_objective(batches, lessons.weight, self.share, WEIGHTS[: self.guesses])
+        progress = train(model, objective, self._plan(), self.out / "checkpoint.pt")
+        about |= {"held_out_loss": held_out_head_losses(model, target, self._domains()), "seed": self.seed}
+        say(f"held-out losses of each guess {about['held_out_loss']}")
+        log = describe_run(self._plan(), progress, self.rows * lessons.ids.shape[1], **about)
+        save_head(model, target, self.teacher, weights_hash(self.path(self.teacher)), self.out, log)
 
+    def chats(self) -> None:
+        """A chat model's own chats with its last hidden states, for training a head on it."""
+        write_chats(load_model(self.teacher), self.out, self.count, self.seed, self.until)
 
-def _train_head(model: Head, options: argparse.Namespace, about: dict[str, Any]) -> None:
-    domains, lessons, target = _domains(options), load_lessons(options.lessons), load_llama(options.target)
-    about |= {"objective": "KL from the target", "guesses": options.guesses, "judged_share": options.share}
-    about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about, "seed": options.seed}
-    if options.earlier:
-        go_on_from(model, options.earlier)
-        about |= {"before": read_log(options.earlier)}
-    objective = head_objective(lessons, options.rows, options.seed, options.share, WEIGHTS[: options.guesses])
-    plan = _plan(options)
-    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say)
-    about |= {"held_out_loss": held_out_head_losses(model, target, domains)}
-    _say(f"held-out losses of each guess {about['held_out_loss']}")
-    log = describe_run(plan, progress, options.rows * lessons.ids.shape[1], **about)
-    name, digest = options.target.resolve().name, weights_hash(options.target)
-    save_head(model, target, name, digest, options.out, log)
+    def chat_head(self) -> None:
+        """A head on a chat model, distilled on its chats; stored at `marks` thousands of tokens, as if it ended."""
+        target, chats = load_model(self.teacher), load_chats(self.path(self.read))
+        words = frequent_words(chats, self.words)
+        model = Eagle(target.model, self.width, layer=target.model.config.num_hidden_layers - 1, vocabulary=words)
+        about = {"objective": "KL from the target over its frequent words", "started_from": "ridge"}
+        about |= {"guesses": self.guesses, "judged_share": self.share, "words": self.words, "seed": self.seed}
+        about |= self._go_on(model)
+        if not self.earlier:
+            model.start_linear([(chat.ids[:-1], chat.states) for chat in chats[:STARTED_FROM] if not chat.is_held_out])
+        weight = target.model.lm_head.weight.detach().float()[words]
+        judged = [chat for chat in chats if chat.is_held_out][:JUDGED_CHATS]
+        seen, marks = list[int](), [mark for mark in self.marks if not (self.out / f"{mark}k").is_dir()]
+        stream = endless(partial(load_chats, self.path(self.read)), self.tokens, self.seed)
 
+        def batches(step: int) -> Batch:
+            while len(seen) <= step:  # a run that goes on passes over what it has seen
+                group = next(stream)
+                seen.append(sum(len(chat.states) for chat in group))
+            return batch_of(group)
 
-def _chats(options: argparse.Namespace) -> None:
-    """A chat model's own chats with its last hidden states, for training a head on it."""
-    end = _until(options.until)
-    target = load_model(options.target)
-    write_chats(target, options.out, options.chats, options.seed, _say, lambda: end is not None and time.time() > end)
+        def store(folder: Path, progress: Progress) -> None:
+            found = held_out_guesses(model, judged, weight, len(WEIGHTS))
+            say(f"{sum(seen)} tokens, held-out guesses {found}")
+            log = describe_run(self._plan(), progress, self.tokens, **about, held_out=found)
+            log |= {"tokens_seen": sum(seen)}
+            save_head(model, target.model, target.name, target.info.weights_hash, folder, log)
 
+        def at_marks(progress: Progress) -> None:
+            if marks and sum(seen) >= 1000 * marks[0]:
+                store(self.out / f"{marks.pop(0)}k", progress)
 
-def _chat_head(options: argparse.Namespace) -> None:
-    """A head (eagle) on a chat model, distilled on its chats; stored at --marks thousands of tokens, as if it ended."""
-    target, chats = load_model(options.target), load_chats(options.chats)
-    words = frequent_words(chats, options.words)
-    model = Eagle(target.model, options.width, layer=target.model.config.num_hidden_layers - 1, vocabulary=words)
-    if options.earlier:
-        go_on_from(model, options.earlier)
-    else:
-        model.start_linear([(chat.ids[:-1], chat.states) for chat in chats[:STARTED_FROM] if not chat.is_held_out])
-    weight = target.model.lm_head.weight.detach().float()[words]
-    seen, plan = list[int](), _plan(options)
-    stream = endless(partial(load_chats, options.chats, options.most), options.tokens, options.seed)
-    objective = chat_objective(stream, weight, options.share, WEIGHTS[: options.guesses], seen)
-    judged = [chat for chat in chats if chat.is_held_out][:JUDGED_CHATS]
-    about = {"objective": "KL from the target over its frequent words", "started_from": "ridge", "seed": options.seed}
-    about |= {"guesses": options.guesses, "judged_share": options.share, "words": len(words)}
-    about |= {"before": read_log(options.earlier)} if options.earlier else {}
+        at_marks(Progress())
+        objective = head_objective(batches, weight, self.share, WEIGHTS[: self.guesses])
+        store(self.out, train(model, objective, self._plan(), self.out / "checkpoint.pt", at_marks))
 
-    def store(folder: Path, progress: Progress) -> None:
-        found = held_out_guesses(model, judged, weight, len(WEIGHTS))
-        _say(f"{sum(seen)} tokens, held-out guesses {found}")
-        log = describe_run(plan, progress, options.tokens, **about, held_out=found) | {"tokens_seen": sum(seen)}
-        save_head(model, target.model, target.name, target.info.weights_hash, folder, log)
+    def _train(self, model: Any, objective: Objective[Any], tokens_a_step: int, about: dict[str, Any]) -> None:
+        progress = train(model, objective, self._plan(), self.out / "checkpoint.pt")
+        about |= {"seed": self.seed, "held_out_loss": held_out_losses(model, self._domains())}
+        say(f"held-out losses {about['held_out_loss']}")
+        log = describe_run(self._plan(), progress, tokens_a_step, **about)
+        save_model(model, self.path("tokenizer"), self.out, log)
 
-    marks = [mark for mark in (0, *options.marks) if not (options.out / f"{mark}k").is_dir()]
+    def _plan(self) -> Plan:
+        rates = Rates(**self.rates)
+        return Plan(self.steps, rates, until=self.until, save_every=self.save_every, average=self.average_over)
 
-    def at_marks(progress: Progress) -> None:
-        if marks and sum(seen) >= 1000 * marks[0]:
-            store(options.out / f"{marks.pop(0)}k", progress)
+    def _go_on(self, model: Head) -> dict[str, Any]:
+        """Give the head the weights of an earlier run; what its log says then."""
+        if not self.earlier:
+            return {}
+        go_on_from(model, self.path(self.earlier))
+        return {"before": read_log(self.path(self.earlier))}
 
-    at_marks(Progress())
-    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say, at_marks)
-    store(options.out, progress)
+    def _layers_of_start(self) -> LlamaForCausalLM:
+        source = load_llama(self.path(self.start))
+        return with_layers(source, self.layers or range(source.config.num_hidden_layers))
 
+    def _tokenizer(self) -> Tokenizer:
+        file = self.path("tokenizer/tokenizer.json")
+        if not file.is_file():
+            raise InputError(f"There is no tokenizer at {file}.")
+        return Tokenizer.from_file(str(file))
 
-def _plan(options: argparse.Namespace) -> Plan:
-    rates = Rates(options.muon, options.adam, warmup=options.warmup, hold=options.hold)
-    average = getattr(options, "average", 0)
-    return Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every, average=average)
+    def _domains(self) -> list[Domain]:
+        return read_corpus(self.path("corpus"), self._tokenizer(), self.path("corpus.pt"))
 
-
-def _run(
-    model: Any,
-    objective: Objective[Any],
-    domains: list[Domain],
-    options: argparse.Namespace,
-    tokens_a_step: int,
-    about: dict[str, Any],
-) -> None:
-    plan = _plan(options)
-    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say)
-    losses = held_out_losses(model, domains)
-    _say(f"held-out losses {losses}")
-    log = describe_run(plan, progress, tokens_a_step, **about, seed=options.seed, held_out_loss=losses)
-    save_model(model, options.tokenizer, options.out, log)
-
-
-def _domains(options: argparse.Namespace) -> list[Domain]:
-    file = options.tokenizer / "tokenizer.json"
-    if not file.is_file():
-        raise InputError(f"There is no tokenizer at {file}.")
-    return read_corpus(options.corpus, Tokenizer.from_file(str(file)), options.cache)
-
-
-def _mix(text: str) -> dict[str, float]:
-    try:
-        return {name: float(share) for name, share in (part.split("=") for part in text.split(","))}
-    except ValueError as error:
-        raise InputError(f"The mix must look like tinystories=4,python=3, not {text!r}.") from error
-
-
-def _until(text: str | None) -> float | None:
-    if not text:
-        return None
-    try:
-        hour = datetime.strptime(text, "%H:%M").time()
-    except ValueError as error:
-        raise InputError(f"--until must be a time of today such as 12:40, not {text!r}.") from error
-    return datetime.combine(datetime.now().date(), hour).timestamp()
-
-
-CORES = os.cpu_count() or 1
-PLACES: dict[str, Any] = {"corpus": Path, "out": Path}
-MIX = {"--mix": "tinystories=4,python=3,structured=1.5,prose=1.5", "--length": 256}
-CORPUS = PLACES | {"--tokenizer": Path, "--cache": (Path, None)}
-
-
-def _course(rates: Rates, rows: int) -> dict[str, Any]:
-    """How a run goes. 0 steps only combine the layers; `--until`, like 12:40, is its latest end."""
-    speeds = {"--muon": rates.muon, "--adam": rates.adam, "--warmup": rates.warmup, "--hold": rates.hold}
-    return {"--steps": 2000, "--until": (str, None), "--rows": rows, **speeds, "--save-every": 100}
-
-
-DISTILLED = {"--lessons": [Path], **_course(Rates(muon=0.015, adam=2e-3), rows=8)}
-HEAD = CORPUS | DISTILLED | {"--target": Path, "--share": 0.4, "--guesses": 4, "--earlier": (Path, None)}
-# What a command does, and its places and options as `add_options` takes them.
-COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], dict[str, Any]]] = {
-    "tokenizer": (_tokenizer, PLACES | {"--vocabulary": 4096}),
-    "target": (
-        _target,
-        {**CORPUS, **_course(Rates(), rows=16), **MIX, "--start": (Path, None), "--times": 2}
-        | {"--layers": ([int], None), "--depth": 8, "--width": 256},
-    ),
-    "average": (_average, CORPUS | {"--models": [Path], "--shares": [float]}),
-    "lessons": (_lessons, CORPUS | MIX | {"--teacher": Path, "--rows": 4000, "--written": 0.0}),
-    "draft": (_draft, CORPUS | DISTILLED | {"--rows": 16, "--start": Path, "--layers": ([int], None)}),
-    "eagle": (_eagle, HEAD | {"--start": Path, "--width": 576}),
-    "medusa": (_medusa, HEAD),
-    "chats": (_chats, {"out": Path, "--target": str, "--chats": 2500, "--until": (str, None)}),
-    "chat-head": (
-        _chat_head,
-        {"chats": Path, "out": Path, "--target": str, **_course(Rates(muon=0.01, adam=1e-3), rows=0)}
-        | {"--tokens": 2048, "--most": (int, None), "--words": 8192, "--width": 1536, "--share": 0.6, "--guesses": 3}
-        | {"--average": 30, "--marks": ([int], []), "--earlier": (Path, None)},
-    ),
-}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    for name, (run, options) in COMMANDS.items():
-        command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
-        command.set_defaults(command=run)
-        add_options(command, {"--threads": CORES, "--seed": 0} | options)
-    return parser
+    def _mixture(self) -> Mixture:
+        return Mixture({domain.name: domain.training for domain in self._domains()}, self.mix, self.seed)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from specviz.core.errors import InputError
-from training.heads import Head, head_loss
-from training.loop import Objective
+from training.heads import Batch, Head
 from training.losses import distribution, divergence
 
 HELD_OUT = 20
@@ -35,19 +34,11 @@ class Chat:
         return int(self.ids.sum()) % HELD_OUT == 0
 
 
-def load_chats(folder: Path, most: int | None = None) -> list[Chat]:
-    """The chats in the files of a folder, in the order of writing; of those that are trained on, about `most` tokens.
-
-    Raises InputError: there are none.
-    """
-    chats: list[Chat] = []
-    tokens = 0
-    for file in sorted(folder.glob("*.pt"), key=lambda file: file.stat().st_mtime):
-        for each in torch.load(file, weights_only=True)["chats"]:
-            chat = Chat(each["ids"], each["states"], each["user"], each["answer"])
-            tokens += 0 if chat.is_held_out else len(chat.ids)
-            if most is None or tokens <= most:
-                chats.append(chat)
+def load_chats(folder: Path) -> list[Chat]:
+    """The chats in the files of a folder, in the order of writing. InputError: there are none."""
+    files = sorted(folder.glob("*.pt"), key=lambda file: file.stat().st_mtime)
+    found = (each for file in files for each in torch.load(file, weights_only=True)["chats"])
+    chats = [Chat(each["ids"], each["states"], each["user"], each["answer"]) for each in found]
     if not chats:
         raise InputError(f"The folder {folder} has no chats.")
     return chats
@@ -66,13 +57,8 @@ def frequent_words(chats: Sequence[Chat], count: int) -> Tensor:
     return torch.tensor(sorted(list(ranked)[:count]))
 
 
-Batch = tuple[
-    Tensor, Tensor, Tensor
-]  # ids (rows, n), states (rows, n, hidden), how often each place is judged (rows, n)
-
-
 def batch_of(chats: Sequence[Chat]) -> Batch:
-    """Entry j of the last is about what the target expects after place j."""
+    """Chats of about one length; entry j of the last is about what the target expects after place j."""
     ends = [(chat.user - 1, chat.answer - 1, len(chat.states)) for chat in chats]
     user, answer, end = torch.tensor(ends).T[..., None]  # each (rows, 1)
     ids = torch.zeros(len(chats), int(end.max()), dtype=torch.long)
@@ -99,30 +85,6 @@ def endless(load: Callable[[], Sequence[Chat]], tokens: int, seed: int) -> Itera
         yield from groups
 
 
-def chat_objective(
-    stream: Iterator[list[Chat]], weight: Tensor, share: float, weights: Sequence[float], seen: list[int]
-) -> Objective[Head]:
-    """As `head_objective`, on batches from `endless`.
-
-    Args:
-        weight: the target's output embedding for the words that the head guesses.
-        share: of the answers' places that are judged.
-        seen: grows by the tokens of each batch; its length is the number of steps.
-    """
-    most = len(weights)
-
-    def objective(model: Head, step: int) -> Tensor:
-        while len(seen) <= step:  # a run that goes on passes over what it has seen
-            group = next(stream)
-            seen.append(sum(len(chat.states) for chat in group))
-        ids, states, often = batch_of(group)
-        drawn = torch.rand(often[:, most:].shape, generator=torch.Generator().manual_seed(step))
-        judged = (drawn < share * often[:, most:]).flatten().nonzero()[:, 0]
-        return head_loss(model, ids, states, judged, weight, weights)
-
-    return objective
-
-
 @torch.no_grad()
 def held_out_guesses(model: Head, chats: Sequence[Chat], weight: Tensor, most: int) -> dict[str, list[float]]:
     """Of each guess of a round whose earlier guesses are right, on the held-out answers.
@@ -135,11 +97,11 @@ def held_out_guesses(model: Head, chats: Sequence[Chat], weight: Tensor, most: i
     for start in range(0, len(chats), 8):
         ids, states, often = batch_of(chats[start : start + 8])
         judged = (often[:, most:] == 1).flatten()
-        target = distribution(states[:, most:].flatten(0, 1)[judged], weight)
+        wanted = distribution(states[:, most:].flatten(0, 1)[judged], weight)
         for place, guess in enumerate(model.guesses(states, ids, most)):
             hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
-            same = (hidden @ weight.T).argmax(-1) == target[0].argmax(-1)
-            sums[:, place] += torch.stack([divergence(hidden, weight, target) * len(hidden), same.sum()])
+            same = (hidden @ weight.T).argmax(-1) == wanted.argmax(-1)
+            sums[:, place] += torch.stack([divergence(hidden, weight, wanted) * len(hidden), same.sum()])
         total += int(judged.sum())
     rows = (sums / max(1, total)).tolist()
     return {name: [round(each, 4) for each in row] for name, row in zip(("divergence", "right"), rows, strict=True)}

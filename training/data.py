@@ -1,6 +1,7 @@
 """The corpus and its tokenizer: read once, split into training and held-out parts, and sampled at random places."""
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,11 @@ SEPARATOR = "<|endoftext|>"  # on its own line between documents
 HELD_OUT = 0.02  # the last documents of each file
 
 
+def say(line: str) -> None:
+    """How far a run is, for who waits for it."""
+    print(time.strftime("%H:%M:%S"), line, flush=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Domain:
     """One kind of text. Each document is followed by the separator's id."""
@@ -27,27 +33,17 @@ class Domain:
 def read_documents(folder: Path) -> dict[str, list[str]]:
     """Documents of each `*.txt` in the folder, by the file's name without its ending.
 
-    Raises:
-        InputError: there is no such folder, it has no text, or a file is not UTF-8.
+    InputError: it has no such file, or one has fewer than two documents.
     """
-    if not folder.is_dir():
-        raise InputError(f"There is no corpus folder {folder}.")
-    try:
-        texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.txt"))}
-    except UnicodeDecodeError as error:
-        raise InputError(f"A file in {folder} is not UTF-8 text.") from error
-    documents = {name: _split(text) for name, text in texts.items()}
-    if empty := [name for name, found in documents.items() if len(found) < 2]:
-        raise InputError(
-            f"{folder / empty[0]}.txt has fewer than two documents; they are separated by a line {SEPARATOR}."
-        )
+    documents = {}
+    for file in sorted(folder.glob("*.txt")):
+        parts = f"\n{file.read_text(encoding='utf-8')}\n".split(f"\n{SEPARATOR}\n")
+        documents[file.stem] = [part.strip("\n") for part in parts if part.strip()]
+        if len(documents[file.stem]) < 2:
+            raise InputError(f"{file} has fewer than two documents; they are separated by a line {SEPARATOR}.")
     if not documents:
-        raise InputError(f"{folder} has no .txt files to train on.")
+        raise InputError(f"The folder {folder} has no .txt files to train on.")
     return documents
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip("\n") for part in f"\n{text}\n".split(f"\n{SEPARATOR}\n") if part.strip()]
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, folder: Path, context: int = 512) -> None:
@@ -80,11 +76,7 @@ def held_out_count(documents: int) -> int:
 
 
 def read_corpus(folder: Path, tokenizer: Tokenizer, cache: Path | None = None) -> list[Domain]:
-    """Every file of the folder as ids; `cache` is a file that stores them for the next run.
-
-    Raises:
-        InputError: see `read_documents`.
-    """
+    """Every file of the folder as ids; `cache` is a file that stores them for the next run."""
     if cache and cache.is_file():
         return [Domain(*values) for values in torch.load(cache, weights_only=True)]
     domains = []
@@ -109,8 +101,6 @@ class Mixture:
     def __init__(self, texts: Mapping[str, Tensor], shares: Mapping[str, float], seed: int) -> None:
         if unknown := sorted(set(shares) - set(texts)):
             raise InputError(f"The mix names {unknown[0]}, but the corpus has only {', '.join(sorted(texts))}.")
-        if not shares or min(shares.values()) < 0 or not sum(shares.values()):
-            raise InputError("The mix needs shares of at least 0, and at least one above 0.")
         self._texts = [texts[name] for name in shares]
         self._weights = torch.tensor(list(shares.values()), dtype=torch.float64)
         self._seed = seed
@@ -122,10 +112,8 @@ class Mixture:
         generator = torch.Generator().manual_seed(self._seed * 1_000_003 + step)
         kinds = torch.multinomial(self._weights, rows, replacement=True, generator=generator).tolist()
         places = torch.rand(rows, generator=generator, dtype=torch.float64).tolist()
-        drawn = [self._row(self._texts[kind], place, length) for kind, place in zip(kinds, places, strict=True)]
+        drawn = []
+        for text, place in zip((self._texts[kind] for kind in kinds), places, strict=True):
+            start = int(place * (len(text) - length))
+            drawn.append(text[start : start + length + 1])
         return torch.stack(drawn).long()
-
-    @staticmethod
-    def _row(text: Tensor, place: float, length: int) -> Tensor:
-        start = int(place * (len(text) - length))
-        return text[start : start + length + 1]

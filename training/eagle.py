@@ -133,7 +133,6 @@ class Eagle(Head):
         return {"kind": "eagle", "intermediate_size": len(self.gate.weight), "num_hidden_layers": 1}
 
     def weights(self) -> dict[str, Tensor]:
-        """See `Head`."""
         layer = "model.layers.0."
         own = {
             **{f"{layer}self_attn.{name}_proj": getattr(self, name).weight for name in "qkvo"},

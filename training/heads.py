@@ -2,7 +2,7 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from transformers import LlamaForCausalLM
 
 from specviz.models.catalogue import HEAD_FILE
 from training.data import Domain
-from training.lessons import Lessons
 from training.loop import Objective
 from training.losses import WORK, distribution, divergence
 from training.report import held_out_rows
@@ -23,6 +22,9 @@ TAKEN = ("hidden_size", "num_attention_heads", "num_key_value_heads", "rms_norm_
 DEPTHS = 4  # of Medusa heads
 INNER = 512  # neurons of a block
 WEIGHTS = (1.0, 0.8, 0.6, 0.5)  # of the loss of each guess: a later one counts only if those before it were accepted
+
+# Ids (rows, n), the target's states (rows, n, hidden), and how often each place is judged (rows, n).
+Batch = tuple[Tensor, Tensor, Tensor]
 
 
 class Head(nn.Module):
@@ -75,18 +77,15 @@ class Medusa(Head):
         return made
 
     def config(self) -> dict[str, Any]:
-        """See `Head`."""
         return {"kind": "medusa", "depths": len(self.up)}
 
     def weights(self) -> dict[str, Tensor]:
-        """See `Head`."""
         up: list[Tensor] = list(self.up.parameters())  # a matrix and a bias for each guess
         down: list[Tensor] = list(self.down.parameters())
         return {"up.weight": torch.cat(up[::2]), "up.bias": torch.cat(up[1::2]), "down.weight": torch.stack(down)}
 
     @torch.no_grad()
     def take(self, weights: Mapping[str, Tensor]) -> None:
-        """See `Head`."""
         for name in ("weight", "bias"):
             for block, part in zip(self.up, weights[f"up.{name}"].chunk(len(self.up)), strict=True):
                 block.get_parameter(name).copy_(part)
@@ -95,53 +94,33 @@ class Medusa(Head):
 
 
 def head_objective(
-    lessons: Lessons, rows: int, seed: int, share: float = 0.4, weights: Sequence[float] = WEIGHTS
+    batches: Callable[[int], Batch], weight: Tensor, share: float, weights: Sequence[float]
 ) -> Objective[Head]:
     """KL from the target's distribution, the weighted mean over the guesses of a round.
 
     Args:
-        lessons: texts with the target's states.
-        rows: of a batch.
-        seed: of the order of the rows.
+        batches: what is read at a step.
+        weight: the target's output embedding, or its rows for the words that the head guesses.
         share: of the places that are judged, drawn again for each step: the output embedding takes most of the time.
+            All guesses of a round are judged at the same places.
         weights: of each guess's loss; their number is the number of guesses.
     """
     most = len(weights)
 
     def objective(model: Head, step: int) -> Tensor:
-        ids, taught = lessons.batch(step, rows, seed)
-        judged = _some(taught[:, most:, 0].numel(), share, step)
-        return head_loss(model, ids, taught, judged, lessons.weight, weights)
+        ids, states, often = batches(step)
+        drawn = torch.rand(often[:, most:].shape, generator=torch.Generator().manual_seed(step))
+        judged = (drawn < share * often[:, most:]).flatten().nonzero()[:, 0]
+        with torch.autocast("cpu", torch.bfloat16, enabled=torch.bfloat16 == WORK):
+            made = model.guesses(states.float(), ids, most)
+        wanted = distribution(states[:, most:].flatten(0, 1)[judged], weight)
+        loss = torch.zeros(())
+        for place, (guess, own) in enumerate(zip(made, weights, strict=True)):
+            hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
+            loss = loss + own / sum(weights) * divergence(hidden, weight, wanted)
+        return loss
 
     return objective
-
-
-def head_loss(
-    model: Head, ids: Tensor, taught: Tensor, judged: Tensor, weight: Tensor, weights: Sequence[float]
-) -> Tensor:
-    """The loss of one batch.
-
-    Args:
-        ids, taught: (rows, n) and the target's states, (rows, n, hidden).
-        judged: numbers of places; all guesses are judged at the same ones, counted row by row after the first `most`.
-        weight: the target's output embedding, or its rows for the words that the head guesses.
-        weights: see `head_objective`.
-    """
-    most = len(weights)
-    with torch.autocast("cpu", torch.bfloat16, enabled=torch.bfloat16 == WORK):
-        made = model.guesses(taught.float(), ids, most)
-    target = distribution(taught[:, most:].flatten(0, 1)[judged], weight)
-    loss = torch.zeros(())
-    for place, (guess, share) in enumerate(zip(made, weights, strict=True)):
-        hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
-        loss = loss + share / sum(weights) * divergence(hidden, weight, target)
-    return loss
-
-
-def _some(total: int, share: float, seed: int) -> Tensor:
-    """Numbers of some rows, drawn without replacement."""
-    order = torch.randperm(total, generator=torch.Generator().manual_seed(seed))
-    return order[: max(1, round(total * share))]
 
 
 @torch.no_grad()
@@ -149,20 +128,18 @@ def held_out_head_losses(
     model: Head, target: LlamaForCausalLM, domains: Sequence[Domain], most: int = len(WEIGHTS)
 ) -> dict[str, list[float]]:
     """Nats a token on each domain's held-out text, for each guess of a round whose earlier guesses were accepted."""
-    return {domain.name: _losses(model, target, held_out_rows(domain.held_out), most) for domain in domains}
-
-
-def _losses(model: Head, target: LlamaForCausalLM, rows: Tensor, most: int) -> list[float]:
-    totals, counts = [0.0] * most, [0] * most
-    for part in torch.split(rows, 8):
-        known = target.model(input_ids=part, use_cache=False).last_hidden_state
-        for place, guess in enumerate(model.guesses(known, part, most)):
-            logits = F.linear(guess[:, :-1].float(), target.lm_head.weight)
-            labels = part[:, place + 2 :]
-            loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
-            totals[place] += loss.item()
-            counts[place] += labels.numel()
-    return [round(total / count, 4) for total, count in zip(totals, counts, strict=True)]
+    found = {}
+    for domain in domains:
+        totals, counts = [0.0] * most, [0] * most
+        for part in torch.split(held_out_rows(domain.held_out), 8):
+            known = target.model(input_ids=part, use_cache=False).last_hidden_state
+            for place, guess in enumerate(model.guesses(known, part, most)):
+                logits = F.linear(guess[:, :-1].float(), target.lm_head.weight)
+                labels = part[:, place + 2 :]
+                totals[place] += F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum").item()
+                counts[place] += labels.numel()
+        found[domain.name] = [round(total / count, 4) for total, count in zip(totals, counts, strict=True)]
+    return found
 
 
 def save_head(
@@ -173,16 +150,14 @@ def save_head(
     `name` and `digest` are those of the target, the hash as `weights_hash` gives it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    stored = {name: _stored(weight.detach()) for name, weight in model.weights().items()}
+    stored = {}
+    for part, weight in model.weights().items():
+        stored[part] = (weight.detach().bfloat16() if weight.is_floating_point() else weight.int()).contiguous()
     save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     about: dict[str, Any] = {"target": name, "target_weights_hash": digest}
     about |= {name: getattr(target.config, name) for name in TAKEN} | {"tie_word_embeddings": True}
     (folder / HEAD_FILE).write_text(json.dumps(about | model.config(), indent=2) + "\n", encoding="utf-8")
     (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
-
-
-def _stored(weight: Tensor) -> Tensor:
-    return (weight.bfloat16() if weight.is_floating_point() else weight.int()).contiguous()
 
 
 def go_on_from(model: Head, folder: Path) -> None:

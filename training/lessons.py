@@ -5,7 +5,7 @@ distribution, and 256 numbers a token are a sixteenth of 4,096. Reading the text
 distilling; with stored states it is done once for all drafts and all passes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from specviz.core.errors import InputError
-from training.data import Mixture
+from training.data import Mixture, say
 
 PROMPT_TOKENS = 24  # of the corpus, before the target continues by itself
 TEMPERATURES = (0.0, 0.7, 1.0)  # of the target's own texts, alternately: visitors decode with all of these
@@ -46,17 +46,12 @@ class Lessons:
         torch.save([self.ids, self.states, self.weight, self.about], path)
 
 
-def load_lessons(paths: Sequence[Path]) -> Lessons:
-    """Lessons of one target, from one file or several.
-
-    Raises:
-        InputError: a file is missing, or they belong to different targets.
-    """
-    if missing := [path for path in paths if not path.is_file()]:
-        raise InputError(f"There are no lessons at {missing[0]}.")
-    parts = [Lessons(*torch.load(path, weights_only=True)) for path in paths]
-    if not all(torch.equal(part.weight, parts[0].weight) for part in parts):
-        raise InputError("These lessons come from different targets.")
+def load_lessons(paths: Iterable[Path]) -> Lessons:
+    """Lessons of one target, from one file or several. InputError: a file is missing."""
+    try:
+        parts = [Lessons(*torch.load(path, weights_only=True)) for path in paths]
+    except FileNotFoundError as error:
+        raise InputError(f"There are no lessons at {error.filename}.") from None
     about = [entry for part in parts for entry in part.about]
     return Lessons(torch.cat([p.ids for p in parts]), torch.cat([p.states for p in parts]), parts[0].weight, about)
 
@@ -68,7 +63,7 @@ def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
     return hidden.float().flatten(0, 1)
 
 
-def read_with(teacher: LlamaForCausalLM, ids: Tensor, say: Callable[[str], None] = lambda line: None) -> Lessons:
+def read_with(teacher: LlamaForCausalLM, ids: Tensor) -> Lessons:
     """The target's states on these rows, (rows, length)."""
     taught = []
     with torch.no_grad():
@@ -80,40 +75,23 @@ def read_with(teacher: LlamaForCausalLM, ids: Tensor, say: Callable[[str], None]
     return Lessons(ids.int(), torch.cat(taught), teacher.lm_head.weight.detach().clone())
 
 
-def corpus_rows(mixture: Mixture, rows: int, length: int) -> Tensor:
-    """Rows of the corpus, (rows, length)."""
-    return mixture.batch(0, rows, length)[:, :-1]
-
-
-def written_rows(
-    teacher: LlamaForCausalLM,
-    mixture: Mixture,
-    rows: int,
-    length: int,
-    seed: int,
-    say: Callable[[str], None] = lambda line: None,
-) -> Tensor:
+@torch.no_grad()
+def written_rows(teacher: Any, mixture: Mixture, rows: int, length: int, seed: int) -> Tensor:
     """Rows that begin with a piece of the corpus and are continued by the target, (rows, length)."""
     torch.manual_seed(seed)
     prompts = mixture.batch(1, rows, PROMPT_TOKENS)[:, :-1]
     written: list[Tensor] = []
     for number, part in enumerate(torch.split(prompts, 4 * AT_ONCE)):
         say(f"written {number * 4 * AT_ONCE} of {rows} rows")
-        written.append(_continue(teacher, part, length, TEMPERATURES[number % len(TEMPERATURES)]))
-    return torch.cat(written)
-
-
-def _continue(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Tensor:
-    how: dict[str, Any] = {"do_sample": False}
-    if temperature:
-        how = {"do_sample": True, "temperature": temperature, "top_k": 0}
-    with torch.no_grad():
-        ids: Tensor = teacher.generate(
-            prompts,
-            attention_mask=torch.ones_like(prompts),
+        heat = TEMPERATURES[number % len(TEMPERATURES)]
+        how: dict[str, Any] = {"do_sample": True, "temperature": heat, "top_k": 0} if heat else {"do_sample": False}
+        made: Any = teacher.generate(
+            part,
+            attention_mask=torch.ones_like(part),
             max_length=length,
             eos_token_id=teacher.config.vocab_size,  # never written: continue after the end of a text, as in the corpus
             pad_token_id=0,
             **how,
         )
-    return ids
+        written.append(made)
+    return torch.cat(written)

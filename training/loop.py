@@ -4,15 +4,16 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 
-from training.data import Mixture
+from training.data import Mixture, say
 from training.lessons import Lessons, states
-from training.losses import distillation_loss, next_token_loss
+from training.losses import distribution, divergence, next_token_loss
 
 Model = TypeVar("Model", bound=nn.Module)
 Objective = Callable[[Model, int], Tensor]  # (model, step) -> loss
@@ -121,7 +122,8 @@ def distil(lessons: Lessons, rows: int, seed: int) -> Objective[LlamaForCausalLM
 
     def objective(model: LlamaForCausalLM, step: int) -> Tensor:
         ids, taught = lessons.batch(step, rows, seed)
-        return distillation_loss(states(model, ids), model.lm_head.weight, taught.flatten(0, 1), lessons.weight)
+        wanted = distribution(taught.flatten(0, 1), lessons.weight)
+        return divergence(states(model, ids), model.lm_head.weight, wanted)
 
     return objective
 
@@ -130,8 +132,7 @@ def train(
     model: Model,
     objective: Objective[Model],
     plan: Plan,
-    checkpoint: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
+    checkpoint: Path,
     after: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
     """Train in place, from the checkpoint if there is one. Without `until` the result is the same every time.
@@ -140,7 +141,12 @@ def train(
     """
     model.train()
     optimizers = Optimizers(model, plan.rates, plan.average)
-    progress = _resume(model, optimizers, checkpoint)
+    progress = Progress()
+    if checkpoint.is_file():
+        state: dict[str, Any] = torch.load(checkpoint, weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizers.load_state_dict(state["optimizers"])
+        progress = Progress(**state["progress"])
     while (share := progress.share(plan)) < 1.0:
         began = time.perf_counter()
         loss = objective(model, progress.step)
@@ -151,25 +157,17 @@ def train(
         progress.losses.append(round(loss.item(), 4))
         progress.seconds += time.perf_counter() - began
         if progress.step % 10 == 0:
-            say(_line(progress, plan))
-        if checkpoint and progress.step % plan.save_every == 0:
+            recent, minutes = fmean(progress.losses[-10:]), progress.seconds / 60
+            say(f"step {progress.step} {progress.share(plan):.1%} loss {recent:.3f} {minutes:.1f} min")
+        if progress.step % plan.save_every == 0:
             _save(model, optimizers, progress, checkpoint)
         optimizers.swap()
         after(progress)
         optimizers.swap()
-    if checkpoint:
-        _save(model, optimizers, progress, checkpoint)
+    _save(model, optimizers, progress, checkpoint)
     optimizers.swap()
     model.eval()
     return progress
-
-
-def _line(progress: Progress, plan: Plan) -> str:
-    recent = progress.losses[-10:]
-    return (
-        f"step {progress.step} {progress.share(plan):.1%} loss {sum(recent) / len(recent):.3f} "
-        f"{progress.seconds / 60:.1f} min"
-    )
 
 
 def _save(model: nn.Module, optimizers: Optimizers, progress: Progress, path: Path) -> None:
@@ -178,12 +176,3 @@ def _save(model: nn.Module, optimizers: Optimizers, progress: Progress, path: Pa
     unfinished = path.with_suffix(".new")  # a run that is killed while writing still has the last checkpoint
     torch.save(state, unfinished)
     unfinished.replace(path)
-
-
-def _resume(model: nn.Module, optimizers: Optimizers, path: Path | None) -> Progress:
-    if not path or not path.is_file():
-        return Progress()
-    state: dict[str, Any] = torch.load(path, weights_only=True)
-    model.load_state_dict(state["model"])
-    optimizers.load_state_dict(state["optimizers"])
-    return Progress(**state["progress"])

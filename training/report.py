@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
@@ -54,22 +55,20 @@ def describe_run(plan: Plan, progress: Progress, tokens_a_step: int, **more: Any
     }
 
 
+@torch.no_grad()
 def held_out_losses(model: LlamaForCausalLM, domains: Sequence[Domain]) -> dict[str, float]:
     """Nats a token on each domain's held-out text, in rows of 512 tokens, all in float32."""
-    return {domain.name: round(_loss(model, domain.held_out), 4) for domain in domains}
+    found = {}
+    for domain in domains:
+        rows, total = held_out_rows(domain.held_out), 0.0
+        for part in torch.split(rows, 8):
+            logits = model(input_ids=part[:, :-1], use_cache=False).logits
+            total += F.cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="sum").item()
+        found[domain.name] = round(total / rows[:, 1:].numel(), 4)
+    return found
 
 
 def held_out_rows(text: Tensor) -> Tensor:
     """The judged part of a domain's held-out text, (rows, length + 1): the last token of a row is only a label."""
     row = min(ROW, len(text) - 1)
     return text[: min(len(text), JUDGED_TOKENS) // (row + 1) * (row + 1)].long().view(-1, row + 1)
-
-
-@torch.no_grad()
-def _loss(model: LlamaForCausalLM, text: Tensor) -> float:
-    rows = held_out_rows(text)
-    total = 0.0
-    for part in torch.split(rows, 8):
-        logits = model(input_ids=part[:, :-1], use_cache=False).logits
-        total += torch.nn.functional.cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="sum").item()
-    return total / rows[:, 1:].numel()

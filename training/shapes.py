@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from specviz.core.errors import InputError
@@ -35,11 +34,7 @@ def new_model(
 
 
 def load_llama(folder: Path) -> LlamaForCausalLM:
-    """A Llama from a folder, in float32.
-
-    Raises:
-        InputError: the folder has no model.
-    """
+    """A Llama from a folder, in float32. InputError: the folder has no model."""
     if not (folder / "config.json").is_file():
         raise InputError(f"{folder} is not a model: it has no config.json.")
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
@@ -52,46 +47,25 @@ def with_layers(source: LlamaForCausalLM, order: Sequence[int]) -> LlamaForCausa
 
     A layer that is named again right after itself adds nothing at first (its two output matrices are zero). So a model
     grown with 0 0 1 1 2 2 ... writes exactly what its source writes until it is trained.
-
-    Raises:
-        InputError: the source has no such layer.
     """
-    count = source.config.num_hidden_layers
-    if not order or not all(0 <= layer < count for layer in order):
-        raise InputError(f"Layers must be from 0 to {count - 1}, and at least one.")
     weights = source.state_dict()
     taken = {name: value for name, value in weights.items() if not name.startswith(_LAYER)}
     for place, layer in enumerate(order):
-        silent = place > 0 and order[place - 1] == layer
-        taken |= _layer(weights, layer, place, silent)
+        again = place > 0 and order[place - 1] == layer
+        prefix = f"{_LAYER}{layer}."
+        for name in (name.removeprefix(prefix) for name in weights if name.startswith(prefix)):
+            silent = again and name in _OUTPUTS
+            weight = weights[prefix + name]
+            taken[f"{_LAYER}{place}.{name}"] = torch.zeros_like(weight) if silent else weight.clone()
     config = LlamaConfig.from_dict(source.config.to_dict() | {"num_hidden_layers": len(order)})
     model = LlamaForCausalLM(config)
     model.load_state_dict(taken)
     return model
 
 
-def _layer(weights: dict[str, Tensor], layer: int, place: int, silent: bool) -> dict[str, Tensor]:
-    prefix = f"{_LAYER}{layer}."
-    names = [name.removeprefix(prefix) for name in weights if name.startswith(prefix)]
-    return {
-        f"{_LAYER}{place}.{name}": torch.zeros_like(weights[prefix + name])
-        if silent and name in _OUTPUTS
-        else weights[prefix + name].clone()
-        for name in names
-    }
-
-
 def averaged(models: Sequence[LlamaForCausalLM], shares: Sequence[float]) -> LlamaForCausalLM:
-    """The weighted mean of models with one shape and one origin; it is often better than each of them.
-
-    Raises:
-        InputError: the models differ in shape, or there is not one share for each.
-    """
-    if len(models) != len(shares) or not sum(shares) > 0:
-        raise InputError("An average needs one share for each model, and a sum above 0.")
+    """The weighted mean of models with one shape and one origin; it is often better than each of them."""
     weights = [model.state_dict() for model in models]
-    if any({n: w.shape for n, w in one.items()} != {n: w.shape for n, w in weights[0].items()} for one in weights):
-        raise InputError("Only models of the same shape can be averaged.")
     mean = {
         name: torch.stack([one[name] * share / sum(shares) for one, share in zip(weights, shares, strict=True)]).sum(0)
         for name in weights[0]

@@ -134,11 +134,11 @@ class Llama:
         if alone or (mask is None and past and count > 1):  # else the tree's mask, the attention's own or none does
             places = torch.arange(seen, device=x.device)
             mask = places <= places[past:end, None]
-        x = self._run_layers(x, cache.write, rotation, mask, count if alone else 1)
+        x = self.run_texts(x, cache.write, rotation, mask, count if alone else 1)
         cache.length = end
         return x
 
-    def _run_layers(
+    def run_texts(
         self, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], mask: Tensor | None, texts: int
     ) -> Tensor:
         """All layers and the last norm, (n, hidden) in and out, of tokens that belong to so many texts; changes `x`."""

@@ -52,12 +52,19 @@ def _home(setup: Setup, folder: Path) -> Path:
 
 @contextmanager
 def running(setup: Setup, folder: Path, log: Path) -> Iterator[Running]:
-    """The server of this setup, ready to answer. RuntimeError, with the end of its log, where it does not start."""
-    port = str(free_port())
+    """The server of this setup, ready to answer."""
+    port = free_port()
+    with answering(command_of(setup, folder.resolve(), str(port)), port, log, _home(setup, folder)) as client:
+        yield Running(client, log, setup)
+
+
+@contextmanager
+def answering(command: Sequence[str], port: int, log: Path, home: Path) -> Iterator[httpx2.Client]:
+    """A server that answers at this port. RuntimeError, with the end of its log, where it does not start."""
     with log.open("wb") as written:
         server = subprocess.Popen(
-            command_of(setup, folder.resolve(), port),
-            cwd=_home(setup, folder),
+            command,
+            cwd=home,
             env=os.environ | VLLM_ENVIRONMENT,
             stdout=written,
             stderr=subprocess.STDOUT,
@@ -68,7 +75,7 @@ def running(setup: Setup, folder: Path, log: Path) -> Iterator[Running]:
         each_its_own = httpx2.Limits(max_keepalive_connections=0)
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, limits=each_its_own) as client:
             _wait(client, server, log)
-            yield Running(client, log, setup)
+            yield client
     finally:
         _stop(server)
 

@@ -6,20 +6,16 @@ from types import ModuleType
 
 import pytest
 
-from scripts import write_cards, write_measured_tables, write_payload_types, write_settings_table
+from scripts.write import WRITERS
 from specviz.core.files import APP_FOLDER, RESULTS
 
 
-@pytest.mark.parametrize(
-    "script",
-    [write_cards, write_measured_tables, write_payload_types, write_settings_table],
-    ids=lambda script: script.__name__,
-)
+@pytest.mark.parametrize("script", WRITERS, ids=lambda script: script.__name__)
 def test_a_file_is_what_its_script_writes(script: ModuleType) -> None:
     pages = script.pages()
     assert pages
     for path, text in pages.items():
-        assert path.read_text(encoding="utf-8") == text, f"python -m {script.__name__}"
+        assert path.read_text(encoding="utf-8") == text, "python -m scripts.write"
 
 
 def test_the_readmes_rows_are_those_of_the_measurements() -> None:
