@@ -60,7 +60,8 @@ test: style js
 
 test-all: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak and not servers")
-	$(MAKE) soak test-cluster audit
+	$(MAKE) soak test-cluster
+	-$(MAKE) audit # needs the network, and its data are of today: it is shown, and fails nothing
 	if docker info >/dev/null 2>&1; then docker build .; fi
 
 soak: $(VENV)/installed-dev
