@@ -16,7 +16,6 @@ from typing import Any
 
 from scripts.writing import write
 from specviz.core.files import RESULTS
-from specviz.core.settings import DecodeSettings
 from specviz.data.measured.measured_methods import (
     ALL,
     POSITIONS_AT,
@@ -25,9 +24,7 @@ from specviz.data.measured.measured_methods import (
     stored_methods,
 )
 from specviz.data.prompts.workloads import find_workload
-from specviz.decoding import autoregressive_decode
 from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, bundled_names, head_folder
-from specviz.models.loading import load_model
 
 SHOWN_AT = "4"  # the draft length of its tables
 TARGET = "wren-base"
@@ -169,6 +166,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def samples(folder: Path) -> str:
     """What a model writes after fixed prompts, not selected, with the seeds to repeat it, as Markdown."""
+    from specviz import DecodeSettings, autoregressive_decode, load_model  # here: the other sections need no model
+
     loaded = load_model(str(folder))
     lines = []
     for kind in KINDS:
