@@ -27,14 +27,15 @@ os.environ["SPECVIZ_GGUF"] = os.devnull  # what somebody put into the folder is 
 os.environ["SPECVIZ_RUNS"] = "memory"  # what one test measures is not there in another run of the tests
 
 # The same examples at every run, no file of earlier ones, and no clock: a slow machine fails no test.
-settings.register_profile(
-    "tests",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+for profile, examples in (("tests", 15), ("full", 100)):  # make test-all asks for the second
+    settings.register_profile(
+        profile,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.load_profile("tests")
 
 ROOT = Path(__file__).parent.parent
@@ -43,10 +44,14 @@ APP = ROOT / "app.py"
 SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores, because a test of a page waits at times; more of them only wait for each other."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than cores, because a test of a page waits at times; more of them only wait for each other.
+
+    Unit tests do not wait, and each worker imports everything anew: a core is left for the types beside them.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores + 1, 4)
+    folders = {Path(argument).name for argument in config.args}
+    return max(1, min(cores - 1, 3)) if folders <= {"unit", "js"} else min(cores + 1, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

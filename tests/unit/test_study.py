@@ -148,10 +148,12 @@ def test_what_is_told_and_drawn_of_a_sweep(
         plotted[f"{file}, {title}"] = lines_of(figure)
         return []
 
+    studies = studies_of(rows)
+    monkeypatch.setattr(sentences, "studies_of", lambda _: studies)  # each table is made once
     monkeypatch.setattr(plots, "_write", write)
     list(plots.write_plots(Path(), rows))
     found: dict[str, object] = {"conclusions": "\n".join(sentences.conclusions(rows))}
-    for number, study in enumerate(studies_of(rows), start=1):
+    for number, study in enumerate(studies, start=1):
         ways = drawn(study)
         plotted["map"] = ways.pop("map", "")
         found |= {f"{number}. {title}": text for title, text in (told(study) | ways).items()}
