@@ -237,9 +237,12 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
 
 def main() -> None:
     """Print each problem, or what is not translated yet."""
-    if problems := text_problems():
-        sys.exit("\n".join(problems))
-    print(*texts_missing(), "The texts of the app can be used.", sep="\n")
+    try:
+        if problems := text_problems():
+            sys.exit("\n".join(problems))
+        print(*texts_missing(), "The texts of the app can be used.", sep="\n")
+    except InputError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
-from specviz.core.languages import ENGLISH, Entries, Entry, languages, translation
-from specviz.core.texts import AppTexts, TextFile, places
+from specviz.core.languages import ENGLISH, Entries, Entry, languages, locale, translation
+from specviz.core.texts import PLURALS, AppTexts, TextFile, places
 
 # The program's own names, which stand in these files beside the texts; in the others all is text.
 STRUCTURE: Mapping[str, frozenset[str]] = {
@@ -36,6 +36,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "lessons/fifty-minutes": frozenset({"link"}),
 }
 _FIGURES = {"p": "per cent", "h": "a number out of a hundred", "w": "a small number in words", "f": "a number"}
+ANY_FORMS = ("one", "…", "other")  # where the language is not known
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 
 
@@ -71,6 +72,10 @@ class Translation:
             return
         for name in sorted(given ^ wanted):
             yield f"{{{name}}} is {'missing' if name in wanted else 'not in the English text'}"
+        forms = forms_of(self.code)
+        for _, figure, how, _ in string.Formatter().parse(entry.text):
+            if 1 < len((how or "").split("|")) < len(forms):
+                yield f"{{{figure}:{how}}} needs a word for each count: {{{figure}:{'|'.join(forms)}}}"
         for term, words in self.terms.items() if not place.endswith("/plain") else ():
             if _has(_without_figures(english), term) and not any(word.lower() in entry.text.lower() for word in words):
                 yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
@@ -90,11 +95,22 @@ def texts_to_translate(file: TextFile[Any], name: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def explain_figures(text: str) -> str:
+def forms_of(code: str) -> list[str]:
+    """The plural categories of whole numbers, in the CLDR's order: a word for a count has a form for each."""
+    category_of = locale(code).plural_form
+    found = {category_of(number) for number in range(200)}
+    return [category for category in (*PLURALS, "other") if category in found]
+
+
+def explain_figures(text: str, forms: Sequence[str] = ANY_FORMS) -> str:
     """What each figure in a text is, for who translates it; empty where it names none."""
-    found = string.Formatter().parse(text)
-    kinds = {name: _FIGURES.get(conversion or (how or "")[-1:], "") for _, name, how, conversion in found if name}
-    return "; ".join(f"{{{name}}}: {kind or 'a text or a whole number'}" for name, kind in kinds.items())
+    kinds: dict[str, str] = {}
+    for _, name, how, conversion in string.Formatter().parse(text):
+        if name and "|" not in (how or ""):
+            kinds[name] = _FIGURES.get(conversion or (how or "")[-1:], "a text or a whole number")
+        elif name and len(forms) > 1:
+            kinds[f"{name}:{'|'.join(forms)}"] = "a word for each of these counts"
+    return "; ".join(f"{{{name}}}: {kind}" for name, kind in kinds.items())
 
 
 def _is_language(text: str) -> bool:

@@ -5,7 +5,7 @@ has the place of a text as its context, the English text, and the same in that l
 that an item put into a list moves no other. A text that is missing, or whose English has changed since, is English.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -91,6 +91,7 @@ class Entry:
     text: str = ""  # empty: not yet translated
     outdated: bool = False  # marked as fuzzy: of another English text
     previous: str = ""  # that other text
+    notes: Sequence[str] = ()  # what a translator wrote above it
 
 
 Entries = Mapping[tuple[str, str], Entry]  # by place and English text
@@ -111,14 +112,16 @@ def translation(folder: Path, name: str, code: str) -> Entries:
     except (OSError, ValueError, PoFileError) as error:
         raise InputError(f"{code}/{name}.po cannot be read as a gettext file: {error}.") from error
     entries = [
-        Entry(each.context, str(each.id), str(each.string or ""), each.fuzzy, _previous(each.user_comments))
+        Entry(each.context, str(each.id), str(each.string or ""), each.fuzzy, *_previous_and_notes(each.user_comments))
         for each in found
         if each.context
     ]
     return {(entry.place, entry.english): entry for entry in entries}
 
 
-def _previous(comments: Iterable[str]) -> str:
-    """Of the lines before an entry, the one that gettext writes as `#| msgid "…"`, which Babel reads as a comment."""
-    said = [line.removeprefix("| msgid ") for line in comments if line.startswith("| msgid ")]
-    return denormalize(said[0]) if said else ""
+def _previous_and_notes(comments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Babel reads as comments also the lines `#| msgid "…"`, of which a long text has several."""
+    lines = [line.removeprefix("| ") for line in comments if line.startswith("| ")]
+    at = next((i for i, line in enumerate(lines) if line.startswith("msgid ")), len(lines))
+    said = "\n".join(lines[at:]).removeprefix("msgid ")
+    return denormalize(said) if said else "", [line for line in comments if not line.startswith("|")]

@@ -37,7 +37,11 @@ def times(ratio: float, interval: tuple[float, float] | None = None, doubt: str 
     return f"{localize(ratio, '.2f')}×{doubt}{between}"
 
 
-def percent(share: float) -> str:
-    """With a space before the sign in English, as the SI writes it; in another language as the CLDR does."""
+def percent(share: float, spec: str = ".0f") -> str:
+    return localize(100 * share, spec) + percent_sign()
+
+
+def percent_sign() -> str:
+    """With a space before it in English, as the SI writes it; in another language as the CLDR does."""
     code = current_language()
-    return localize(100 * share, ".0f") + (" %" if code == ENGLISH else _signs(code)["%"])
+    return " %" if code == ENGLISH else _signs(code)["%"]

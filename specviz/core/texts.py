@@ -25,7 +25,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
-from specviz.core.languages import ENGLISH, Entries, cache_by_language, current_language, locale, translation
+from specviz.core.languages import ENGLISH, Entries, Entry, cache_by_language, current_language, locale, translation
 from specviz.core.numbers import localize, percent
 
 try:
@@ -121,8 +121,16 @@ def read_texts(path: Path, kind: type[KIND], translated: Entries | None = None) 
 def translate(node: yaml.Node | None, translated: Entries) -> None:
     for place, text in places(node):
         entry = translated.get((place, text.value))
-        if entry and entry.text and not entry.outdated:
+        if entry and entry.text and not entry.outdated and _has_its_figures(entry):
             text.value = entry.text
+
+
+def _has_its_figures(entry: Entry) -> bool:
+    """Whether it names only figures of the English text: its page has no others."""
+    try:
+        return figures_in(entry.text) <= figures_in(entry.english)
+    except ValueError:
+        return False
 
 
 def figures_in(template: str) -> set[str]:

@@ -131,7 +131,7 @@ def check_costs(measured: Calibration) -> None:
     for drafted in AGREE_AT:
         interval = measured.costs.interval(partial(Costs.round_steps, drafted=drafted))
         if interval and interval[1] > AGREE * interval[0]:
-            raise DisturbedError(say("disturbed", count=drafted, least=interval[0], most=interval[1]))
+            raise DisturbedError(say("disturbed_round", count=drafted, least=interval[0], most=interval[1]))
 
 
 class _Times(NamedTuple):

@@ -10,7 +10,7 @@ from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 from specviz.service import protocol as wire
 
-Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]  # what a job is for
+Slot = str  # what a job is for: a visitor has one job of each
 State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
 FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
 say = Sentences("service")

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.data.links.page_names import IN_MENU
 from specviz.data.prompts.workloads import WORKLOADS
 from tests.conftest import PATIENCE, AppServer
 from tests.support.known import known
@@ -40,7 +41,7 @@ JOURNEYS = {  # an address, what is done there, and what then comes true
     "?gamma=4": ("deep('.by[value=\"1\"]').click()", DONE),
     **{
         page: ("", "return deep('[data-testid=stMain] :is(h1, h2)') && !deep('[data-testid=stException]')")
-        for page in ("race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft")
+        for page in IN_MENU[1:]
     },
 }
 PROGRAMS = {"firefox": ["firefox-esr"], "webkit": ["WebKitWebDriver", "Xvfb"]}

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { prob } from "../../assets/browser/shared/numbers.js";
 import { MOST, lengthOf, cellsOf, escaped, inLines, lastLines, wrapped, runFilm, runSlide } from "../../assets/browser/stage/slide.js";
 import { equationOf } from "../../assets/browser/stage/result.js";
+import { leftMargin } from "../../assets/browser/stage/timeline.js";
 import { statusWords } from "../../assets/browser/stage/words.js";
 import { betaOf, halfwayTo, movedTo, partsOf } from "../../assets/browser/stage/lossless.js";
 import { MOST_ROWS, fold, treeRows } from "../../assets/browser/trace/tree_rows.js";
@@ -175,4 +176,11 @@ test("a film is faster at a higher speed, and says what it leaves out of a very 
 
 test("a run's words for a status are the same function each time: else every round of it is drawn again", () => {
   for (const data of [{ rule: "block" }, { rule: "block", diagram: { words: "plain" } }, { rule: "tokens" }]) assert.equal(statusWords(data), statusWords(data));
+});
+
+test("the longest name of a lane has room beside it, and a short one leaves the lanes where they are", () => {
+  assert.equal(leftMargin(["speculative", "target alone"], false), leftMargin(["a"], false));
+  assert.equal(leftMargin(["draft +\ncheck", "target\nalone"], true), leftMargin(["a"], true));
+  assert.ok(leftMargin(["razem", "sam model docelowy"], false) > 0.47 * "sam model docelowy".length + 0.4); // as wide as measured
+  assert.ok(leftMargin(["razem", "sam\nmodel docelowy"], true) < leftMargin(["razem", "sam model docelowy"], true));
 });

@@ -43,6 +43,7 @@ from benchmarks.classroom import held_to, settle
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from specviz.core.files import TEXTS
+from specviz.data.links.page_names import PAGES as NAMES
 from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
 from tests.load.attacks import ATTACKS, once
@@ -51,7 +52,7 @@ from tests.load.hostile import BOXES, FULL, HELD, HOSTILE, MESSAGES, UPLOADS, an
 from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
-PAGES = ("", "race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft", "class")
+PAGES = ("", *NAMES[1:])
 LONG_WORK = {
     "race": "race_start",
     "when_it_helps": "when_it_helps_start",

@@ -9,6 +9,7 @@ import pytest
 
 from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
+from specviz.data.links import page_names
 from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.rows import frame_of
@@ -129,9 +130,7 @@ LINK = ("preset", "prompt", "target", "draft", "gamma", "temperature", "workload
 LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", "dtype", "repeats", "class", "board")
 
 
-@pytest.mark.parametrize(
-    "name", ["watch", "race", "when_it_helps", "worksheet", "same_quality", "be_the_draft", "learn", "class"]
-)
+@pytest.mark.parametrize("name", page_names.PAGES)
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
     page = opened(f"pages/{name}.py", Session(), **dict.fromkeys(LINK, value))

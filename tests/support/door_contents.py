@@ -185,6 +185,7 @@ PAGE = """
 import sys
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
+from specviz.data.links.page_names import PAGES
 from specviz.service import EngineService
 from specviz.ui.shared import engine
 engine.service_wanted = lambda: EngineService((sys.executable, "-c", "import sys; sys.stdin.read()"))
@@ -205,12 +206,11 @@ def write_all(text):
         page.button(key=button).click().run()
         said(page)
     return page
-NAMES = ("watch", "race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft", "class")
 links = []
 def linked(query):
     from urllib.parse import parse_qs
     links.append(query)
-    page = opened(NAMES[len(links) % len(NAMES)])
+    page = opened(PAGES[len(links) % len(PAGES)])
     for name, values in parse_qs(query).items():
         page.query_params[name] = values
     return page.run()

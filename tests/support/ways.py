@@ -13,6 +13,8 @@ TARGET = tiny_model(seed=1, name="target", context=1024)
 DRAFT = tiny_model(seed=1, layers=1, name="draft", context=1024)  # the target's own weights: it agrees now and then
 BEHIND = ("lookup, else eagle of few words", "lookup, else model")
 DRAFTERS = ("model", "lookup", "early exit", "eagle", FEW_WORDS, "medusa", *BEHIND, "early exit of qwen3")
+CHAINS_ONLY = ("lookup", *BEHIND)  # they grow no trees
+NO_GUESSES = BEHIND[1:]  # they have no `guess_along`
 
 
 @cache

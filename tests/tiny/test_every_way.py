@@ -29,9 +29,10 @@ from tests.support.tiny_heads import FEW_WORDS
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_tokenizer, word_tokenizer
 from tests.support.tokenizers import KINDS, PAIRS, TEXTS
 from tests.support.tokenizers import random_model as speaker
-from tests.support.ways import BEHIND, DRAFT, TARGET, pair_of
+from tests.support.ways import BEHIND, CHAINS_ONLY, DRAFT, NO_GUESSES, TARGET, pair_of
+from tests.support.ways import DRAFTERS as KINDS_OF_DRAFTS
 
-DRAFTERS = ("model", "lookup", "early exit", "eagle", FEW_WORDS, "medusa", *BEHIND)
+DRAFTERS = KINDS_OF_DRAFTS[:-1]  # the last one has another target
 DEPTHS = {"1,1,1": 3, "3": 1, "4,2,1": 3, "2,1,1,1,1,1,1": 7, "dynamic:1": 1, "dynamic:12": 4}
 CHAINS: dict[str, dict[str, object]] = {f"γ={length}": {"draft_length": length} for length in (1, 3, 16)}
 CHAINS |= {schedule: {"draft_length": 4, "draft_schedule": schedule} for schedule in ("heuristic", "confidence")}
@@ -39,7 +40,7 @@ TREES: dict[str, dict[str, object]] = {tree: {"draft_length": depth, "tree": tre
 SHAPES = CHAINS | TREES
 SMALL_SHAPES = ("γ=3", "confidence", "4,2,1", "dynamic:12")  # all shapes with the model; these with every drafter
 PROMPTS = ([1, 2, 3], [4], [0, 2, 5, 0, 2, 5], [(5 * i) % 7 for i in range(2 * CHUNK + 9)])  # the last: three passes
-CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if "lookup" not in drafter or shape in CHAINS]
+CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if drafter not in CHAINS_ONLY or shape in CHAINS]
 SMALL = [(drafter, shape) for drafter, shape in CELLS if drafter == "model" or shape in SMALL_SHAPES]
 
 
@@ -212,7 +213,7 @@ def test_an_end_of_text_ends_the_run_wherever_it_stands(drafter: str, shape: str
         assert parse_trace(dump_trace(trace)) == trace
 
 
-@pytest.mark.parametrize("drafter", DRAFTERS[:-1])  # a model behind lookup has no entry
+@pytest.mark.parametrize("drafter", [drafter for drafter in DRAFTERS if drafter not in NO_GUESSES])
 def test_what_it_guesses_along_a_text_gives_the_run_at_every_draft_length(drafter: str) -> None:
     """Also where an end of text comes early, late or in a block, and for every cap; 7 is no token."""
     way = pair_of(drafter)[1]

@@ -24,7 +24,7 @@ from specviz.measure.proof.rows import RuleName
 from tests.support.grids import grid
 from tests.support.joint import FALSE_ALARM, OddAndNew, p_value_of_loop
 from tests.support.tiny_grammar import LANGUAGE, lettered
-from tests.support.ways import BEHIND, pair_of
+from tests.support.ways import CHAINS_ONLY, pair_of
 from tests.support.ways import DRAFTERS as KINDS
 
 PROMPT = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
@@ -59,13 +59,12 @@ SMALL = {  # each drafter, each rule and each way to sample, and what was wrong 
     ("lookup, else model", "block", "T=0.7 k=4"),
     *((drafter, "4,2,1", "T=1") for drafter in ("eagle", "early exit of qwen3")),
 }
-CHAINS_ONLY = ("unsure drafts", "growing drafts", "lookup", *BEHIND)
 CELLS = [
     (drafter, rule, sampling)
     for drafter in DRAFTERS
     for rule in RULES
     for sampling in SAMPLING
-    if drafter not in CHAINS_ONLY or "tree" not in RULES[rule]
+    if drafter not in (*CHAINS_ONLY, "unsure drafts", "growing drafts") or "tree" not in RULES[rule]
 ]
 
 

@@ -60,6 +60,14 @@ def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(fo
     assert titles(folder)["watch"] == "Ver"
 
 
+@pytest.mark.parametrize(("said", "shown"), [("{c} i {b}", "{c} i {b}"), ("{c}", "{c}"), ("{cc}", None), ("{c", None)])
+def test_a_translation_with_a_figure_that_its_page_has_not_is_english(folder: Path, said: str, shown: str) -> None:
+    """Found: one wrong brace, and who asked for that language saw an error and no page."""
+    (folder / "pages.yaml").write_text('a:\n  b: "{b} of {c}"\n', encoding="utf-8")
+    translate(folder, "pages", ("a/b", "{b} of {c}", said))
+    assert pages.read(folder, CODE).content["a"]["b"] == (shown or "{b} of {c}")
+
+
 def test_a_browser_or_a_link_names_a_language_loosely() -> None:
     for wanted in (["xx", "en-GB"], ["EN_us"]):
         assert find_language(wanted) == "en"
@@ -126,6 +134,7 @@ def test_tables_and_ready_lesson_plans_are_in_the_language_of_who_reads_them(
         ("en", "1.41× 0.50 +0.25 1,024 12,345 81% 81 % 1e-05 0.7 4096 -1,024.5"),
         ("es", "1,41× 0,50 +0,25 1024 12.345 81\xa0% 81\xa0% 1e-05 0,7 4096 -1024,5"),
         ("zh-Hans", "1.41× 0.50 +0.25 1024 12,345 81% 81% 1e-05 0.7 4096 -1024.5"),
+        ("pl", "1,41× 0,50 +0,25 1024 12\xa0345 81% 81% 1e-05 0,7 4096 -1024,5"),
         ("fr", "1,41× 0,50 +0,25 1024 12\u202f345 81\xa0% 81\xa0% 1e-05 0,7 4096 -1024,5"),
     ],
 )
@@ -134,6 +143,18 @@ def test_figures_are_written_as_the_language_has_them(code: str, written: str) -
     text = "{a:.2f}× {b:.2f} {c:+.2f} {d:,} {e:,} {f:.0%} {f!p} {g:.0e} {h} {i} {j:,.1f}"
     figures = (1.41, 0.5, 0.25, 1024, 12345, 0.81, 1e-5, 0.7, 4096, -1024.5)
     assert fill(text, dict(zip("abcdefghij", figures, strict=True))) == written
+
+
+TYPED = re.compile(r'(?<=[\d}"])(?<!95) %["`]')  # 95 % is a name of columns
+
+
+def test_no_percent_sign_is_typed_after_a_figure() -> None:
+    """English and Spanish write a space before it, Polish and Chinese none."""
+    browser = [file for file in (ROOT / "assets" / "browser").rglob("*.ts*") if "dist" not in file.parts]
+    sources = [file for file in [*(ROOT / "specviz").rglob("*.py"), *browser] if file.stem != "numbers"]
+    assert len(browser) > 50
+    lines = [(file.name, line) for file in sources for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [each for each in lines if TYPED.search(each[1].replace('replaceAll(" %"', ""))] == []
 
 
 def test_every_language_shows_the_digits_that_english_shows() -> None:

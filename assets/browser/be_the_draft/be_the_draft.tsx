@@ -52,7 +52,7 @@ function Turn({ title, said, guesses, lines, wants, asked, mine, rivals }: TurnP
               <div class={own ? "want mine" : "want"}>
                 <bdi translate={false}>{quoted(text)}</bdi>
                 <span class="track"><i class="share" style={{ width: `${Math.max(0.5, 100 * p)}%` }} /></span>
-                <span class="p">{p < 0.01 ? "< 1 %" : percent(p)}</span>
+                <span class="p">{p < 0.01 ? `< ${percent(0.01)}` : percent(p)}</span>
                 {own && <em>{mine === "yours" ? say("yours") : say("theirs")}</em>}
               </div>
             ))}

@@ -26,7 +26,7 @@ interface Wanted {
 
 const FIGURES: Record<FigureName, ComponentType<Wanted>> = { acceptance: AcceptanceFigure, speedup: SpeedupFigure, lengths: LengthsFigure, positions: PositionsFigure };
 const NAMES = Object.keys(FIGURES) as FigureName[];
-const PERCENT: Tick[] = [[0, "0"], [50, "50"], [100, "100 %"]];
+const SHARES: Tick[] = [[0, "0"], [50, "50"], [100, percent(1)]];
 const LEAST = { rounds: 4, speedup: 1.5, lengths: 1.5 }; // how far the axes go at least
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
 const WIDE_BARS = 5; // up to so many have room for larger labels
@@ -127,10 +127,10 @@ function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, 
   const line = { plane, style, look: "accepted" };
   return (
     <Drawing plane={plane}>
-      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={PERCENT} letters={style.letters} grid />
+      <Axes plane={plane} xTicks={roundTicks(reach.rounds)} yTicks={SHARES} letters={style.letters} grid />
       {before && <LineOfBefore {...{ plane, style }} values={before.acceptance.map(inPercent)} look="accepted pale" />}
       {before && <LineAhead {...{ ...line, values, done }} />}
-      <LineSoFar {...line} values={values.slice(0, done)} words={(value) => `${value.toFixed(0)} %`} />
+      <LineSoFar {...line} values={values.slice(0, done)} words={(value) => percent(value / 100)} />
       {asked.run && <Level {...line} value={inPercent(figuresOf(asked.run).acceptance)} />}
     </Drawing>
   );
@@ -162,7 +162,7 @@ function PositionsFigure({ plot, rounds, done, style, data }: Wanted) {
   const small = counts.length > WIDE_BARS ? "middle small count" : "middle count";
   return (
     <Drawing plane={plane}>
-      <Axes plane={plane} xTicks={shown.map((position) => [position, String(position)])} yTicks={PERCENT} letters={style.letters} />
+      <Axes plane={plane} xTicks={shown.map((position) => [position, String(position)])} yTicks={SHARES} letters={style.letters} />
       {counts.map(([accepted, judged], i) => {
         if (!judged) return null;
         const [position, top] = [i + 1, plane.y((100 * accepted) / judged)];
@@ -205,7 +205,7 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const looks = [asked.run || mark?.kind === "so_far" ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   return (
     <Drawing plane={shares}>
-      <Axes plane={shares} xTicks={ticks} yTicks={PERCENT} letters={letters} />
+      <Axes plane={shares} xTicks={ticks} yTicks={SHARES} letters={letters} />
       {speedupTicks(reach.lengths).map(([value, words]) => <text x={right + letters * 0.3} y={speeds.y(value) + letters * 0.35} class="right">{words}</text>)}
       <Level plane={speeds} value={1} look="break-even" />
       {before && <Both {...{ planes }} points={before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))} looks={["accepted pale", "corrected pale"]} />}

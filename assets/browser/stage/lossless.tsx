@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { visible } from "../shared/chips.js";
-import { fixed, prob } from "../shared/numbers.js";
+import { PERCENT, fixed, prob } from "../shared/numbers.js";
 import { say, voiceOf } from "./words.js";
 import type { DiagramPayload, LosslessPayload } from "../dist/payloads.js";
 
@@ -19,7 +19,7 @@ const rounded = (value: number) => Math.round(1000 * value) / 1000;
 const cases = (share: number) => fixed(100 * share, 1);
 
 const SUMS: Record<DiagramPayload["words"], (parts: Parts) => string> = {
-  technical: ({ both, whole }) => `${cases(both)} + ${cases(rounded(whole) - rounded(both))} = ${cases(whole)} %`,
+  technical: ({ both, whole }) => `${cases(both)} + ${cases(rounded(whole) - rounded(both))} = ${cases(whole)}${PERCENT}`,
   plain: ({ both, left, whole }) => `${cases(both)} + ${cases(left)} = ${cases(whole)}`,
 };
 

@@ -22,7 +22,9 @@ const LANES: Array<[Kind, Span]> = [
   ["width", [0.14, 0.86]], // of a tree: over the block of its check
 ];
 const STEP_PIXELS = 62; // a one-token target step is drawn about this wide while zoomed in
-const LEFT_MARGIN = { wide: 8, narrow: 4.2 }; // letters, for the lanes' names
+const LEFT_MARGIN = { wide: 8, narrow: 4.2 }; // letters, for the lanes' names: at least
+const NAME_LETTER = 0.5; // the width of one in a name
+const BESIDE_NAMES = 0.4;
 const GAP = 1.5; // pixels between two blocks
 const NARROW = 4; // pixels: guesses with less room each are drawn as one block with those beside them that fared alike
 const ROOM = { step: 2.2, check: 3.8 }; // letters that the words on a block need
@@ -68,7 +70,7 @@ export class Timeline {
     const current = data.rounds[round];
     const now = current ? current.ms[1 + substep] : 0;
     const { letters, narrow } = style;
-    const margin = { l: letters * LEFT_MARGIN[narrow ? "narrow" : "wide"], r: letters * 0.8, t: letters * 0.2, b: letters * 1.7 };
+    const margin = { l: letters * leftMargin(laneNames(data, narrow), narrow), r: letters * 0.8, t: letters * 0.2, b: letters * 1.7 };
     const width = plot.clientWidth - margin.l - margin.r;
     this.#chooseWindow(data, now, current?.ms[0] ?? 0, width);
     const [from, to] = this.window;
@@ -153,10 +155,9 @@ function Lanes({ data, window, margin, style, plot, judged }: Wanted) {
     verify: rounds.map(({ ms }) => [ms[1], ms[2]] as Span),
     width: rounds.flatMap(({ ms: [, drafted, verified], tree }) => (one !== null && tree && verified - drafted > one ? [[drafted + one, verified] as Span] : [])), // what a check of a whole tree takes longer
   };
-  const said = voiceOf(data.diagram?.words);
-  const names = narrow ? [said("lane_both_narrow"), said("lane_alone_narrow")] : [said("lane_both"), said("lane_alone")];
+  const names = laneNames(data, narrow);
   const at: Tick[] = roundNumbers(plane.xSpan, narrow ? 4 : 9).map((ms) => [ms, `${localize(String(ms))} ms`]);
-  const check = said("lane_check");
+  const check = voiceOf(data.diagram?.words)("lane_check");
   return (
     <Drawing plane={plane}>
       <defs>{/* drafts that were not accepted are seen without colour too */}
@@ -170,6 +171,17 @@ function Lanes({ data, window, margin, style, plot, judged }: Wanted) {
       <Labels {...{ plane, letters }} spans={blocks.verify} words={() => check} y={0.5} room={ROOM.check * letters} />
     </Drawing>
   );
+}
+
+function laneNames({ diagram }: StagePayload, narrow: boolean) {
+  const said = voiceOf(diagram?.words);
+  return narrow ? [said("lane_both_narrow"), said("lane_alone_narrow")] : [said("lane_both"), said("lane_alone")];
+}
+
+/** In letters: a translated name can be longer than the English one. */
+export function leftMargin(names: string[], narrow: boolean) {
+  const longest = Math.max(...names.flatMap((name) => name.split("\n")).map((line) => line.length));
+  return Math.max(LEFT_MARGIN[narrow ? "narrow" : "wide"], longest * NAME_LETTER + BESIDE_NAMES);
 }
 
 function Boxes({ plane, spans, lane: [low, high], kind }: { plane: Plane; spans: Span[]; lane: Span; kind: Kind }) {

@@ -47,7 +47,9 @@ class Gain:
 
     @property
     def judged(self) -> Judgement:
-        return judge(self.value, self.interval) if self.trusted else Judgement(UNTOLD, self.value, "interval")
+        if self.trusted:
+            return judge(self.value, self.interval)
+        return Judgement(UNTOLD, self.value, "interval", trusted=self.interval is None)
 
     @property
     def said(self) -> str:

@@ -91,13 +91,12 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
         again = [say("unsteady", name=NAMES[side]) for side in same.unsteady]
         yield " ".join([say("some_same", found=same), *[say("broken", its=same)] * bool(same.broken), *again])
     if accepted and accepted.whole.rate is not None:
-        tokens = localize(accepted.whole.tokens_per_call, ".2f") if accepted.whole.tokens_per_call else "?"
-        yield say(
-            "accepted",
-            tally=accepted.whole,
-            source=say("answers" if accepted.source == "answers" else "counters"),
-            tokens=tokens,
-        )
+        whole, source = accepted.whole, say("answers" if accepted.source == "answers" else "counters")
+        if whole.rounds:
+            yield say("accepted_in_rounds", tally=whole, source=source)
+        else:
+            tokens = localize(whole.tokens_per_call, ".2f") if whole.tokens_per_call else "?"
+            yield say("accepted", tally=whole, source=source, tokens=tokens)
 
 
 def no_speedup_in_words(found: BenchFindings) -> str:

@@ -82,11 +82,12 @@ def _make_costs(trace: Trace) -> Iterator[Exercise]:
     if costs is None or terms is None:
         return
     terms = terms.by_formula  # the questions are about E(γ)
-    step, checked = 1000 * costs.step_seconds, terms.draft_length + 1
-    check, draft, overhead = (step * times for times in (terms.verification, costs.cost_ratio, costs.overhead))
+    step, checked = round(1000 * costs.step_seconds, 3), terms.draft_length + 1
+    ratios = (costs.cost_ratio, terms.verification, costs.overhead)
+    draft, check, overhead = (round(1000 * costs.step_seconds * ratio, 3) for ratio in ratios)  # as they are written
     yield Exercise(
         say("costs", step=step, draft=draft, checked=checked, check=check, overhead=overhead),
-        say("costs_answer", costs=costs, checked=checked, terms=terms, step=step),
+        say("costs_answer", c=draft / step, checked=checked, v=check / step, o=overhead / step, step=step),
     )
     measured = metrics.speedup(trace) or 0.0
     yield Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured))

@@ -35,7 +35,7 @@ class JobSlot:
     """
 
     def __init__(self, slot: Slot) -> None:
-        self.slot: Slot = slot
+        self.slot = slot
         self.view: JobView | None = None
         self.missing: dict[str, int] = {}  # what `download` brings; the job that is wanted waits for it
         self._wanted: tuple[Callable[[int], JobCommand], bool]

@@ -12,7 +12,7 @@ from specviz.core.csv_cells import csv_of
 from specviz.core.judge import Judgement
 from specviz.core.metrics import count, estimated_at, span
 from specviz.core.names import machine_in_words, prompt_words, short_name
-from specviz.core.numbers import times
+from specviz.core.numbers import percent_sign, times
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
 from specviz.data.measured.quiet_costs import known_costs
@@ -104,7 +104,7 @@ def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
                 error_y=plot.interval(speeds, lows, highs, color),
             )
         )
-    x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=" %")
+    x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=percent_sign())
     y = plot.axis(SAYS["tried_speedup"], range=[0, 1.1 * max(ends)], ticksuffix="×")
     # Its name is in the legend: a label beside the line lies on bars.
     line = plot.scatter(SAYS["tried_even"], SHARES, [1, 1], mode="lines", line=plot.DOTTED, hoverinfo="skip")

@@ -9,7 +9,7 @@ import streamlit as st
 from pydantic import Field
 
 from specviz.core.errors import InputError
-from specviz.core.numbers import localize
+from specviz.core.numbers import localize, percent
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, expecting_one_of, one_of, real, within
 from specviz.data.texts import page_texts
@@ -240,7 +240,7 @@ def changes(start: WorksheetStart) -> list[str]:
 
     def said(term: str, value: float) -> str:
         if term == "alpha":
-            return f"{localize(100 * value, '.1f')} %"
+            return percent(value, ".1f")
         return str(value) if term in ("gamma", "batch") else localize(value, ".3f")
 
     loaded, now = _filled(start, FORM.asked), FORM.asked

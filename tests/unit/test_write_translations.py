@@ -1,0 +1,140 @@
+"""What translators are given: files that keep what they wrote, a template, and what the check says."""
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from babel.messages.pofile import read_po
+
+from scripts import check_texts, write_translations
+from scripts.translating import Translation, texts_to_translate
+from scripts.write_translations import template, write
+from specviz.core.languages import translation
+from specviz.core.texts import AppTexts, Parts
+
+TEXTS = AppTexts("made", Parts)
+PLURAL = "{share!p} of {count} {count:token|tokens}"
+
+
+def english(folder: Path, text: str) -> None:
+    (folder / "made.yaml").write_text(f'a:\n  b: "{text}"\n', encoding="utf-8")
+
+
+def written(folder: Path, code: str = "pl") -> str:
+    write(TEXTS, code, folder)
+    return (folder / code / "made.po").read_text(encoding="utf-8")
+
+
+def edited(folder: Path, before: str, after: str, code: str = "pl") -> None:
+    """As a translator's editor saves it."""
+    path = folder / code / "made.po"
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def test_a_file_that_is_written_again_is_the_same(tmp_path: Path) -> None:
+    english(tmp_path, "Watch")
+    first = written(tmp_path)
+    assert "YEAR-MO-DA" not in first, "msgfmt -c warns of a date that is none"
+    assert written(tmp_path) == first
+
+
+def test_what_a_translator_notes_stays(tmp_path: Path) -> None:
+    english(tmp_path, "Watch")
+    written(tmp_path)
+    edited(tmp_path, "Last-Translator: ", "Last-Translator: Anna <anna@example.org>")
+    edited(tmp_path, "Language-Team: ", "Language-Team: Polish")
+    edited(tmp_path, 'msgctxt "a/b"', '# or: Patrz?\nmsgctxt "a/b"')
+    edited(tmp_path, 'msgid "Watch"\nmsgstr ""', 'msgid "Watch"\nmsgstr "Oglądaj"')
+    english(tmp_path, "Look")
+    again = written(tmp_path)
+    for kept in ("Anna <anna@example.org>", "Language-Team: Polish", "# or: Patrz?\n"):
+        assert kept in again
+
+
+def test_the_previous_text_is_the_one_that_was_translated(tmp_path: Path) -> None:
+    """Also where the English text changes twice before somebody looks at it."""
+    english(tmp_path, "Watch")
+    written(tmp_path)
+    edited(tmp_path, 'msgid "Watch"\nmsgstr ""', 'msgid "Watch"\nmsgstr "Oglądaj"')
+    for text in ("Look", "See"):
+        english(tmp_path, text)
+        assert '#, fuzzy\n#| msgid "Watch"\n' in written(tmp_path)
+
+
+def test_a_previous_text_is_read_as_gettexts_own_tools_write_it(tmp_path: Path) -> None:
+    english(tmp_path, "Watch")
+    written(tmp_path)
+    previous = '#, fuzzy\n#| msgctxt "a/msgid b"\n#| msgid ""\n#| "Watch "\n#| "\\"it\\""\nmsgctxt "a/b"'
+    edited(tmp_path, 'msgctxt "a/b"', previous)
+    [entry] = translation(tmp_path, "made", "pl").values()
+    assert (entry.previous, entry.notes) == ('Watch "it"', [])
+
+
+@pytest.mark.parametrize(
+    ("code", "forms"),
+    [("pl", "one|few|many"), ("es", "one|other"), ("cs", "one|few|other"), ("lv", "zero|one|other")],
+)
+def test_an_entry_says_which_words_its_language_has_for_a_count(tmp_path: Path, code: str, forms: str) -> None:
+    english(tmp_path, PLURAL)
+    comment = "#. {share}: per cent; {count}: a text or a whole number"
+    assert f"{comment}; {{count:{forms}}}: a word for each of these counts\n" in written(tmp_path, code)
+    assert f"{comment}\n" in written(tmp_path, "zh-Hans"), "one word for all counts"
+
+
+def test_a_template_has_every_text_and_no_translation(tmp_path: Path) -> None:
+    english(tmp_path, PLURAL)
+    template(TEXTS, tmp_path, tmp_path / "out")
+    with (tmp_path / "out" / "made.pot").open("rb") as file:
+        [message] = [each for each in read_po(file) if each.id]
+    assert (message.context, message.id, message.string) == ("a/b", PLURAL, "")
+    assert "python-format" not in message.flags
+
+
+def problems(folder: Path, code: str, said: str) -> list[str]:
+    english(folder, PLURAL)
+    written(folder, code)
+    edited(folder, f'msgid "{PLURAL}"\nmsgstr ""', f'msgid "{PLURAL}"\nmsgstr "{said}"', code)
+    made = texts_to_translate(TEXTS.read(folder), "made")
+    return list(Translation(code, "made", made, translation(folder, "made", code), {}).problems())
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "wrong"),
+    [
+        ("pl", "{share!p} z {count} {count:tokenu|tokenów|tokenów}", 0),
+        ("pl", "{share!p} z {count} {count:tokenu|tokenów|tokenów|tokena}", 0),  # one more, for fractions
+        ("pl", "{share!p} z {count} {count:tokenu|tokenów}", 1),
+        ("es", "{share!p} de {count} {count:token|tokens}", 0),
+        ("zh-Hans", "{count} 个词元中的 {share!p}", 0),
+        ("zh-Hans", "{count} {count:个|个}词元中的 {share!p}", 0),
+    ],
+)
+def test_a_word_for_a_count_that_is_missing_is_named(tmp_path: Path, code: str, said: str, wrong: int) -> None:
+    found = problems(tmp_path, code, said)
+    assert len(found) == wrong
+    assert all("{count:one|few|many}" in each for each in found)
+
+
+@pytest.mark.parametrize("given", [[], ["polish"], ["en"], ["../x"], ["pl", "es"], ["--pot"]])
+def test_a_language_that_is_none_is_one_sentence(given: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["write_translations", *given])
+    monkeypatch.setattr(write_translations, "write", lambda *_: pytest.fail("nothing is written"))
+    with pytest.raises(SystemExit, match="Name a language by its code"):
+        write_translations.main()
+
+
+@pytest.mark.parametrize("script", [check_texts, write_translations])
+def test_a_file_that_gettext_cannot_read_is_one_sentence(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english(tmp_path, "Watch")
+    written(tmp_path)
+    (tmp_path / "pl" / "made.po").write_text('"no gettext', encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["", "pl"])
+    monkeypatch.setattr(script, "all_texts", lambda *_: [TEXTS])
+    monkeypatch.setattr(write_translations, "TEXTS", tmp_path)
+    monkeypatch.setattr(check_texts, "text_problems", lambda: [*translation(tmp_path, "made", "pl")])
+    with pytest.raises(SystemExit, match=r"pl/made\.po cannot be read as a gettext file"):
+        script.main()
