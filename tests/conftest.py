@@ -40,6 +40,7 @@ settings.load_profile("tests")
 
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
+FAST = {"js", "unit"}  # what make check runs
 # So that no worker waits long for another.
 SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
@@ -47,11 +48,11 @@ SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "t
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One more than cores, because a test of a page waits at times; more of them only wait for each other.
 
-    Unit tests do not wait, and each worker imports everything anew: a core is left for the types beside them.
+    Unit tests do not wait, and each worker imports everything anew.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     folders = {Path(argument).name for argument in config.args}
-    return max(1, min(cores - 1, 3)) if folders <= {"unit", "js"} else min(cores + 1, 4)
+    return min(cores if folders <= FAST else cores + 1, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,6 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The tests with the real engine are together at the beginning: a worker takes another one's tests from the end, so
     one worker alone starts that engine.
     """
+    if "torch" in sys.modules and {_folder(item) for item in items} <= FAST:
+        raise pytest.UsageError("A file in tests/unit imports PyTorch, which takes seconds: it belongs in tests/tiny.")
     for item in items:
         item.add_marker(_folder(item))
     items.sort(key=lambda item: (SLOWEST_FIRST.index(_folder(item)), "real_app_server" not in _fixtures(item)))
