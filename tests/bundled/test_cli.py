@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -62,19 +61,6 @@ def test_a_prompt_may_come_from_a_file_and_one_that_looks_like_a_list_gets_a_not
     trace = parse_trace(out)
     assert trace.prompt.text == "Ein Mädchen,\n“日本”"
     assert (trace.drafter.kind, trace.drafter.parameters) == ("prompt-lookup", None)
-
-
-def test_sweep_varies_drafts_temperatures_schedules_and_your_own_prompts(run: Cli, tmp_path: Path) -> None:
-    prompts = tmp_path / "prompts.jsonl"
-    prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n')
-    arguments = ["--draft", "prompt-lookup", "--prompts-file", prompts, "--draft-lengths", "2"]
-    varied = ["--temperatures", "0,1", "--schedules", "fixed,heuristic"]
-    status, out, err = run("sweep", *SHORT, *arguments, *varied, "--json", "-")
-    assert (status, without_progress(err)) == (0, "")
-    rows = json.loads(out)["rows"]
-    assert {(row["workload"], row["preset"]) for row in rows} == {("tales", "mine")}
-    found = [(row["draft_dtype"], row["temperature"], row["draft_schedule"]) for row in rows]
-    assert found == list(product(("float32", None), (0.0, 1.0), ("fixed", "heuristic")))
 
 
 def test_a_conversation_that_cannot_be_written_is_refused_before_anything_is_measured(run: Cli, tmp_path: Path) -> None:

@@ -141,3 +141,34 @@ test("a sampled run is the same again with its seed, and another one with anothe
   assert.equal(texts[0], texts[1]);
   assert.notEqual(texts[0], texts[2]);
 });
+
+test("what a draft guesses along the text is what it drafted wherever a round began", async () => {
+  for (const draft of ["wren-nano", "prompt-lookup"]) {
+    const { trace, guesses } = await ran(50, { draft });
+    let [start, drafted] = [0, 0];
+    for (const round of trace.rounds) {
+      const judged = round.drafted.filter(({ status }) => status !== "discarded").map(({ id }) => id);
+      const along = guesses.proposals?.[start] ?? guesses.guesses.slice(start);
+      assert.deepEqual(along.slice(0, judged.length), judged, `${draft}, from ${start} on`);
+      start += round.drafted.filter(({ status }) => status === "accepted").length + Number(round.emitted.kind !== "none");
+      drafted += judged.length;
+    }
+    assert.ok(start === guesses.token_ids.length && drafted > 0);
+  }
+});
+
+test("each time of a run is of the model that took it", async () => {
+  const [own, took] = [performance.now, { "wren-base": 1000, "wren-nano": 10 }]; // ms of a pass
+  const llamas = Object.keys(took).map((name) => engine._models.get(name).llama);
+  const reads = llamas.map(({ read }) => read);
+  let clock = 0;
+  performance.now = () => clock;
+  Object.values(took).forEach((ms, i) => (llamas[i].read = (...given) => ((clock += ms), reads[i].apply(llamas[i], given))));
+  const { trace } = await ran(51, {}, { max_new_tokens: 9 });
+  performance.now = own;
+  llamas.forEach((llama, i) => (llama.read = reads[i]));
+  const ms = (seconds) => Math.round(1000 * seconds);
+  assert.deepEqual(Object.values(trace.prefill_seconds).map(ms), [1000, 10]);
+  for (const { drafted, draft_seconds: draft, verify_seconds: verify, overhead_seconds: rest } of trace.rounds) assert.deepEqual([draft, verify, rest].map(ms), [10 * drafted.length, 1000, 0]);
+  for (const seconds of trace.autoregressive.seconds_per_token) assert.equal(ms(seconds), 1000);
+});

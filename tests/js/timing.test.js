@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockIsCoarse, costsOf, reasonOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
+import { clockIsCoarse, costsOf, modelledInWords, reasonOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
 
 /** A run of rounds with so many guesses, whose checks take so long; in milliseconds. */
 function run(rounds, steps) {
@@ -36,6 +36,8 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
   assert.match(timedInWords(fine), /takes 2\.31 times as long as one token; a guess takes 0\.77\.$/);
+  const there = { pair: "a → b", machine: "a GPU", cost: 0.05, source: "a paper" };
+  assert.match(modelledInWords(fine, [there]), /\b0\.83\b/); // 12 tokens in 12 checks and 48 guesses
 });
 
 test("a reason has no more digits than the clock gives, and a busy machine gives no costs", () => {

@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.game.game import PROMPTS, ROUNDS, GamePlan, Offer
 from specviz.service.protocol import JobFailed, JobFinished, JobItem
-from specviz.ui.be_the_draft.turns import BeTheDraftState
+from specviz.ui.be_the_draft.turns import BeTheDraftState, choose
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts, until, visit
 from tests.support.fake_service import FakeService
@@ -40,6 +40,19 @@ def test_each_state_of_a_game_shows_its_turn_and_its_score(
     state = STATES[name]()
     before = seen(opened("pages/be_the_draft.py", Session(), **state.plan.link))
     assert step(before, opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("two", "pressed", "chosen"),
+    [(False, [0, 2], [2]), (False, [2, 2], [2]), (True, [0, 1, 2], [1, 2]), (True, [0, 2, 0], [2])],
+)
+def test_of_the_candidates_the_last_one_is_chosen_or_the_last_two(
+    two: bool, pressed: list[int], chosen: list[int]
+) -> None:
+    state = BeTheDraftState(two=two)
+    for number in pressed:
+        choose(state, number)
+    assert state.chosen == chosen
 
 
 def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(

@@ -2,10 +2,11 @@
 
 import json
 import re
+from unittest.mock import Mock
 
 import pytest
 
-from specviz.player.live import live_file
+from specviz.player.live import live_file, live_site
 from tests.support.app_pages import opened
 from tests.support.known import known
 
@@ -13,6 +14,12 @@ from tests.support.known import known
 @pytest.fixture(scope="module")
 def live() -> str:
     return live_file()
+
+
+def test_another_page_has_another_service_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a browser that was there before shows the older page for ever."""
+    monkeypatch.setattr("specviz.player.live._page", Mock(side_effect=["one", "another"]))
+    assert live_site()["service_worker.js"] != live_site()["service_worker.js"]
 
 
 def part(page: str, pattern: str) -> str:

@@ -16,7 +16,7 @@ from specviz.ui.session import Session
 from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer
 from tests.support import app_pages
 from tests.support.app_pages import texts, visit
-from tests.support.bench_results import PROMPTS, make_bench
+from tests.support.bench_results import PROMPTS, make_answer, make_bench
 from tests.support.hostile import figures_of
 from tests.support.known import known
 
@@ -161,3 +161,5 @@ def test_no_time_is_lost_to_the_logarithm() -> None:
     at_once = replace(result, answers=[replace(each, part_seconds=[0.5] * 33) for each in result.answers])
     found = BenchFindings(at_once)
     assert min(value for value in times_figure(found.loads[0])["data"][0]["x"] if value is not None) > 0
+    failed = replace(at_once, answers=[*at_once.answers, make_answer("with", 9.0, problem="It failed.")])
+    assert times_figure(BenchFindings(failed).loads[0]) == times_figure(found.loads[0]), "it has no time"

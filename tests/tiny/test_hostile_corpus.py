@@ -74,6 +74,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
     "sweep with a row of 3,900,000 cells": lambda: table("x," * 1_950_000),
     "sweep with a row of 480,000 lines": lambda: table('"x\n",' * 480_000),
     "sweep of short lines": lambda: table("x") + b"1\n" * 1_900_000,
+    "sweep of blank lines": lambda: table("x").partition(b"\r\n")[0] + b"\r\n" * 1_900_000,
     "prompts of 900,000 lines": lambda: b"\0\n" * 490_000,
     "prompts of nested lists": lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}",
     "counters in 300,000 nested lists": lambda: b"[" + b"[[1]]," * 150_000 + b"1]",

@@ -345,8 +345,8 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
         order.append(first)
         line.end(first)
     assert order == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2]]
-    assert address_block("203.0.113.7") == address_block("203.0.113.9") != address_block("198.51.100.1")
-    assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:3::") != address_block("2001:db8:2:2::")
+    assert address_block("203.0.113.7") == address_block("203.0.113.207") != address_block("203.0.112.7")
+    assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:f003::") != address_block("2001:db8:0:2::")
     assert address_block("") == ""
 
 

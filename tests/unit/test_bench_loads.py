@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.bench_error import MadeUpTime
+from specviz.cli.bench import _within
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.client import Endpoint
 from specviz.measure.endpoints.findings import BenchFindings
@@ -107,6 +108,7 @@ def test_goodput_is_the_share_of_all_requests_that_keep_both_limits() -> None:
     assert Within(0.5, 0.05).share(answers) == 2 / 5
     assert Within(None, 0.05).share(answers) == 3 / 5
     assert Within(0.5, None).share(answers) == 3 / 5
+    assert [_within("ttft:0.5s,tpot:50ms"), _within("tpot:1.5s")] == [Within(0.5, 0.05), Within(None, 1.5)]
     result = make_bench({1: 1.6, 4: 0.8})
     assert results(result)[0]["goodput"] is None
     report = json.loads(dump_report(result, Within(None, 0.02)))

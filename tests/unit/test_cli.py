@@ -145,6 +145,30 @@ def test_what_ends_early_says_how_to_go_on(
     assert "; nothing is saved: with --csv PATH every row is saved" in compared(rows=3, stop=stop)[2]
 
 
+PLANNED = {
+    "compare": (["wren-nano"], (1, 2, 4, 8), (0.0,), ("fixed",), 1),
+    "compare --draft-length 3 --repeats 2 --temperature 0.7": (["wren-nano"], (3,), (0.7,), ("fixed",), 2),
+    "compare --draft-lengths 5,2 --draft-schedule heuristic": (["wren-nano"], (5, 2), (0.0,), ("heuristic",), 1),
+    "sweep --draft prompt-lookup --draft-lengths 2 --temperatures 0,1 --schedules fixed,heuristic": (
+        ["wren-nano", "lookup"], (2,), (0.0, 1.0), ("fixed", "heuristic"), 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", PLANNED)
+def test_a_file_of_prompts_is_measured_as_the_options_say(
+    given: str, run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure, prompts, (command, *options) = Mock(), tmp_path / "prompts.jsonl", shlex.split(given)
+    prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n')
+    monkeypatch.setattr(sweep, "measure_all", measure)
+    assert run(command, *SHORT, "--prompts-file", prompts, *options) == (0, "", "")
+    _, plan = measure.call_args.args
+    assert [(each.workload, each.name, each.text) for each in plan.prompts] == [("tales", "mine", "Once upon a time")]
+    drafts = [pair.draft for pair in plan.pairs]
+    assert (drafts, plan.draft_lengths, plan.temperatures, plan.schedules, plan.repeats) == PLANNED[given]
+
+
 # Text is text
 
 

@@ -21,7 +21,7 @@ def block(cost_ratio: float, check: float = 1.5, step_seconds: float = 0.004) ->
 
 
 def test_few_values_have_no_interval_and_a_disturbed_one_does_not_widen_it() -> None:
-    assert interval_of_median([1.0] * 5) is None
+    """Which values are its ends: `test_metrics.py`."""
     assert interval_of_median([]) is None
     quiet = [0.98, 0.99, 1.0, 1.0, 1.01, 1.01, 1.02, 1.03]
     assert interval_of_median([*quiet, 0.97]) == (0.98, 1.02)

@@ -84,6 +84,8 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert read.drafter == DrafterInfo("person", "you")
     assert [round.index for round in read.rounds] == [0, 1, 2]
     assert read.output.text == " a end end c end"
+    ends = [known(game.run_of([last])).output.stopped_by for last in (first, replace(first, ended=True))]
+    assert ends == ["length", "eos"]
     assert game.run_of([]) is None
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"

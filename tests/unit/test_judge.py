@@ -90,10 +90,3 @@ def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: floa
     assert production_headline(production, CostsOrigin("the sliders")).startswith(
         f"**{looks}, {speedup:.2f}×, measured.**"
     )
-
-
-def test_a_modelled_speedup_is_called_modelled() -> None:
-    judged = judge(1.9, None, modelled=True)
-    assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
-    assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
-    assert "×, modelled**" in production_headline(PRODUCTION, CostsOrigin("published costs", "told"))

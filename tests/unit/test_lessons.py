@@ -72,7 +72,9 @@ def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqE
     assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
-    assert RunLink.read(parse_qs(address.query), context=linked_names())[1] == []
+    asked = parse_qs(address.query)
+    assert RunLink.read(asked, context=linked_names())[1] == []
+    assert {name: asked.get(name) for name in entry.link} == {name: [value] for name, value in entry.link.items()}
 
 
 def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -> None:

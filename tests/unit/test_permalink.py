@@ -30,12 +30,6 @@ def opened(params: Params) -> tuple[RunLink, list[str]]:
     return RunLink.read(params, context=MODELS)
 
 
-@pytest.mark.parametrize("run", ["", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17])
-def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
-    linked, problems = opened({"run": run})
-    assert (linked.run, len(problems)) == (None, 1)
-
-
 def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
     link = link_of(DEFAULT, step=3)
     assert set(link) == {"preset", "target", "draft", "step", *(row.link for row in SHOWN.values())}
@@ -78,6 +72,7 @@ def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
         *(("draft", "early-exit:0"), ("draft_sampling", "beam"), ("verification", "wild")),
         *(("tree", value) for value in ("4,,1", "2,2")),
         ("prompt", "a" * 2**20),
+        *(("run", value) for value in ("", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17)),
     ],
 )
 def test_what_cannot_be_used_falls_back_with_one_line(name: str, value: str) -> None:

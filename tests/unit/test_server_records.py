@@ -60,6 +60,10 @@ def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
     assert any("the end of a text as the target’s own token" in note for note in notes)
 
 
+def test_a_seed_that_the_server_chose_and_does_not_say_is_unknown() -> None:
+    assert "seed" in known(imported(GOOD["llama.cpp-11434-draft-native.sse"]).imported).unknown
+
+
 @pytest.mark.parametrize("name", DRAFTED)
 def test_the_counters_of_a_pasted_answer(name: str) -> None:
     check_pasted_answer(GOOD[name])

@@ -9,34 +9,18 @@ from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
-from specviz.measure.sweep.rows import (
-    COLUMNS,
-    UPLOAD,
-    SweepFile,
-    SweepRow,
-    dump_frame,
-    frame_of,
-    parse_rows,
-    read_frame,
-)
+from specviz.measure.sweep.rows import UPLOAD, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 from tests.support.known import known
-from tests.support.strategies import refusal_and_peak
 
 ROWS = [a_row(), a_row(preset='a "quoted"\nname, with <b>', draft_dtype=None, identical=None, top_k=5, top_p=0.9)]
 RECORDED = Path(__file__).parents[2] / "assets" / "traces" / "sweep.csv"
 
 
-def dump_rows(rows: list[SweepRow]) -> str:
-    return dump_frame(frame_of(rows))
-
-
 def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
-    content = dump_rows(ROWS)
-    assert parse_rows(content, "x.csv") == ROWS
-    frame = frame_of(ROWS)
+    content = dump_frame(frame_of(ROWS))
     for saved in (content, "\ufeff" + content, content.replace("\r\n", "\n")):  # the second as a spreadsheet saves it
-        assert read_frame(saved.encode(), "x.csv").equals(frame)
+        assert read_frame(saved.encode(), "x.csv").equals(frame_of(ROWS))
     content = RECORDED.read_bytes().decode()
     rows = frame_of(parse_rows(content, RECORDED.name))  # it may have more rows than an upload
     assert rows["workload"].nunique() == 8
@@ -46,30 +30,11 @@ def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
     assert dump_frame(rows[columns]) == content
 
 
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"no newline", b"\xff\xfe", b"\n", b"a\x00b"])
-def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_bytes(content)
-    if not content:
-        assert SweepFile(path).done == []
-        return
-    with pytest.raises(InputError, match=r"sweep\.csv"):
-        SweepFile(path)
-    assert path.read_bytes() == content
-
-
 def test_an_upload_has_so_many_rows() -> None:
-    content = dump_rows([a_row(seed=number) for number in range(UPLOAD.rows + 1)]).encode()
+    content = dump_frame(frame_of([a_row(seed=number) for number in range(UPLOAD.rows + 1)])).encode()
     assert len(read_frame(content[: content.rindex(b"\n", 0, -1) + 1], "x.csv")) == UPLOAD.rows
     with pytest.raises(InputError, match="2,000"):
         read_frame(content, "x.csv")
-
-
-@pytest.mark.parametrize("line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"])
-def test_short_lines_cost_little_memory(line: bytes) -> None:
-    content = dump_rows([]).encode() + line * (300_000 // len(line))
-    _, peak = refusal_and_peak(lambda: read_frame(content, "x.csv"))
-    assert peak < 10 * len(content)
 
 
 def taken(content: bytes) -> list[tuple[str, str, str]]:

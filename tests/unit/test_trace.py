@@ -221,13 +221,8 @@ def test_a_missing_field_is_named() -> None:
     [
         json.dumps(VALID)[:-1],
         json.dumps(VALID) + "}",
-        '{"a":' * 200_000,
-        '{"schema": 1' + "0" * 10_000 + "}",
-        "1e999",
-        '"\\ud800"',  # half a character, escaped
-        '"\ud800"',  # and raw
+        '"\ud800"',  # half a character; escaped: tests/hostile
         json.dumps(VALID).replace("x y", "\ud800"),
-        json.dumps(VALID).replace("x y", "\\ud800"),
     ],
     ids=lambda content: repr(content[:12]),
 )

@@ -9,6 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core import metrics
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.data.measured.batches import BatchStudy, recorded_batches
@@ -75,6 +76,8 @@ def test_the_model_is_the_papers_formulas(snapshot: SnapshotAssertion) -> None:
     assert MODEL.terms.speedup == pytest.approx(3.3616 / (0.4 + 1.4 + 0.05))
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
+    always = WorksheetModel(alpha=1.0, draft_length=4, cost_ratio=0.01, verification=1.0, overhead=0.0)
+    assert [always.best, replace(always, survival=(1.0, 1.0, 1.0)).best] == [MAX_DRAFT_LENGTH, 3]
     counts = [(0, 0, 4), (3, 4, 4), (75, 44, 4), (75, 0, 4), (75, 75, 1)]
     assert "\n".join([*(counts_sentence(*each) for each in counts), batch_sentence(MODEL, measured=True)]) == snapshot
 
