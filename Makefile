@@ -59,7 +59,7 @@ test: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full and not soak and not servers")
 
 test-all: style js
-	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak and not servers")
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) --hypothesis-profile full -m "not soak and not servers")
 	$(MAKE) soak test-cluster
 	-$(MAKE) audit # needs the network, and its data are of today: it is shown, and fails nothing
 	if docker info >/dev/null 2>&1; then docker build .; fi

@@ -27,30 +27,38 @@ os.environ["SPECVIZ_GGUF"] = os.devnull  # what somebody put into the folder is 
 os.environ["SPECVIZ_RUNS"] = "memory"  # what one test measures is not there in another run of the tests
 
 # The same examples at every run, no file of earlier ones, and no clock: a slow machine fails no test.
-settings.register_profile(
-    "tests",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+for profile, examples in (("tests", 15), ("full", 100)):  # make test-all asks for the second
+    settings.register_profile(
+        profile,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.load_profile("tests")
 
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
+FAST = {"js", "unit"}  # what make check runs
 # So that no worker waits long for another.
 SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores, because a test of a page waits at times; more of them only wait for each other."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than cores, because a test of a page waits at times; more of them only wait for each other.
+
+    Unit tests do not wait, and each worker imports everything anew.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores + 1, 4)
+    folders = {Path(argument).name for argument in config.args}
+    return min(cores if folders <= FAST else cores + 1, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test's folder is its marker, and its place in the order."""
+    if "torch" in sys.modules and {_folder(item) for item in items} <= FAST:
+        raise pytest.UsageError("A file in tests/unit imports PyTorch, which takes seconds: it belongs in tests/tiny.")
     for item in items:
         item.add_marker(_folder(item))
     items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))

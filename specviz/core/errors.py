@@ -1,4 +1,4 @@
-"""The only kind of error that a visitor sees: a sentence about the input."""
+"""The only kind of error that a visitor sees: a sentence about the input; and what other errors are and say."""
 
 import re
 
@@ -29,3 +29,12 @@ class NoNodeLeft(InputError):
 def hide_folders(sentence: str) -> str:
     """The sentence with the last part of each absolute path only: visitors need not know the server's folders."""
     return FOLDERS.sub("", sentence)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Also where PyTorch says it, by the name of its error or by its words."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or "can't allocate memory" in str(error)
+    )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from statistics import fmean, median_low, stdev
+from statistics import fmean, stdev
 
 import torch
 
@@ -27,6 +27,7 @@ from specviz.measure.paired import (
     Quality,
     SampledQuality,
     SampledRepeat,
+    median_index,
     prefill_seconds,
 )
 from specviz.models.cached_model import CachedModel
@@ -113,11 +114,6 @@ def decode_seconds(trace: Trace) -> float:
     if trace.drafter is None and trace.autoregressive:
         return sum(trace.autoregressive.seconds_per_token)
     return sum(known_seconds(round.seconds) for round in trace.rounds)
-
-
-def median_index(seconds: Sequence[float]) -> int:
-    """The repeat whose time is the median; the faster of the middle two where their number is even."""
-    return seconds.index(median_low(seconds))
 
 
 def run_both(

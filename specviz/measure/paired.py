@@ -1,8 +1,8 @@
 """What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare have one type."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from statistics import geometric_mean
+from statistics import geometric_mean, median_low
 from time import monotonic
 from typing import Annotated, Literal
 
@@ -195,6 +195,11 @@ class Comparison:
         noise = interval_of_ratios(self.ratios) if len(self.ratios) >= FEWEST and not self.draws else None
         busy = self.costs is None or is_busy(self.both, self.speedup, noise, quiet(self.both, self.costs))
         return replace(self, plain=mark_disturbed(self.plain)) if busy else self
+
+
+def median_index(seconds: Sequence[float]) -> int:
+    """The repeat whose time is the median; the faster of the middle two where their number is even."""
+    return seconds.index(median_low(seconds))
 
 
 def prefill_seconds(trace: Trace) -> float:

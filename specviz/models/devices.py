@@ -61,14 +61,6 @@ def shortage(needed: int) -> tuple[str, str] | None:
     return None if needed <= room else (show_size(needed), show_size(room))
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or "can't allocate memory" in str(error)
-    )
-
-
 def _read_container_limit() -> int | None:
     """What is left of the control group's limit, which psutil does not know; None without a limit.
 

@@ -31,11 +31,11 @@ from transformers import (
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
-from specviz.core.errors import InputError, hide_folders
+from specviz.core.errors import InputError, hide_folders, is_out_of_memory
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, bundled_heads, bundled_models, find_folder, head_folder
-from specviz.models.devices import available_bytes, device_name, is_out_of_memory
+from specviz.models.devices import available_bytes, device_name
 from specviz.models.hub import check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast

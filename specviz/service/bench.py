@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from time import monotonic
 
-from specviz.core.errors import InputError, hide_folders
+from specviz.core.errors import InputError, hide_folders, is_out_of_memory
 from specviz.core.languages import set_language
 from specviz.core.texts import Sentences
-from specviz.models.devices import is_out_of_memory
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { built } from "../../scripts/build_browser.js";
-import { written } from "../../scripts/build_kernel.js";
 
 const shipped = (name) => readFileSync(new URL(`../../assets/browser/${name}`, import.meta.url), "utf-8");
 
@@ -10,8 +9,4 @@ test("the programs that ship are those that assets/browser gives: npm run build"
   const files = await built();
   assert.ok(files.length > 10);
   for (const [name, text] of files) assert.equal(shipped(`dist/${name}`) === text, true, name);
-});
-
-test("the kernel that ships is the one that arithmetic.ts gives: npm run kernel", () => {
-  assert.equal(written(), shipped("engine/kernel_bytes.js"));
 });

@@ -18,6 +18,8 @@ beforeEach(() => void sent.splice(0));
 const START = "Once upon a time, there was a little girl named";
 const asked = (changed, settings) => ({ prompt: START, target: "wren-base", draft: "wren-nano", settings: settingsOf(settings), ...changed });
 
+const FEW = { max_new_tokens: 16 };
+
 /** What is sent last of a run with these changes. */
 async function ran(id, changed = {}, settings = {}) {
   sent.splice(0);
@@ -58,7 +60,7 @@ test("a run has the rounds that PyTorch made; the first is sent at once, and eve
 test("it says that it is alive, also while it decodes", async () => {
   await engine.take({ kind: "ping" });
   assert.deepEqual(sent, [{ kind: "alive" }]);
-  const run = engine.take({ kind: "run", id: 21, request: asked() });
+  const run = engine.take({ kind: "run", id: 21, request: asked({}, FEW) });
   await engine.take({ kind: "ping" });
   await run;
   const kinds = sent.map(({ kind }) => kind);
@@ -66,7 +68,7 @@ test("it says that it is alive, also while it decodes", async () => {
 });
 
 test("a newer run takes the place of an older one, and stop ends one", async () => {
-  await Promise.all([engine.take({ kind: "run", id: 3, request: asked() }), engine.take({ kind: "run", id: 4, request: asked({ draft: "prompt-lookup" }) })]);
+  await Promise.all([engine.take({ kind: "run", id: 3, request: asked() }), engine.take({ kind: "run", id: 4, request: asked({ draft: "prompt-lookup" }, FEW) })]);
   assert.deepEqual(idsOf("done"), [4]);
   sent.splice(0);
   const stopped = engine.take({ kind: "run", id: 5, request: asked() });
@@ -131,7 +133,7 @@ for (const [what, changed, sentence] of [
 test("a sampled run is the same again with its seed, and another one with another", async () => {
   const texts = [];
   for (const seed of [1, 1, 2]) {
-    const { trace, guesses } = await ran(13, {}, { temperature: 0.9, seed, verification: "block", max_new_tokens: 24 });
+    const { trace, guesses } = await ran(13, {}, { temperature: 0.9, seed, verification: "block", max_new_tokens: 12 });
     assert.equal(guesses, null);
     for (const { drafted } of trace.rounds) for (const { accept_prob } of drafted) assert.ok(accept_prob === null || accept_prob <= 1);
     texts.push(trace.output.text);

@@ -235,7 +235,7 @@ def opened():
     "an answer of a server that bench asks": Door(
         f"{MOST_LINE // 1000} kB a part",
         100,
-        test="tests/unit/test_endpoint_client.py::test_a_wrong_answer_takes_little_memory",
+        test="tests/tiny/test_endpoint_client.py::test_a_wrong_answer_takes_little_memory",
     ),
     "a bench on the command line": Door(
         f"{MOST_MEGABYTES} MB, of which {bench_result.MAX_PROMPTS} prompts are read",

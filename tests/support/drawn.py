@@ -1,9 +1,11 @@
 """What the stage draws of a payload: node runs the stage's own modules."""
 
+import atexit
 import json
 import shutil
-import subprocess
+from functools import cache
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
@@ -15,19 +17,32 @@ from specviz.player.payload import SentStage
 
 READ = (Path(__file__).parents[1] / "js" / "typescript.js").as_uri()
 SCRIPT = f"""
-import {{ readFileSync }} from "node:fs";
+import {{ createInterface }} from "node:readline";
 import {{ drawnRun }} from {json.dumps((BROWSER / "trace/drawn_run.js").as_uri())};
-console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map(drawnRun)));
+for await (const line of createInterface({{ input: process.stdin }}))
+  console.log(JSON.stringify(JSON.parse(line).map(drawnRun)));
 """
 
 
+@cache
+def _node() -> Popen[str]:
+    """One for all tests of this process."""
+    command = ["node", "--import", READ, "--input-type=module", "--eval", SCRIPT]
+    process = Popen(command, stdin=PIPE, stdout=PIPE, encoding="utf-8")
+    atexit.register(process.communicate)
+    return process
+
+
 def drawn(*sent: SentStage) -> list[dict[str, Any]]:
-    """Each payload as it is drawn; one start of node for all of them."""
+    """Each payload as it is drawn."""
     if not shutil.which("node"):
         pytest.skip("node draws the run")
-    command = ["node", "--import", READ, "--input-type=module", "--eval", SCRIPT]
-    made = subprocess.run(command, input=json.dumps(sent), capture_output=True, text=True, check=True)
-    found: list[dict[str, Any]] = json.loads(made.stdout)
+    process = _node()
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps(sent) + "\n")
+    process.stdin.flush()
+    found: list[dict[str, Any]] = json.loads(process.stdout.readline())
     return found
 
 

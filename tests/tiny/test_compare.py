@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, stdev
@@ -12,12 +13,20 @@ import torch
 
 from specviz import DecodeSettings, ModelDrafter
 from specviz.core.errors import DisturbedError
-from specviz.core.metrics import count
+from specviz.core.metrics import Costs, count
 from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
 from specviz.core.trace import Output, Trace, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps, tree_sizes
+from specviz.measure.calibration import (
+    LONGEST_PASS,
+    TURNS,
+    Calibration,
+    calibrate,
+    calibration_steps,
+    check_costs,
+    tree_sizes,
+)
 from specviz.measure.compare import (
     PairedRuns,
     compare,
@@ -41,6 +50,7 @@ from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.pauses import Clock, listen_to_runs, with_pauses
 from tests.support.tiny_models import tiny_model
+from tests.unit.test_costs import block
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -212,6 +222,38 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
     assert costs.blocks
     assert [tree_sizes(tree) for tree in (None, "2,2", "1")] == [[], [2, 4, 6], [1]]
     assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
+
+
+def calibration(*blocks: Costs) -> Calibration:
+    costs = Costs.from_blocks(blocks)
+    figures = costs.step_seconds, costs.cost_ratio, costs.verification, costs.overhead
+    return Calibration("target", "float32", "draft", "float32", 1, *figures, blocks=costs.blocks)
+
+
+STEADY = [block(0.3 * each, 1 + 0.5 * each) for each in (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.04)]
+LOADS = (0.3, 0.9, 0.4, 1.6, 0.88, 0.35, 1.2, 0.95, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "dtype", "agree"),
+    [
+        (STEADY, "float32", True),
+        ([*STEADY[:-2], block(2.0), block(0.1)], "float32", True),
+        ([block(0.002 * factor) for factor in range(1, 10)], "float32", True),
+        # Found: with another program at work c = 0.88 was stored of a draft whose quiet c is 0.3, without a warning.
+        ([block(load) for load in LOADS], "float32", False),
+        ([block(0.1, 1 + load) for load in LOADS], "float32", False),
+        ([block(0.3, 0.96)] * TURNS, "float32", True),
+        ([block(0.3, 0.94)] * TURNS, "float32", False),
+        ([block(0.3, 0.94)] * TURNS, "bfloat16", True),
+        ([block(0.3, 0.8)] * TURNS, "bfloat16", False),
+    ],
+    ids=["steady", "two disturbed", "a draft that costs next to nothing", "wild drafts", "wild checks", "noise",
+         "a check below a step", "which bfloat16 can be", "and not so far"],
+)  # fmt: skip
+def test_a_calibration_is_refused_where_its_repeats_do_not_agree(blocks: list[Costs], dtype: str, agree: bool) -> None:
+    with nullcontext() if agree else pytest.raises(DisturbedError, match=r"tokens took from \d\.\d\d to"):
+        check_costs(replace(calibration(*blocks), target_dtype=dtype))
 
 
 def test_how_long_a_calibration_takes_is_said_of_as_many_rounds_as_it_times() -> None:

@@ -14,8 +14,10 @@ from tokenizers.processors import TemplateProcessing
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.errors import DisturbedError
+from specviz.core.languages import ENGLISH, set_language
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
+from specviz.core.steps import result_of as value_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
@@ -33,6 +35,8 @@ from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
 from specviz.service.protocol import JobItem, Play
+from specviz.service.service import say
+from specviz.service.workshop import run_in_thread
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
@@ -43,6 +47,15 @@ from tests.support.tiny_models import ending, tiny_model, tokenizer_of, with_tem
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
 TINY = workshop_with(TARGET, DRAFT)
+
+
+def test_a_thread_of_a_job_speaks_its_language() -> None:
+    set_language("es")
+    try:
+        assert value_of(run_in_thread(1, lambda: say("died"))) == say("died")
+        assert say("died").startswith("El motor")
+    finally:
+        set_language(ENGLISH)
 
 
 def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.endpoints.turns import BenchInTurns, plan
 from tests.support.bench_results import make_answer, make_bench
 from tests.support.endpoint_server import FakeServer, run_alone, running
-from tests.unit.test_bench_command import ASKED, bench
+from tests.tiny.test_bench_command import ASKED, bench
 
 SETTINGS = BenchSettings(33, 0.0, 7, 1, [], "completions", rates=[2.0, 40.0])
 

@@ -1,12 +1,10 @@
-"""Costs and between which values they lie: of a calibration, and of the bundled drafts on quiet machines."""
+"""Costs and between which values they lie: of the bundled drafts on quiet machines; and of a run, modelled."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter
 
-from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs, interval_of_median, speedup_at
 from specviz.core.replay import DraftGuesses, dump_draft_guesses, parse_draft_guesses, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -14,19 +12,12 @@ from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Machine
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, known_costs
-from specviz.measure.calibration import TURNS, Calibration, check_costs
 from tests.support.fake_traces import fake_trace
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
 
 def block(cost_ratio: float, check: float = 1.5, step_seconds: float = 0.004) -> Costs:
     return Costs(step_seconds, cost_ratio, {1: 1.0, 5: check, 17: 2 * check}, 0.05)
-
-
-def calibration(*blocks: Costs) -> Calibration:
-    costs = Costs.from_blocks(blocks)
-    figures = costs.step_seconds, costs.cost_ratio, costs.verification, costs.overhead
-    return Calibration("target", "float32", "draft", "float32", 1, *figures, blocks=costs.blocks)
 
 
 def test_few_values_have_no_interval_and_a_disturbed_one_does_not_widen_it() -> None:
@@ -53,32 +44,6 @@ def test_costs_that_were_stored_before_are_read_and_have_no_interval() -> None:
     assert (costs.blocks, costs.of_draft, costs.check_interval(5)) == ((), None, None)
     new = Costs.from_blocks([block(0.1)] * 9)
     assert kind.validate_json(kind.dump_json(new)) == new
-
-
-STEADY = [block(0.3 * each, 1 + 0.5 * each) for each in (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.04)]
-LOADS = (0.3, 0.9, 0.4, 1.6, 0.88, 0.35, 1.2, 0.95, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("blocks", "dtype", "agree"),
-    [
-        (STEADY, "float32", True),
-        ([*STEADY[:-2], block(2.0), block(0.1)], "float32", True),
-        ([block(0.002 * factor) for factor in range(1, 10)], "float32", True),
-        # Found: with another program at work c = 0.88 was stored of a draft whose quiet c is 0.3, without a warning.
-        ([block(load) for load in LOADS], "float32", False),
-        ([block(0.1, 1 + load) for load in LOADS], "float32", False),
-        ([block(0.3, 0.96)] * TURNS, "float32", True),
-        ([block(0.3, 0.94)] * TURNS, "float32", False),
-        ([block(0.3, 0.94)] * TURNS, "bfloat16", True),
-        ([block(0.3, 0.8)] * TURNS, "bfloat16", False),
-    ],
-    ids=["steady", "two disturbed", "a draft that costs next to nothing", "wild drafts", "wild checks", "noise",
-         "a check below a step", "which bfloat16 can be", "and not so far"],
-)  # fmt: skip
-def test_a_calibration_is_refused_where_its_repeats_do_not_agree(blocks: list[Costs], dtype: str, agree: bool) -> None:
-    with nullcontext() if agree else pytest.raises(DisturbedError, match=r"tokens took from \d\.\d\d to"):
-        check_costs(replace(calibration(*blocks), target_dtype=dtype))
 
 
 TRACE = fake_trace()

@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,23 +72,6 @@ def test_a_browser_or_a_link_names_a_language_loosely() -> None:
     for wanted in (["xx", "en-GB"], ["EN_us"]):
         assert find_language(wanted) == "en"
     assert find_language(["", "../../etc", "x" * 5000, "\0"]) is None
-
-
-AT_IMPORT = """
-import importlib, pkgutil, specviz, specviz.core.languages as languages
-asked = []
-languages.find_language_by(lambda: asked.append(1) or "en")
-for module in pkgutil.walk_packages(specviz.__path__, "specviz."):
-    if module.name.rpartition(".")[2] not in ("__main__", "serve_engines"):
-        importlib.import_module(module.name)
-print(len(asked))
-"""
-
-
-def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
-    """The first visitor's page imports it: what it kept would be in that visitor's language for all."""
-    said = subprocess.run([sys.executable, "-c", AT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert said.stdout == "0\n"
 
 
 def test_words_are_counted_as_the_language_counts() -> None:

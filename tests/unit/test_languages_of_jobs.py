@@ -16,7 +16,6 @@ from specviz.service import protocol as wire
 from specviz.service.bench import Bench, Mailbox
 from specviz.service.job import Job, JobView
 from specviz.service.service import EngineService, say
-from specviz.service.workshop import run_in_thread
 
 ONE, OTHER = "gl", "eu"  # no languages of the app: nothing else reads their texts
 REQUEST = RunRequest("Once", DEFAULT_TARGET, DEFAULT_DRAFT)
@@ -58,17 +57,9 @@ def test_the_engine_says_why_a_job_failed_in_the_language_of_who_asked() -> None
     assert failed == {0: f"{ONE}: {DIED}", 1: f"{OTHER}: {DIED}", 2: DIED}
 
 
-def result_of(steps: Generator[object, None, str]) -> str:
-    try:
-        while True:
-            next(steps)
-    except StopIteration as ended:
-        return str(ended.value)
-
-
-def test_a_thread_of_a_job_speaks_its_language_and_the_servers_threads_too() -> None:
+def test_the_servers_threads_speak_the_language_of_a_job() -> None:
+    """tests/tiny/test_handlers.py has the engine's."""
     set_language(ONE)
-    assert result_of(run_in_thread(1, lambda: say("died"))) == f"{ONE}: {DIED}"
     job = Job(JobView(1), wire.Run(1, REQUEST, language=OTHER))
     fleet = Thread(target=job.fail, args=(lambda: say("died"),))
     fleet.start()

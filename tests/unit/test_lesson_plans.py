@@ -125,7 +125,24 @@ def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
     assert len(problem) < 400
 
 
-CODES = [*range(0x100), 0x200B, 0x2028, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFEFF, 0xFFFD, 0xFFFE, 0xFFFF, 0x1F600]
+CODES = [
+    *range(0x22),
+    0x41,
+    *range(0x7E, 0xA2),
+    0xE9,
+    0xFF,
+    0x200B,
+    0x2028,
+    0xD7FF,
+    0xD800,
+    0xDFFF,
+    0xE000,
+    0xFEFF,
+    0xFFFD,
+    0xFFFE,
+    0xFFFF,
+    0x1F600,
+]
 
 
 @pytest.mark.parametrize("text", ["A plan", "See a round.", "One moment", "The third.", "minutes"])

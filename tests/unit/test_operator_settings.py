@@ -1,9 +1,6 @@
 """What the operator sets: one table, and one sentence at start for whatever cannot be used, at every way in."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -86,53 +83,6 @@ def test_a_mistyped_name_is_refused_and_what_a_cluster_sets_itself_is_not(monkey
     monkeypatch.setenv("SPECVIZ_MODEL", "bundled")
     with pytest.raises(InputError, match=r"^There is no setting SPECVIZ_MODEL\. The settings are SPECVIZ_MODELS, "):
         check_operator_settings()
-
-
-STARTS = {
-    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds, at least 1."),
-    "SPECVIZ_MODEL": (
-        "bundled",
-        f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
-    ),
-    "SPECVIZ_RUNS": ("nothing://here", "Runs cannot be stored at 'nothing://here': Protocol not known: nothing"),
-    "SPECVIZ_ENGINES": (
-        "https://engines.example",
-        f"SPECVIZ_ENGINES_TOKEN must be {OPERATOR_SETTINGS['SPECVIZ_ENGINES_TOKEN'].rule}.",
-    ),
-}
-# Prints what is said with each of these settings, of which each is wrong.
-START_EACH = """
-import os, sys
-from streamlit.testing.v1 import AppTest
-def serve():
-    try:
-        import serve
-    except SystemExit as ended:
-        return ended.code
-def draw():
-    page = AppTest.from_file(sys.argv[1]).run(timeout=600)
-    assert not page.exception
-    return " ".join(each.value for each in page.main if hasattr(each, "value"))
-for setting in sys.argv[2:]:
-    name, _, text = setting.partition("=")
-    os.environ[name] = text
-    print(serve() if sys.argv[1] == "serve.py" else draw())
-    del os.environ[name]
-"""
-
-
-@pytest.mark.parametrize("entry", ["serve.py", "app.py", "cloud/streamlit_app.py"])
-def test_no_entry_starts_and_each_says_why_and_nothing_else(entry: str) -> None:
-    """Before, under app.py: a page without the limit, or Streamlit's box for an error."""
-    given = [f"{name}={text}" for name, (text, _) in STARTS.items()]
-    environment = {name: text for name, text in os.environ.items() if name not in OPERATOR_SETTINGS}
-    environment |= {"PYTHONPATH": str(ROOT), "SPECVIZ_GGUF": os.devnull}
-    command = [sys.executable, "-c", START_EACH, entry, *given]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    said = re.sub(r"[\\\u2060]", "", done.stdout)  # on a page, what Markdown must not act on is marked
-    assert said.splitlines() == [sentence for _, sentence in STARTS.values()]
-    assert "Traceback" not in done.stderr
 
 
 def test_the_command_line_says_it_before_it_does_anything(

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
@@ -87,13 +87,11 @@ def test_a_file_with_another_part_is_read_or_refused_in_a_sentence(kind: str, da
     assert kind != "trace" or found is None or parse_trace(dump_trace(found)) == found
 
 
-@settings(max_examples=25)
 @given(traces())
 def test_any_trace_reads_back(trace: Trace) -> None:
     assert parse_trace(dump_trace(trace), UPLOAD) == trace
 
 
-@settings(max_examples=25)  # pandas is slow
 @given(st.lists(sweep_rows(), min_size=1, max_size=2))
 def test_any_sweep_reads_back(rows: list[SweepRow]) -> None:
     written = dump_frame(frame_of(rows))

@@ -26,13 +26,13 @@ from specviz.core.trace import (
 from specviz.core.verdict import mark_disturbed
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.measure.compare import median_index
 from specviz.measure.paired import (
     Comparison,
     GreedyQuality,
     LogProbability,
     SampledQuality,
     SampledRepeat,
+    median_index,
     prefill_seconds,
 )
 from specviz.measure.race import (

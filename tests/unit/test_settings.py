@@ -1,9 +1,5 @@
 """Settings: what goes together, one row of the table for a new one, and names and numbers in words."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from specviz.core.errors import InputError
@@ -61,9 +57,3 @@ FITTED |= {("dynamic:16", 7): "dynamic:16", ("4,2,1", 16): "2,2" + 14 * ",1"}
 def test_a_tree_follows_the_draft_length(tree: str, depth: int) -> None:
     assert resize_tree(tree, depth) == FITTED[tree, depth]
     assert DecodeSettings(draft_length=depth, tree=FITTED[tree, depth]).tree_shape
-
-
-def test_a_new_setting_is_everywhere() -> None:
-    command = [sys.executable, "-m", "tests.support.new_setting"]
-    run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr[-3000:]

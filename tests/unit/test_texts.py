@@ -5,6 +5,8 @@ import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -36,10 +38,15 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(tmp_path: Path
 CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}
 
 
+@cache
+def calls_in(tree: ast.Module) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
 def given_by(function: str, trees: Iterable[ast.Module]) -> dict[str, set[str | None]]:
     """The names of the arguments that the calls of this function have, by each text in its first one."""
     given: dict[str, set[str | None]] = {}
-    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for call in chain.from_iterable(map(calls_in, trees)):
         name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
         if name == function and ast.unparse(call.func) in (name, f"plot.{name}", f"parts.{name}"):
             for each in ast.walk(call.args[0]):

@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from scipy import stats
+from scipy.special import chdtrc
 
 from specviz.core import metrics, theory
 from specviz.core.errors import InputError
@@ -125,7 +125,7 @@ def test_a_look_worked_by_hand_has_scipys_p_value() -> None:
     assert (same.distance, same.statistic, same.p_value) == (0, 0, 1)
     for degrees in (1, 2, 3, 7, 30, 31, 60):
         for statistic in (0.01, 1.0, float(degrees), 3.0 * degrees, 200.0):
-            assert findings.survival(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), rel=1e-9)
+            assert findings.survival(statistic, degrees) == pytest.approx(chdtrc(degrees, statistic), rel=1e-9)
     assert findings.survival(1e6, 30) == 0.0
 
 

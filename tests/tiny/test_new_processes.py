@@ -1,0 +1,90 @@
+"""What the program says and does in a process of its own, from its first import on."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specviz.core.files import BROWSER
+from specviz.core.operator_settings import OPERATOR_SETTINGS
+
+ROOT = Path(__file__).parents[2]
+STARTS = {
+    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds, at least 1."),
+    "SPECVIZ_MODEL": (
+        "bundled",
+        f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
+    ),
+    "SPECVIZ_RUNS": ("nothing://here", "Runs cannot be stored at 'nothing://here': Protocol not known: nothing"),
+    "SPECVIZ_ENGINES": (
+        "https://engines.example",
+        f"SPECVIZ_ENGINES_TOKEN must be {OPERATOR_SETTINGS['SPECVIZ_ENGINES_TOKEN'].rule}.",
+    ),
+}
+# Prints what is said with each of these settings, of which each is wrong.
+START_EACH = """
+import os, sys
+from streamlit.testing.v1 import AppTest
+def serve():
+    try:
+        import serve
+    except SystemExit as ended:
+        return ended.code
+def draw():
+    page = AppTest.from_file(sys.argv[1]).run(timeout=600)
+    assert not page.exception
+    return " ".join(each.value for each in page.main if hasattr(each, "value"))
+for setting in sys.argv[2:]:
+    name, _, text = setting.partition("=")
+    os.environ[name] = text
+    print(serve() if sys.argv[1] == "serve.py" else draw())
+    del os.environ[name]
+"""
+
+
+@pytest.mark.parametrize("entry", ["serve.py", "app.py", "cloud/streamlit_app.py"])
+def test_no_entry_starts_and_each_says_why_and_nothing_else(entry: str) -> None:
+    """Before, under app.py: a page without the limit, or Streamlit's box for an error."""
+    given = [f"{name}={text}" for name, (text, _) in STARTS.items()]
+    environment = {name: text for name, text in os.environ.items() if name not in OPERATOR_SETTINGS}
+    environment |= {"PYTHONPATH": str(ROOT), "SPECVIZ_GGUF": os.devnull}
+    command = [sys.executable, "-c", START_EACH, entry, *given]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = re.sub(r"[\\\u2060]", "", done.stdout)  # on a page, what Markdown must not act on is marked
+    assert said.splitlines() == [sentence for _, sentence in STARTS.values()]
+    assert "Traceback" not in done.stderr
+
+
+AT_IMPORT = """
+import importlib, pkgutil, specviz, specviz.core.languages as languages
+asked = []
+languages.find_language_by(lambda: asked.append(1) or "en")
+for module in pkgutil.walk_packages(specviz.__path__, "specviz."):
+    if module.name.rpartition(".")[2] not in ("__main__", "serve_engines"):
+        importlib.import_module(module.name)
+print(len(asked))
+"""
+
+
+def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
+    """The first visitor's page imports it: what it kept would be in that visitor's language for all."""
+    said = subprocess.run([sys.executable, "-c", AT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout == "0\n"
+
+
+def test_a_new_setting_is_everywhere() -> None:
+    command = [sys.executable, "-m", "tests.support.new_setting"]
+    run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node compiles it")
+def test_the_kernel_that_ships_is_the_one_that_arithmetic_ts_gives() -> None:
+    write = 'import("./scripts/build_kernel.js").then(({ written }) => process.stdout.write(written()))'
+    made = subprocess.run(["node", "--eval", write], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert made == (BROWSER / "engine/kernel_bytes.js").read_text(encoding="utf-8"), "npm run kernel"
