@@ -60,7 +60,10 @@ def computed() -> dict[str, str]:
     for each in ([kind[system] for kind in peers.kinds.values()] for system in PEERS):
         both.append(f"{median(one.plain_ms for one in each):.1f}, {median(one.speculative_ms for one in each):.1f}")
     slow = [each["measured"] for each in found["rows"] if each["pair"] == "wren-nano → wren-mini"]
-    high = sum(each["modelled"] > each["measured"] for each in found["rows"])
+    high = {
+        name: f"{sum(each['modelled'] > each['measured'] for each in rows)} of {len(rows)}"
+        for name, rows in ((name, stored(name)["rows"]) for name in ("agreement", "agreement_intel"))
+    }
     beside = [each["load_average"][when] - 1 for each in found["repeats"] for when in ("before", "after")]
     phone = [stored("browser_phone")[f"load_{when}"] for when in ("before", "after")]
     gains = [[peers.kinds[kind][system] for kind in KINDS] for system in PEERS]
@@ -75,7 +78,8 @@ def computed() -> dict[str, str]:
         "slow_prompts": str(len(slow)),
         "slow_speedups": f"{geometric_mean(slow):.2f}× ({min(slow):.2f} to {max(slow):.2f}×)",
         "agreement_load": f"{min(beside):.1f} to {max(beside):.1f}",
-        "agreement_high": f"{high} of {len(found['rows'])}",
+        "agreement_high": high["agreement"],
+        "agreement_intel_high": high["agreement_intel"],
         "load": f"{phone[0]:.1f} to {phone[1]:.1f}",
         "methods": methods_section(methods),
         "chats": chats_section(stored("chat_times")),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
-from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD
+from specviz.core.judge import HELPS, HURTS, UNTOLD
 from specviz.core.names import first_words
 from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
@@ -153,15 +153,18 @@ def _rate(rate: float | None) -> str:
 def limit_in_words(found: BenchFindings) -> str:
     """From which measured load it no longer pays; empty for one load."""
     words, loads, result = found.words, [*found.words], found.result
-    at = {word: [load for load, its in words.items() if its == word] for word in (HELPS, HURTS, EVEN, UNTOLD)}
-    helps, hurts = at[HELPS], at[HURTS]
+    helps, hurts = ([load for load, its in words.items() if its == word] for word in (HELPS, HURTS))
     if len(loads) < 2:
         return ""
     if helps == loads:
         return say("pays_everywhere", most=loads_in_words(result, loads[-1:]))
     if helps and hurts and [*helps, *hurts] == loads:
         return say("pays_up_to", up_to=loads_in_words(result, helps[-1:]), from_=hurts[0])
-    each = [say("word_at", word=LOOKS[word].said, loads=loads_in_words(result, its)) for word, its in at.items() if its]
+    at: dict[str, list[float]] = {}
+    for load in found.measured:
+        assert load.speedup
+        at.setdefault(load.speedup.judged.said, []).append(load.load)
+    each = [say("word_at", word=word, loads=loads_in_words(result, its)) for word, its in at.items()]
     return say("by_load", each=join_choices(each, "and"))
 
 
