@@ -29,13 +29,13 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
   assert.ok(clockIsCoarse(coarse));
   assert.ok(Math.abs((costsOf(coarse)?.step ?? 0) - 0.0015) < 1e-9);
-  assert.match(timedInWords(coarse), /takes 2\.0 times as long as one token; a guess takes 0\.7\. The browser’s clock is coarse on purpose/);
+  assert.match(timedInWords(coarse), /takes 2\.0 times as long as one token, a guess 0\.7 times\. The browser’s clock is coarse on purpose/);
   assert.ok(clockIsCoarse(run(new Array(12).fill([4, 33.3]), [16.7, 16.7, 33.3, 16.7])));
   const none = run(new Array(12).fill([4, 0]), new Array(40).fill(0));
   assert.match(timedInWords({ ...none, rounds: none.rounds.map((round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
-  assert.match(timedInWords(fine), /takes 2\.31 times as long as one token; a guess takes 0\.77\.$/);
+  assert.match(timedInWords(fine), /takes 2\.31 times as long as one token, a guess 0\.77 times\.$/);
   const there = { pair: "a → b", machine: "a GPU", cost: 0.05, source: "a paper" };
   assert.match(modelledInWords(fine, [there]), /\b0\.83\b/); // 12 tokens in 12 checks and 48 guesses
 });

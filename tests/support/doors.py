@@ -105,7 +105,7 @@ def opened():
     "files of one visitor together": Door(
         f"{MOST_FILES} files, {SESSION_BYTES // sent.MEGA} MB",
         30,
-        test="tests/browser/test_doors.py::test_one_visitor_uploads_no_more_than_a_visitor_may",
+        test="tests/browser/test_doors.py::test_one_visitor_uploads_no_more_than_it_may_and_the_only_visitor_is_forgotten_too",
     ),
     "a message over the page's connection": Door(
         f"4 MB, {MOST_ITEMS:,} items of lists",

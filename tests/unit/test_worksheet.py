@@ -195,7 +195,7 @@ def test_published_figures_give_what_their_papers_expect() -> None:
         start = start_of_paper(run)
         if run.alpha is None:
             assert start.model.terms.speedup == pytest.approx(run.speedup)
-            assert "α explains the published speedup" in start.source
+            assert "α is computed from the published speedup" in start.source
         assert run.source[:8] in start.source
         assert run.url.startswith("https://arxiv.org/abs/")
     assert len({run.label for run in PUBLISHED}) == len(PUBLISHED)
