@@ -78,8 +78,9 @@ test-servers: $(VENV)/installed-dev
 # Every locked package, and torch, which no lock file has.
 AUDIT := -m pip_audit --no-deps --disable-pip --progress-spinner off
 audit: $(VENV)/installed-dev
-	$(PY) $(AUDIT) $(patsubst %,--requirement %,requirements.lock requirements-dev.lock requirements-ray.lock)
-	grep '^torch==' requirements.txt >$(VENV)/torch.txt && $(PY) $(AUDIT) --requirement $(VENV)/torch.txt
+	grep '^torch==' requirements.txt >$(VENV)/torch.txt
+	$(PY) $(AUDIT) $(patsubst %,--requirement %,requirements.lock requirements-dev.lock requirements-ray.lock); \
+	locked=$$?; $(PY) $(AUDIT) --requirement $(VENV)/torch.txt && exit $$locked
 
 # One process, so that it can run beside other work: about an hour.
 mutants: $(MUTANTS_VENV)/installed
@@ -149,4 +150,4 @@ node_modules/installed: package.json package-lock.json
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RAY_VENV) $(LOCK_VENV) $(MUTANTS_VENV) mutants node_modules .pytest_cache .mypy_cache .ruff_cache static
+	rm -rf $(VENV) $(RAY_VENV) $(LOCK_VENV) $(MUTANTS_VENV) .cache mutants node_modules .pytest_cache .mypy_cache .ruff_cache static

@@ -22,6 +22,7 @@ STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 def main() -> None:
     chromium = find_chromium(install=False)
     folder, pictures = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs", []
+    folder.mkdir(parents=True, exist_ok=True)
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")

@@ -1,8 +1,8 @@
 """Write the measured figures into the cards of the bundled models and heads: python -m scripts.write
 
 It replaces the sections "Losses", "As a draft" and "Training and acceptance". They are made from held_out.json,
-methods.json and chat_head.json in benchmarks/results, and from what trainings logged. All other sections are written by
-hand and stay.
+methods.json and chat_head.json in benchmarks/results, and from what trainings logged. "Samples" are what the
+models wrote, and stay; all other sections are written by hand.
 """
 
 import json

@@ -41,6 +41,7 @@ settings.load_profile("tests")
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
 FAST = {"js", "unit"}  # what make check runs
+TORCH_BEFORE = "torch" in sys.modules  # the tests of small faults read it once, for all of them
 # So that no worker waits long for another.
 SLOWEST_FIRST = ["servers", "cluster", "load", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
@@ -57,7 +58,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test's folder is its marker, and its place in the order."""
-    if "torch" in sys.modules and {_folder(item) for item in items} <= FAST:
+    if items and "torch" in sys.modules and not TORCH_BEFORE and {_folder(item) for item in items} <= FAST:
         raise pytest.UsageError("A file in tests/unit imports PyTorch, which takes seconds: it belongs in tests/tiny.")
     for item in items:
         item.add_marker(_folder(item))

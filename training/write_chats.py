@@ -1,4 +1,4 @@
-"""A target's own chats with its last states: `python -m training chats`. What it is asked is in questions.yaml.
+"""A target's own chats with its last states: `python -m training FOLDER chats`. What it is asked is in questions.yaml.
 
 What the user says begins with a task, and where a task needs a text, it is one that the target wrote in an earlier
 answer, or data that is made up here. Where the task alone is no whole question, the target writes the rest of it, at

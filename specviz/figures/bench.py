@@ -36,20 +36,17 @@ def _row(name: str, gain: Gain) -> SpeedupRow:
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
-    """Each prompt's speedup with the interval over its repeats, the fastest at the top.
-
-    Its name has its number where two would have the same.
-    """
+    """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
+    names = _short_names([prompt.name for prompt in prompts])
     ordered = sorted(load.prompts, key=lambda each: -each.ratio)
-    short = [first_words(prompts[each.number].name, MOST_NAME) for each in ordered]
-    rows = [
-        _row(
-            name if short.count(name) == 1 else f"{each.number + 1}. {name}",
-            replace(each.gain, trusted=not load.doubts),
-        )
-        for each, name in zip(ordered, short, strict=True)
-    ]
+    rows = [_row(names[each.number], replace(each.gain, trusted=not load.doubts)) for each in ordered]
     return speedup_figure(rows, named=len(rows) <= MOST_NAMES)
+
+
+def _short_names(names: Sequence[str]) -> list[str]:
+    """Each cut to what fits, with its number where two would be the same."""
+    short = [first_words(name, MOST_NAME) for name in names]
+    return [name if short.count(name) == 1 else f"{number}. {name}" for number, name in enumerate(short, start=1)]
 
 
 def throughput_figure(found: BenchFindings) -> plot.Figure:
@@ -86,7 +83,8 @@ def times_figure(load: LoadFindings) -> plot.Figure:
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
     survival = found.whole.survival
-    kinds = {figure_text(name): its.rate for name, its in found.by_workload.items() if its.rate is not None}
+    known = {name: its.rate for name, its in found.by_workload.items() if its.rate is not None}
+    kinds = dict(zip(map(figure_text, _short_names([*known])), known.values(), strict=True))
     if not survival and not kinds:
         return None
     by_place = {str(place): share for place, share in enumerate(survival, start=1)}

@@ -61,7 +61,7 @@ PAGES = {  # address, and what can be seen once the page is drawn
 # parts that another page has too, and pages that the longer tests look at
 LIKE_OTHERS = {"/?view=stage", "/?view=projector", "/?tour=1", "/?tour=5", "/same_quality", "/worksheet"}
 LIKE_OTHERS |= {f"/learn?lesson={name}" for name in ("rejection", "bonus", "lossless", "stop")}
-LIKE_OTHERS |= {f"/learn?part={name}" for name in ("why", "load", "teach", "methods", "words", "quiz")}
+LIKE_OTHERS |= {f"/learn?part={name}" for name in ("why", "load", "teach", "quiz")}
 LIKE_OTHERS |= {"/learn?lesson=fifty-minutes&moment=1"}
 NOT_FOR_PAPER = ("tour=", "moment=")  # they point at what to press
 NARROW = ({"width": 640, "height": 360}, {"width": 320, "height": 640})  # a window at 200 % zoom, a small phone

@@ -93,7 +93,7 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(visit: Visit
         assert placed(*still) == before
         expect(page.locator(".says strong")).to_contain_text("estimated")
         expect(page.locator(".badge")).to_have_text("MODELLED")
-        expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Modelled .*; exact"))
+        expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Counted .*: exact"))
     assert seen == sorted(set(seen)), "the dot goes to the right with the length"
     drag(page, 4)
     expect(page.locator(".says strong")).not_to_contain_text("estimated")

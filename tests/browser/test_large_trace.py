@@ -58,6 +58,8 @@ def test_a_large_trace_is_sent_once_and_a_record_of_another_system_shows_what_it
     with opened.value.expect_event("framereceived", ends_a_drawing):  # the place is reported: the script runs again
         page.get_by_role("button", name="Last step").click()
     assert 0 < sum(received) < run / 2
+    page.get_by_role("button", name="First step").click()
+    # At once: what the stage reported in this moment made a file be lost.
     upload.set_input_files(RECORDS / "vllm-0.29-chat.json")
     expect(page.locator(".stage .badge")).to_contain_text("imported from vLLM")
     for part in (".lanes", "[data-figure=speedup]", "[data-figure=lengths]", ".draft-length", ".copy-link"):

@@ -1,4 +1,4 @@
-"""Race in a real Chromium: its clock by keys and scrubber, and a run of it that plays without a network."""
+"""Race in a real Chromium: its clock by keys and scrubber."""
 
 import pytest
 from playwright.sync_api import expect

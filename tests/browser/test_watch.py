@@ -1,7 +1,6 @@
-"""The whole app in a real Chromium, engine and all: what a visitor does on the Watch page."""
+"""The whole app in a real Chromium: what a visitor does on the Watch page; the engine replays."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -10,8 +9,6 @@ from tests.conftest import AppServer, Visit
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
 CHIP = ".stage .round .chip"
-TRACES = Path(__file__).parents[2] / "assets" / "traces"
-
 
 pytestmark = pytest.mark.visitor(permissions=["clipboard-read", "clipboard-write"])
 

@@ -164,9 +164,10 @@ test("each time of a run is of the model that took it", async () => {
   let clock = 0;
   performance.now = () => clock;
   Object.values(took).forEach((ms, i) => (llamas[i].read = (...given) => ((clock += ms), reads[i].apply(llamas[i], given))));
-  const { trace } = await ran(51, {}, { max_new_tokens: 9 });
-  performance.now = own;
-  llamas.forEach((llama, i) => (llama.read = reads[i]));
+  const { trace } = await ran(51, {}, { max_new_tokens: 9 }).finally(() => {
+    performance.now = own;
+    llamas.forEach((llama, i) => (llama.read = reads[i]));
+  });
   const ms = (seconds) => Math.round(1000 * seconds);
   assert.deepEqual(Object.values(trace.prefill_seconds).map(ms), [1000, 10]);
   for (const { drafted, draft_seconds: draft, verify_seconds: verify, overhead_seconds: rest } of trace.rounds) assert.deepEqual([draft, verify, rest].map(ms), [10 * drafted.length, 1000, 0]);

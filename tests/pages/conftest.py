@@ -1,4 +1,4 @@
-"""One engine for all tests of pages in this process: it replays, and a test that needs true decoding says so."""
+"""One engine for all tests of pages in this process: it replays runs; other jobs are the real engine's."""
 
 import sys
 from collections.abc import Iterator

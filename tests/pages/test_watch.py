@@ -81,7 +81,7 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     (now,) = drawn(data)
     assert (now["draft_length"], now["gamma"], now["replay"]["why_not"]) == (6, 6, None)
     assert now["replay"]["lengths"]["6"]["accepted"] == now["rounds"][-1]["after"]["accepted"]
-    assert "live" in data["badge"]
+    assert data["badge"].startswith(("live", "measured here"))  # another test may have had this run made
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed"} <= set(page.query_params)
     assert data["result"]["same"] == SAME

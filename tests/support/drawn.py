@@ -19,8 +19,13 @@ READ = (Path(__file__).parents[1] / "js" / "typescript.js").as_uri()
 SCRIPT = f"""
 import {{ createInterface }} from "node:readline";
 import {{ drawnRun }} from {json.dumps((BROWSER / "trace/drawn_run.js").as_uri())};
-for await (const line of createInterface({{ input: process.stdin }}))
-  console.log(JSON.stringify(JSON.parse(line).map(drawnRun)));
+for await (const line of createInterface({{ input: process.stdin }})) {{
+  try {{
+    console.log(JSON.stringify(JSON.parse(line).map(drawnRun)));
+  }} catch (error) {{
+    console.log(JSON.stringify(error.stack));
+  }}
+}}
 """
 
 
@@ -42,7 +47,8 @@ def drawn(*sent: SentStage) -> list[dict[str, Any]]:
     assert process.stdout
     process.stdin.write(json.dumps(sent) + "\n")
     process.stdin.flush()
-    found: list[dict[str, Any]] = json.loads(process.stdout.readline())
+    found = json.loads(process.stdout.readline())
+    assert isinstance(found, list), found
     return found
 
 

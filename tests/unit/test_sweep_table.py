@@ -129,6 +129,7 @@ def test_a_file_of_prompts_is_read_and_a_folder_refused(tmp_path: Path) -> None:
         ('{"name": "Lily", "age": 7}', None),
         ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
         ('{"prompt": "a"}', 1),
+        ("Once upon a time \n", None),
         ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
         ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
         ("name,prompt\none,Once upon\ntwo,a time", 2),

@@ -103,7 +103,7 @@ def prompts_in(text: str) -> int | None:
         return None
     first = found[0] if found else None
     is_prompt = is_conversation(first) or (isinstance(first, dict) and bool(_content_key(first)))
-    if is_prompt and first != {"prompt": next(filter(str.strip, lines))}:  # else a plain line, as it is read
+    if is_prompt and first != {"prompt": next(filter(str.strip, text.split("\n")))}:  # else a plain line, as it is read
         return len(found)
     is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
     return len(lines) if is_list else None

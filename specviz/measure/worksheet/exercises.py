@@ -83,6 +83,8 @@ def _make_costs(trace: Trace) -> Iterator[Exercise]:
         return
     terms = terms.by_formula  # the questions are about E(γ)
     step, checked = round(1000 * costs.step_seconds, 3), terms.draft_length + 1
+    if not step:
+        return
     ratios = (costs.cost_ratio, terms.verification, costs.overhead)
     draft, check, overhead = (round(1000 * costs.step_seconds * ratio, 3) for ratio in ratios)  # as they are written
     yield Exercise(

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.judge import HURTS, LOOKS, UNTOLD, judge
+from specviz.core.judge import EVEN, LOOKS, UNTOLD, judge
 from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
@@ -168,7 +168,7 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
     if alone and alone.never_pays:
-        look, said, sentence = LOOKS[HURTS], say_advice("never"), serving.reasons(alone)
+        look, said, sentence = LOOKS[EVEN], say_advice("never"), serving.reasons(alone)
         shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
     elif alone:
         look, said, sentence = LOOKS[UNTOLD], say_advice("untold"), serving.describe_known(alone)
