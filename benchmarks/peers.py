@@ -217,15 +217,5 @@ def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def same_rounds(theirs: Sequence[tuple[int, int]], ours: Sequence[tuple[int, int]], draft_length: int) -> bool:
-    """Whether another system had our rounds, up to the last token.
-
-    Near it ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So the rounds
-    before that are compared.
-    """
-    whole = [each for each in ours if each[0] == draft_length]
-    return list(theirs[: len(whole)]) == whole
-
-
 if __name__ == "__main__":
     main()
