@@ -40,7 +40,6 @@ class Race {
     this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
   }
 
-  /** Called by Streamlit for every change of data or theme. */
   load({ data, setStateValue }: Loaded<RacePayload>) {
     this.reporter.send = (place) => setStateValue("place", place);
     applyScheme(this.node);

@@ -137,7 +137,6 @@ function Alone({ data, at, said }: Pictured) {
 
 // ---- one pass of the target: what enters it side by side, and the token that it expects after each; in a greedy run
 
-/** One place of the pass. */
 interface Place {
   read: string;
   guess: Token | null; // that is read there; null: the text's last token
