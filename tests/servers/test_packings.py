@@ -21,10 +21,8 @@ TOKENS, LIKELIEST = 32, 20
 APART = {"F32": (1e-4, 3e-5), "F16": (0.006, 0.001), "BF16": (0.05, 0.01)}
 APART |= dict.fromkeys(("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"), (0.25, 0.04))
 APART |= dict.fromkeys(("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"), (0.5, 0.07))
-UNPACKED = (
-    0.01,
-    0.0015,
-)  # of the same file, once llama.cpp has unpacked it: this program rounds its numbers to float16
+# The same file, once llama.cpp has unpacked it: this program rounds the numbers to float16.
+UNPACKED = (0.01, 0.0015)
 
 
 def ask_llama(file: Path, folder: Path, prompt: list[int]) -> list[dict[str, Any]]:
