@@ -195,6 +195,8 @@ def read_result(content: bytes) -> BenchResult:
     if len(content) > MOST_MEGABYTES * 10**6:
         raise InputError(say("too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
+    if b'"schema"' not in raw:
+        raise InputError(say("no_bench"))
     result: BenchResult = read_outside(_RESULT, raw, "bench file")
     if problem := next(_contradictions(result), None):
         raise InputError(say("contradicts", problems=problem))
