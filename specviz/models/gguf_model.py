@@ -27,9 +27,9 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, weights_hash
 from specviz.models.devices import check_memory, choose_device, needed_bytes
+from specviz.models.downloads import broken
 from specviz.models.llama_weights import build, explain_unsupported, frequencies
 from specviz.models.loaded_model import DTYPES, LoadedModel, light_model
-from specviz.models.refusals import broken
 from specviz.models.tokens import LightTokens
 
 say = Sentences("models")
@@ -486,14 +486,10 @@ class _Weights(UserDict[str, Tensor]):
         tensor = self.tensors[name]
         weight = self._file.read_tensor(tensor, self._dtype)
         if tensor.split(".")[-2] in ("attn_q", "attn_k") and self._config["model_type"] == "llama":
-            weight = _halves(weight, self._config["head_dim"])
+            # llama.cpp turns a Llama head's numbers in neighbouring pairs, and stores its rows so; we turn its halves.
+            pairs = weight.view(-1, self._config["head_dim"] // 2, 2, *weight.shape[1:])
+            weight = pairs.transpose(1, 2).reshape(weight.shape)
         return weight.to(self._device)
-
-
-def _halves(weight: Tensor, size: int) -> Tensor:
-    """llama.cpp turns a Llama head's numbers in neighbouring pairs, and stores its rows so; we turn its two halves."""
-    rows = weight.view(-1, size // 2, 2, *weight.shape[1:])
-    return rows.transpose(1, 2).reshape(weight.shape)
 
 
 def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "PreTrainedModel":

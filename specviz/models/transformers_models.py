@@ -36,12 +36,12 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import available_bytes, device_name
+from specviz.models.downloads import broken
 from specviz.models.hub import check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, LIGHT, NO_LIMIT, TRANSFORMERS, LoadedModel, Reader, forced
 from specviz.models.packing import packed_bytes
-from specviz.models.refusals import broken
 
 say = Sentences("models")
 

@@ -7,7 +7,7 @@ as a `JobItem`. A job that had to stop goes on after the items already sent: its
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
@@ -214,9 +214,8 @@ TASKS = (
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 _TASK_OF = {task.command: task for task in TASKS}
-_COMMANDS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.command) for task in TASKS} | {
-    "stop": TypeAdapter(Stop)
-}
+_COMMANDS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.command) for task in TASKS}
+_COMMANDS["stop"] = TypeAdapter(Stop)
 _ITEMS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.item) for task in TASKS if task.item}
 
 # ---- events
@@ -328,12 +327,12 @@ class JobStopped(JobMessage):
     type: Literal["stopped"] = "stopped"
 
 
-JobEvent = (
-    EngineAlive | Loading | RunStarted | Rounds | RunDone | JobProgress | JobItem | JobFinished | JobFailed | JobStopped
-)
-Event = EngineReady | JobEvent
 Final = RunDone | JobFinished | JobFailed | JobStopped  # after one of these the engine is idle
-JobSteps = Generator[JobEvent | None, None, None]  # of a job: None where there is nothing to report
+JobEvent = EngineAlive | Loading | RunStarted | Rounds | JobProgress | JobItem | Final
+Event = EngineReady | JobEvent
+Found = TypeVar("Found")
+StepsTo = Generator[JobEvent | None, None, Found]  # of a job: None where there is nothing to report
+JobSteps = StepsTo[None]
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 

@@ -32,8 +32,8 @@ ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
-def select_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
-    return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
+def select_kind(rows: pd.DataFrame, schedule: str = "fixed") -> pd.DataFrame:
+    return rows[(rows["draft_schedule"] == schedule) & ~rows["constrained"]]
 
 
 def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
