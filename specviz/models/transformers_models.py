@@ -230,9 +230,7 @@ class TransformersReader(Reader):
 
     @torch.inference_mode()
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
-        result = self._model(
-            input_ids=ids[None], past_key_values=self._cache, use_cache=True, logits_to_keep=1 if last else 0
-        )
+        result = self._model(input_ids=ids[None], past_key_values=self._cache, use_cache=True, logits_to_keep=int(last))
         self._length += len(ids)
         if self._cache.get_seq_length() != self._length:  # it ignores the cache: every pass would start from nothing
             raise InputError(say("no_rollback", name=self._name))

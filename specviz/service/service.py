@@ -235,14 +235,10 @@ def service_wanted() -> EngineService:
     engines = operator_setting("SPECVIZ_ENGINES")
     if engines.isdecimal():
         return EngineService(store=store_wanted(), engines=int(engines))
-    return _connect(engines)
-
-
-def _connect(url: str) -> EngineService:
     from specviz.service.stream import EngineAddress, StreamEngine  # an HTTP client, which no other server needs
 
-    if urlsplit(url).scheme == "http" and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+    if urlsplit(engines).scheme == "http" and urlsplit(engines).hostname not in ("localhost", "127.0.0.1", "::1"):
         _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
     streams = int(operator_setting("SPECVIZ_STREAMS"))
-    address = EngineAddress(url, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
+    address = EngineAddress(engines, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
     return EngineService(partial(StreamEngine, address, streams), store=store_wanted())

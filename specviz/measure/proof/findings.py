@@ -50,10 +50,8 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> InterimLook:
     if degrees < 1:
         return InterimLook(draws, distance, 0.0, 0.0, 0, 1.0)
     statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
-    shares = tuple(mean / draws for mean in means)
-    return InterimLook(
-        draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees)
-    )
+    chance = chance_distance(tuple(mean / draws for mean in means), draws)
+    return InterimLook(draws, distance, chance, statistic, degrees, survival(statistic, degrees))
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:

@@ -294,9 +294,8 @@ def grammar_sentence(ways: pd.DataFrame) -> str:
         return say("nothing")
     sums = ways[ways["preset"].isin(rates.index)].groupby("constrained")[["accepted", "drafted"]].sum()
     without, within = sums["accepted"] / sums["drafted"]
-    return say(
-        "grammar", higher=int((rates[True] > rates[False]).sum()), all=len(rates), within=within, without=without
-    )
+    higher = int((rates[True] > rates[False]).sum())
+    return say("grammar", higher=higher, all=len(rates), within=within, without=without)
 
 
 def _spell_workload(workload: str) -> str:
