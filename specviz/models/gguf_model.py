@@ -240,9 +240,8 @@ def read_tokens(file: GgufFile) -> LightTokens:
         made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
         end, begin = _mark(fields, "eos"), _mark(fields, "bos") if _is_begun(fields) else None
         if begin is not None:
-            made.post_processor = processors.TemplateProcessing(
-                f"{words[begin]} $A", special_tokens=[(words[begin], begin)]
-            )
+            first = [(words[begin], begin)]
+            made.post_processor = processors.TemplateProcessing(f"{words[begin]} $A", special_tokens=first)
     except Exception as error:  # tokenizers raises this class itself
         raise broken(name, "tokenizer") from error
     return LightTokens(made, end)
@@ -457,10 +456,8 @@ def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]
     if config["model_type"] == "qwen3":
         layer |= {"attn_q_norm": ("self_attn.q_norm", (size,)), "attn_k_norm": ("self_attn.k_norm", (size,))}
     rows = config["vocab_size"]
-    every = {
-        EMBEDDING: ("model.embed_tokens.weight", (rows, hidden)),
-        "output_norm.weight": ("model.norm.weight", (hidden,)),
-    }
+    every = {EMBEDDING: ("model.embed_tokens.weight", (rows, hidden))}
+    every["output_norm.weight"] = ("model.norm.weight", (hidden,))
     if not config["tie_word_embeddings"]:
         every["output.weight"] = ("lm_head.weight", (rows, hidden))
     for index in range(config["num_hidden_layers"]):

@@ -122,11 +122,8 @@ def _blob(file: RepoSibling) -> str:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
-    no_bar: Any = partial(tqdm, disable=True)  # the client takes any callable, but its type says a class
-    cache = downloads.folder()
-    return Path(
-        hf_hub_download(name, file, revision=commit, cache_dir=cache, etag_timeout=CONNECT_SECONDS, tqdm_class=no_bar)
-    )
+    options: Any = {"etag_timeout": CONNECT_SECONDS, "tqdm_class": partial(tqdm, disable=True)}
+    return Path(hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), **options))
 
 
 def fetch(name: str) -> Iterator[Progress]:
