@@ -203,7 +203,8 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> paired.Qua
         gap, lead = top2_gap(logits), float(logits[theirs[at]] - logits[ours[at]])
         judged = judge_difference(lead, target.info.dtype, target.name)
         return paired.GreedyQuality(at, gap, lead=lead, explained=judged.state)
-    return paired.SampledQuality(*(mean_log_probability(target, prompt, text) for text in (ours, theirs)))
+    its, other = (mean_log_probability(target, prompt, text) for text in (ours, theirs))
+    return paired.SampledQuality(its, other)
 
 
 def top2_gap(logits: torch.Tensor) -> float:

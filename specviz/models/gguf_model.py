@@ -456,7 +456,7 @@ def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]
     if config["model_type"] == "qwen3":
         layer |= {"attn_q_norm": ("self_attn.q_norm", (size,)), "attn_k_norm": ("self_attn.k_norm", (size,))}
     rows = config["vocab_size"]
-    every = {EMBEDDING: ("model.embed_tokens.weight", (rows, hidden))}
+    every: dict[str, tuple[str, tuple[int, ...]]] = {EMBEDDING: ("model.embed_tokens.weight", (rows, hidden))}
     every["output_norm.weight"] = ("model.norm.weight", (hidden,))
     if not config["tie_word_embeddings"]:
         every["output.weight"] = ("lm_head.weight", (rows, hidden))
