@@ -266,21 +266,23 @@ class EngineDriver:
     # ---- the reader's thread
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        self._take_in(child, partial(self._hear, line))
+        with self._changed:
+            if child is self._child:
+                self._handle_news(partial(self._hear, line))
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
-        self._take_in(child, partial(self._handle_end, child, status))
-
-    def _take_in(self, child: RunningEngine, news: Callable[[], None]) -> None:
         with self._changed:
-            if child is not self._child:
-                return
-            try:
-                news()
-            except Exception:
-                _log.exception("What the engine said could not be taken in; a new engine is started.")
-                self._give_up_engine()
-            self._changed.notify_all()
+            if child is self._child:
+                self._child, self.ready, self._due = None, False, None
+                self._handle_news(partial(self._handle_end, child, status))
+
+    def _handle_news(self, news: Callable[[], None]) -> None:
+        try:
+            news()
+        except Exception:
+            _log.exception("What the engine said could not be taken in; a new engine is started.")
+            self._give_up_engine()
+        self._changed.notify_all()
 
     def _hear(self, line: bytes) -> None:
         event = wire.parse_event(line)
@@ -313,7 +315,6 @@ class EngineDriver:
 
     def _handle_end(self, child: RunningEngine, status: int) -> None:
         """The job that it worked on itself loses a life, because it may have been the cause; the others wait again."""
-        self._child, self.ready, self._due = None, False, None
         if self._closing:
             return
         _log.warning("The engine ended with status %s.", status)
