@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import FEWEST_TOKENS, PairGroup, pair_answers
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, Gain, PairGroup, pair_answers
 from specviz.measure.endpoints.report import dump_csv, results, table
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Span
 from specviz.measure.endpoints.sentences import conclusion, losses_in_words
@@ -273,6 +273,23 @@ def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None
     spoilt = replace(result.answers[0], problem="The server said 503.", tokens=None)
     [load] = BenchFindings(replace(result, answers=[spoilt, *result.answers[1:]])).loads
     assert len(known(load.throughput).ratios) == 2
+
+
+@pytest.mark.parametrize(("every", "doubts"), [(10, []), (5, ["lost"])])
+def test_a_load_at_which_more_than_a_tenth_of_the_requests_failed_has_no_verdict(every: int, doubts: list[str]) -> None:
+    """Found: 40 % had timed out, and the verdict was a green "helps"."""
+    answers = make_bench({4: 2.0}, repeats=5).answers
+    spoilt = [
+        each if at % every else replace(each, problem="timed out", tokens=None) for at, each in enumerate(answers)
+    ]
+    [load] = BenchFindings(replace(make_bench({4: 2.0}, repeats=5), answers=spoilt)).loads
+    assert (load.doubts, known(load.speedup).trusted) == (doubts, not doubts)
+
+
+def test_an_interval_that_says_nothing_is_none() -> None:
+    """Found: "2.97× 0.00× 297130.88×" of three repeats."""
+    assert known(Gain.from_ratios([0.6, 0.7, 60.0])).interval is None
+    assert known(Gain.from_ratios([1.1, 1.2, 1.4])).interval
 
 
 def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:

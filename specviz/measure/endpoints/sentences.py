@@ -201,9 +201,8 @@ def measure_next(found: BenchFindings) -> str:
         return say_next("first_pair")
     if any(load.doubts for load in found.measured) or broken_setup(found.result):
         return ""
-    gains = [load.speedup for load in found.measured if load.speedup]
-    if any(gain.interval and gain.judged.word == UNTOLD for gain in gains):
-        return say_next("more_prompts", times=HALF)
+    if untold := [gain for load in found.measured if (gain := load.speedup) and gain.judged.word == UNTOLD]:
+        return say_next("more_prompts", times=HALF) if any(gain.interval for gain in untold) else ""
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
         option = "--rate" if found.result.settings.rates else "--concurrency"
         return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
