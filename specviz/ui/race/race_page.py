@@ -112,13 +112,13 @@ class RaceState:
         """Ask how far it is, and show its results once it is over; whether another prompt is finished."""
         before, asked = len(self.so_far), self.started
         if self.slot.refresh() and asked:
-            slot, laps = self.slot, list(self.so_far)
-            self.message = slot.message if slot.state == "failed" else self.message
-            if slot.state != "done":
+            seen, laps = self.slot.view, list(self.so_far)
+            self.message = seen.message if seen.state == "failed" else self.message
+            if seen.state != "done":
                 shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
-                self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
+                self.finished = shown if seen.state == "failed" else f"{SAYS[seen.state]} {shown}"
             if laps:
-                self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
+                self.laps, self.raced, self.own_id = laps, asked, f"live-{seen.job}"
                 self.in_lanes, self.places = "", {}
         return len(self.so_far) > before
 
@@ -127,7 +127,7 @@ class RaceState:
 
     @property
     def so_far(self) -> Sequence[Comparison]:
-        return self.slot.items
+        return self.slot.view.items
 
 
 @cache_once
@@ -202,7 +202,7 @@ def show_race(racing: RaceState) -> None:
         _show_measuring(racing)
         return
     notices([racing.message], "error")
-    notices([racing.finished, beside_line(racing.slot.beside)], "info")
+    notices([racing.finished, beside_line(racing.slot.view.beside)], "info")
     races = racing.shown()
     machine = races[RECORDED_ID][0].speculative.recorded_on.machine
     where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}

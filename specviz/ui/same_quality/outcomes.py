@@ -136,10 +136,10 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
             show_progress(slot, line, state.refresh, f"same_quality_part_{'greedy' if place == 'near-tie' else place}")
             # the buttons of every section are free again
             button(SAYS["cancel"], "same_quality_cancel", slot.cancel, icon="close", whole_page=True)
-    elif slot.state == "failed":
-        st.error(plain(slot.message), icon=":material/error:")
-    elif slot.state in ("cancelled", "lost"):
-        st.info(SHARED[slot.state], icon=":material/info:")
+    elif slot.view.state == "failed":
+        st.error(plain(slot.view.message), icon=":material/error:")
+    elif slot.view.state in ("cancelled", "lost"):
+        st.info(SHARED[slot.view.state], icon=":material/info:")
 
 
 def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:

@@ -127,10 +127,10 @@ class SameQualityState:
         self.place, self.command = place, make(0)
 
     def refresh(self) -> bool:
-        before, asked = self.slot.items, self.command
+        before, asked = self.slot.view.items, self.command
         self.slot.refresh()
-        items = list(self.slot.items)
-        if self.slot.items is before:
+        items = list(self.slot.view.items)
+        if self.slot.view.items is before:
             return False
         if not items or not asked:
             return True

@@ -92,7 +92,8 @@ def show_run(visit: Session) -> None:
     watching.refresh()
     with above:
         notices([None if watching.form.problem else watching.message, watching.file_problem], "error")
-        notices([watching.run.message if watching.run.state == "lost" else None, describe_run(watching)], "info")
+        seen = watching.run.view
+        notices([seen.message if seen.state == "lost" else None, describe_run(watching)], "info")
         offer_download(watching.run)
         bar = partial(draw_progress, watching.run, lambda view: waiting_line(view) or "")
         while_busy(lambda: watching.run.downloading, bar, watching.refresh)

@@ -74,8 +74,8 @@ class ByDraft:
     def refresh(self, patience: float = 0.0) -> bool:
         """Ask how far it is, and take in what was found since, whether that is something."""
         ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.items:
-            self.prospects = list(self.slot.items)
+        if self.slot.view.items:
+            self.prospects = list(self.slot.view.items)
         if self.prospects and not before:
             self.began = monotonic()
         if ended:

@@ -160,7 +160,7 @@ FILE = ASSETS / "traces" / "sweep.csv"
 
 
 def how_it_ended(slot: JobSlot) -> str:
-    return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
+    return SHARED[slot.view.state] if slot.view.state in ("cancelled", "lost") else slot.view.message
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ class WhenItHelpsState:
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
         ended = self.slot.refresh()
-        items = self.slot.items
+        items = self.slot.view.items
         new, self.taken = items[self.taken :], len(items)
         found = [item for item in new if isinstance(item, SweepRow)]
         if found and not self.measured:

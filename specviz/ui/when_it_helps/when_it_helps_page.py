@@ -45,7 +45,7 @@ def show_sweeps(sweeps: WhenItHelpsState) -> None:
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
             if sweeps.outcome and not sweeps.slot.busy:
-                notices([" ".join(filter(None, [sweeps.outcome, beside_line(sweeps.slot.beside)]))], "info")
+                notices([" ".join(filter(None, [sweeps.outcome, beside_line(sweeps.slot.view.beside)]))], "info")
             for line in sweeps.problems[:5]:
                 notices([line])
             if len(sweeps.problems) > 5:
