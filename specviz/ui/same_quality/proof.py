@@ -80,7 +80,7 @@ class StudentFile:
     kind: str = ""  # of the mistake that `specviz lab check` finds in it
     problems: list[str] = field(default_factory=list)
 
-    def open(self, content: bytes) -> None:
+    def open(self, content: bytes, _: str = "") -> None:
         """InputError: it is no such file; what was open stays."""
         request, draws = read_draws(content)
         self.outcomes = {d.position: Outcome(None, d.position, request, "file", d.batches) for d in draws.positions}

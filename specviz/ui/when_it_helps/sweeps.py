@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import streamlit as st
 from pydantic import AfterValidator, Field
@@ -184,9 +184,9 @@ class WhenItHelpsState:
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
         return self.own.prompts if self.own else ()
 
-    def read_prompts(self, file: BinaryIO) -> None:
+    def take_prompts(self, content: bytes, _: str) -> None:
         """The visitor's own prompts; an InputError, and no change, where the file cannot be used."""
-        self.own = read_prompts(file.read())
+        self.own = read_prompts(content)
 
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
@@ -344,8 +344,8 @@ def _draw_texts(sweeps: WhenItHelpsState) -> None:
     FORM.draw("prompts")
     with st.expander(SAYS["own_prompts"]):  # a label that changed would close it
         label = SAYS["prompt_file"].format(most=MAX_PROMPTS)
-        more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
-        file_uploader(label, key="when_it_helps_file", **more)
+        look: Options = {"help": SAYS["file_help"]}
+        file_uploader(label, "when_it_helps_file", sweeps.take_prompts, sweeps.own_problems, **look)
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
             st.caption(SAYS["prompts_taken"].format(count=count))

@@ -1,6 +1,7 @@
 """Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -30,9 +31,8 @@ from specviz.measure.endpoints.sentences import (
 )
 from specviz.ui.session import session
 from specviz.ui.shared import parts
-from specviz.ui.shared.below_streamlit import UploadedFile
-from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, choice, data_table, download, notices, numbers, two_charts
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import PERCENT, TIMES, choice, data_table, download, notices, numbers, two_charts
 
 SAYS = page_texts("when_it_helps")
 BENCHES = page_texts("benches")  # the titles of the recorded ones
@@ -78,23 +78,18 @@ def recorded_benches() -> dict[str, BenchFindings]:
 def show_your_server() -> None:
     state = session().of(YourServer)
     benches = state.benches()
-
-    def load(file: UploadedFile) -> None:
-        state.open(file.getvalue(), file_label(file.name))
-
     with st.expander(SAYS["server_measure"]):
         st.caption(SAYS["server_never"])
         st.code(COMMAND, language="bash")
-        more: Options = {"take": load, "problems": state.problems, "type": "json"}
-        parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
+        parts.file_uploader(SAYS["open_bench"], "when_it_helps_bench", state.open, state.problems, type="json")
     names = {name: plain(BENCHES.get(name, name)) for name in benches}
     shown = state.shown if state.shown in names else next(iter(names))
     key = f"when_it_helps_bench_shown-{len(names)}-{shown}"  # a new one where something else is to be shown
     name = state.shown = choice(SAYS["bench"], names, key, shown)
     _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
     if state.opened:
-        found, look = state.opened[1], {"icon": ":material/download:", "key": "when_it_helps_bench_download"}
-        download(SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv", **look)
+        made, key = partial(dump_csv, state.opened[1]), "when_it_helps_bench_download"
+        download(SAYS["save_csv"], made, "specviz-bench.csv", key, "download")
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:

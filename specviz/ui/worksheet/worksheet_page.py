@@ -123,8 +123,7 @@ def show_exercises(known: KnownFigures) -> None:
     with st.container(horizontal=True, key="worksheet_downloads"):
         for name, key in (("sheet", False), ("answer-key", True)):
             made = sheet(trace, SAYS["exercises_title"], known.last_source, key=key)
-            look: parts.Options = {"icon": ":material/print:", "key": f"worksheet_{name}"}
-            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", **look)
+            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", f"worksheet_{name}", "print")
     _list([each.question for each in found])
     with st.expander(SAYS["save_answer-key"]):
         _list([each.answer for each in found])
