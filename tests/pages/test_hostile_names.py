@@ -92,7 +92,9 @@ def a_same_quality_page() -> Session:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = SameQualityState(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, place="greedy")
+    proving = SameQualityState(
+        outcomes=outcomes, rows={"greedy": [tie], "near-tie": [tie], "switch": [tie]}, place="greedy"
+    )
     proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 

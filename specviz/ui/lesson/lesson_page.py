@@ -232,7 +232,7 @@ def _minutes(of: LessonPlan | Moment) -> str:
 
 def _take_plan(content: bytes, file: str) -> None:
     visit, ip_address = session(), normal_address(st.context.ip_address)
-    owner = ip_address if is_public(ip_address) else visitor().id
+    owner = ip_address if is_public(ip_address) else visitor()
     try:
         plan = OWN_PLANS.add(content, linked_names(), owner)
     except PlanError as error:

@@ -14,7 +14,7 @@ from specviz.models.draft_menu import to_download
 from specviz.service.job import JobView, Slot
 from specviz.service.protocol import JobCommand, JobProgress, Loading
 from specviz.ui.shared.below_streamlit import run_part_next
-from specviz.ui.shared.engine import engine, let_script_end, visitor
+from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 
@@ -65,7 +65,7 @@ class JobSlot:
             return 0
         self.missing = {}
         engine().start()
-        job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
+        job = engine().submit(visitor(), self.slot, make, fresh=fresh)
         with self._lock:
             self.view = JobView(job)
         self._new = True
@@ -81,7 +81,7 @@ class JobSlot:
         """End the job; the next `refresh` shows it as cancelled, with what it has found."""
         self.missing = {}
         if self.busy:
-            engine().cancel(visitor().id, self.slot)
+            engine().cancel(visitor(), self.slot)
 
     def reset(self) -> None:
         self.cancel()
@@ -116,7 +116,7 @@ class JobSlot:
                 break
             if self._see(look):
                 return True
-            let_script_end()
+            st.session_state.get("session")  # Streamlit ends this script where state is read, if another one is due
         return self.view.job == job and self.refresh()
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
