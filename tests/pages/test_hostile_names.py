@@ -69,7 +69,8 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
+    sweeps.slot.view = JobView(1, state="failed", message=NAME)
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     return Session().put(sweeps)
 

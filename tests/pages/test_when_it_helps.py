@@ -158,7 +158,7 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     page.button(key="fs_start").click().run()
     by_draft = visit(page).of(ByDraft)
     until(page, lambda: not by_draft.slot.busy)
-    assert by_draft.message == ""
+    assert by_draft.slot.ended == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
     assert "wren-eagle" in drafts_to_compare()
     assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"

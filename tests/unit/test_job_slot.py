@@ -138,7 +138,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.slot.ended) == (
         1,
         ["One cannot be measured."],
         page_texts("shared")["lost"],

@@ -21,7 +21,6 @@ from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import chart
 
 SAYS = page_texts("race")
 
@@ -49,7 +48,7 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
     st.caption(SAYS["plot"])
-    chart(speedups_figure(races), "race_speedups")
+    parts.chart(speedups_figure(races), "race_speedups")
     parts.data_table(rows(laps), "race_table", columns=formats())
     parts.note(SAYS["table"], "race-table")
     st.markdown(SAYS["quality"])

@@ -52,6 +52,11 @@ class JobSlot:
         """Whether the visitor waits for a download and for what comes with it, and for nothing else yet."""
         return self._agreed and self.view.state in ("waiting", "loading")
 
+    @property
+    def ended(self) -> str:
+        """How a job that is over has ended, where not by being done."""
+        return SAYS[self.view.state] if self.view.state in ("cancelled", "lost") else self.view.message
+
     def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False, agreed: bool = False) -> int:
         """Ask the engine for what `make` makes of a job number; returns that number.
 

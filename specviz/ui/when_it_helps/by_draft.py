@@ -31,7 +31,6 @@ from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import offered_presets
 from specviz.ui.shared.job_slot import SHORT_SECONDS, JobSlot, show_progress, waiting_line
-from specviz.ui.when_it_helps.sweeps import how_it_ended
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
@@ -46,23 +45,22 @@ class ByDraft:
     slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
     shown: str = ""  # the prompt that the prospects are of
     began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
+
+    @property
+    def prospects(self) -> Sequence[Prospect]:
+        return self.slot.view.items
 
     def start(self, prompt: str, drafts: list[str]) -> None:
         request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
         self.slot.start(lambda job: GuessAlong(job, request, drafts))
-        self.shown, self.prospects, self.message = prompt, [], ""
+        self.shown = prompt
 
     def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something."""
-        ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.view.items:
-            self.prospects = list(self.slot.view.items)
+        """Ask how far it is; whether something was found since."""
+        before = len(self.prospects)
+        self.slot.first_look(patience)
         if self.prospects and not before:
             self.began = monotonic()
-        if ended:
-            self.message = how_it_ended(self.slot)
         return len(self.prospects) > before
 
 
@@ -190,8 +188,8 @@ def drafts_to_compare() -> list[str]:
 
 
 def _draw(state: ByDraft) -> None:
-    if state.message and not state.slot.busy:
-        st.info(plain(state.message), icon=":material/info:")
+    if state.slot.ended and not state.slot.busy:
+        st.info(plain(state.slot.ended), icon=":material/info:")
     elif not state.prospects and not state.slot.busy:
         asked = [RunRequest("", DEFAULT_TARGET, draft) for draft in drafts_to_compare()]
         known = [*filter(None, map(engine().known_costs, asked))]

@@ -159,10 +159,6 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def how_it_ended(slot: JobSlot) -> str:
-    return SHARED[slot.view.state] if slot.view.state in ("cancelled", "lost") else slot.view.message
-
-
 @dataclass(slots=True)
 class WhenItHelpsState:
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
@@ -176,7 +172,6 @@ class WhenItHelpsState:
     slot: JobSlot = field(default_factory=lambda: JobSlot("sweep"))
     taken: int = 0  # of its items
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
-    outcome: str = ""  # how the last sweep ended, where not by being done
     measured: int = 0  # of its cells
     began: float = 0.0  # when it began to measure, by the monotonic clock
 
@@ -190,7 +185,7 @@ class WhenItHelpsState:
 
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
-        ended = self.slot.refresh()
+        self.slot.refresh()
         items = self.slot.view.items
         new, self.taken = items[self.taken :], len(items)
         found = [item for item in new if isinstance(item, SweepRow)]
@@ -200,14 +195,12 @@ class WhenItHelpsState:
             self.measured += len(found)
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
-        if ended:
-            self.outcome = how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
         self.slot.start(lambda job: Sweep(job, plan))
         self.taken = self.measured = 0
-        self.problems, self.outcome, self.shown = [], "", HERE
+        self.problems, self.shown = [], HERE
 
     def cancel(self) -> None:
         self.slot.cancel()

@@ -43,8 +43,8 @@ def show_sweeps(sweeps: WhenItHelpsState) -> None:
     @st.fragment(key=FIGURES)
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
-            if sweeps.outcome and not sweeps.slot.busy:
-                notices([" ".join(filter(None, [sweeps.outcome, beside_line(sweeps.slot.view.beside)]))], "info")
+            if (ended := sweeps.slot.ended) and not sweeps.slot.busy:
+                notices([" ".join(filter(None, [ended, beside_line(sweeps.slot.view.beside)]))], "info")
             for line in sweeps.problems[:5]:
                 notices([line])
             if len(sweeps.problems) > 5:

@@ -18,9 +18,18 @@ from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import read_result
 from specviz.ui.session import session
-from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import PERCENT, TIMES, choice, data_table, download, notices, numbers, two_charts
+from specviz.ui.shared.parts import (
+    PERCENT,
+    TIMES,
+    choice,
+    data_table,
+    download,
+    file_uploader,
+    notices,
+    numbers,
+    two_charts,
+)
 
 SAYS = page_texts("when_it_helps")
 BENCHES = page_texts("benches")  # the titles of the recorded ones
@@ -69,7 +78,7 @@ def show_your_server() -> None:
     with st.expander(SAYS["server_measure"]):
         st.caption(SAYS["server_never"])
         st.code(COMMAND, language="bash")
-        parts.file_uploader(SAYS["open_bench"], "when_it_helps_bench", state.open, state.problems, type="json")
+        file_uploader(SAYS["open_bench"], "when_it_helps_bench", state.open, state.problems, type="json")
     names = {name: plain(BENCHES.get(name, name)) for name in benches}
     shown = state.shown if state.shown in names else next(iter(names))
     key = f"when_it_helps_bench_shown-{len(names)}-{shown}"  # a new one where something else is to be shown
