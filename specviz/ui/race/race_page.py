@@ -33,8 +33,6 @@ from specviz.ui.shared.job_slot import JobSlot, beside_line, done_share, show_pr
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, choice, data_table, notices, offer_download
 from specviz.ui.shared.persistent_widgets import Widget
 
-DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS = 5
 SAYS = page_texts("race")
 PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
@@ -47,10 +45,10 @@ class RaceEntry(SettingsLink):
         links.unique(most=len(PRESET_NAMES)),
         Field(validation_alias="preset"),
         Widget("multiselect"),
-    ] = DEFAULT_PRESETS
+    ] = ("story-1", "code-2", "structured-1", "random-1")
     # one prompt a line; `problem` says what is wrong with it
     own: Annotated[SkipValidation[str], Field(validation_alias="prompt"), Widget("text_area")] = ""
-    repeats: Annotated[int, links.DIGITS, links.within(1, MAX_REPEATS), Widget("slider")] = DEFAULT_REPEATS
+    repeats: Annotated[int, links.DIGITS, links.within(1, MAX_REPEATS), Widget("slider")] = 5
     same_length: Annotated[
         bool, links.ZERO_OR_ONE, links.expecting(lambda: page_texts("links")["zero_or_one"]), Widget("checkbox")
     ] = True

@@ -23,8 +23,6 @@ from specviz.ui.watch.on_stage import asked_place, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Changes, ShownRun, WatchState, recorded_run
 
 SAYS = page_texts("watch")
-
-
 FORM = Form("watch", RunLink(), prefix="", writes=False)
 CONTROLS = FORM.controls
 MORE = (("top_k", "top_p", "tree", "draft_sampling", "verification", "draft_schedule"), ("max_new_tokens", "seed"))

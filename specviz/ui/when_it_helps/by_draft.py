@@ -34,7 +34,6 @@ from specviz.ui.shared.job_slot import SHORT_SECONDS, JobSlot, show_progress, wa
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
-
 NEW_TOKENS = 64
 
 

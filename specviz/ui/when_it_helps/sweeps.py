@@ -45,9 +45,7 @@ MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
 TOKEN_STEP = 8  # of the slider
 WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
-
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
-
 USUAL_LENGTHS = (1, 2, 4, 8)
 CHOICES = {  # what must have a value, and its label
     "workloads": "workloads_label",

@@ -38,8 +38,6 @@ COMMAND = (
     "python -m specviz bench --with http://localhost:8000 --without http://localhost:8001 \\\n"
     "    --workload story code --concurrency 1,4,16 --json bench.json"
 )
-
-
 UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for as long as the visit lasts
 RECORDED_BENCHES = {  # by their names in the program
     "vLLM, recorded": "bench_vllm.json",
