@@ -377,8 +377,7 @@ Held = Mapping[str, Sequence[int]]  # session → the bytes of each of its files
 def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """From now on, `check` sees each file before it is stored, and raises what is to be answered.
 
-    Args:
-        check: takes what is stored, without the file that this one replaces, the session, and the file's bytes.
+    It takes what is stored, without the file that this one replaces, the session, and the file's bytes.
     """
 
     @instead(MemoryUploadedFileManager, "add_file")

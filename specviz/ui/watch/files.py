@@ -97,7 +97,7 @@ def show_files(watching: WatchState, link: Mapping[str, str]) -> None:
     here = own_address()
     if link and here.scheme and not only_here():  # others can open this run live
         known["address"] = f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
-    page = partial(offline_page, shown.trace, costs=watching.shown_costs, **known)
+    page = partial(offline_page, shown.trace, costs=watching.costs_of(shown), **known)
     with st.expander(SAYS["files"]):
         save, right = st.columns(2, gap="medium")
         with save:

@@ -183,7 +183,7 @@ def show_outcome(watching: WatchState) -> None:
                     st.code("".join(tokens), language=None, wrap_lines=True)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
             st.markdown(SAYS["costs"])
-            if costs := watching.shown_costs:
+            if costs := watching.costs_of(shown):
                 chart(verification_figure(costs), "verification")
                 step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
                 said = SAYS["costs_here"].format(

@@ -288,12 +288,8 @@ class WatchState:
         self.message, self.file_problem, self.step, self.tour.open = "", "", None, False
         self._show(shown)
 
-    @property
-    def shown_costs(self) -> Costs | None:
-        """The costs of the pair on screen, where they were measured here."""
-        return self.costs_of(self.shown)
-
     def costs_of(self, shown: ShownRun) -> Costs | None:
+        """The costs of its pair, where they were measured here."""
         return self.costs.of(pair_key(shown.asked)) if shown.source != "recorded" and shown.asked else None
 
     @property
