@@ -11,8 +11,8 @@ from specviz.core.trace import Trace
 from specviz.service import protocol as wire
 
 Slot = str  # what a job is for: a visitor has one job of each
-State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
-FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
+State = Literal["idle", "waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
+FINISHED: frozenset[State] = frozenset({"idle", "done", "failed", "cancelled", "lost"})
 say = Sentences("service")
 
 
@@ -36,7 +36,7 @@ class JobView:
     """A snapshot of a job; nothing in it changes later."""
 
     job: int
-    state: State = "waiting"  # lost: the service does not know the job, or no longer
+    state: State = "waiting"  # idle: nothing was started; lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
     loading: wire.Loading | None = None  # the model being loaded, while loading
     progress: wire.JobProgress | None = None  # of a task

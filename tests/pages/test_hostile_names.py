@@ -69,7 +69,8 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
+    sweeps.slot.view = JobView(1, state="failed", message=NAME)
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     return Session().put(sweeps)
 
@@ -92,7 +93,9 @@ def a_same_quality_page() -> Session:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = SameQualityState(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, place="greedy")
+    proving = SameQualityState(
+        outcomes=outcomes, rows={"greedy": [tie], "near-tie": [tie], "switch": [tie]}, place="greedy"
+    )
     proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 
@@ -121,7 +124,7 @@ PAGES: list[tuple[str, Callable[[], Session]]] = [
 
 @pytest.mark.parametrize(("name", "state"), PAGES, ids=range(len(PAGES)))
 def test_names_from_a_file_stay_text(name: str, state: Callable[[], Session]) -> None:
-    page = opened(f"pages/{name}.py", state())
+    page = opened(f"screens/{name}.py", state())
     assert raw_names_in(page) == []
     assert any("evil" in text for text in markdown_of(page)), "the page shows the names at all"
 
@@ -133,13 +136,13 @@ LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", 
 @pytest.mark.parametrize("name", page_names.PAGES)
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
-    page = opened(f"pages/{name}.py", Session(), **dict.fromkeys(LINK, value))
+    page = opened(f"screens/{name}.py", Session(), **dict.fromkeys(LINK, value))
     assert raw_names_in(page) == []
 
 
 def test_pasted_counters_stay_text() -> None:
     line = "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
-    page = opened("pages/worksheet.py", Session())
+    page = opened("screens/worksheet.py", Session())
     for text in (NAME, f"{line}{NAME}", f'vllm:spec_decode_num_drafts_total{{model="{NAME}"}} {NAME}'):
         page.text_area(key="worksheet_paste").set_value(text).run()
         assert raw_names_in(page) == []

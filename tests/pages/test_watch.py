@@ -33,7 +33,7 @@ def test_a_recorded_run_is_said_with_its_own_figures(run: str, snapshot: Snapsho
     before = seen(opened(view="full"))
     page = opened(run=run, view="full")
     assert step(before, page) == snapshot
-    assert visit(page).of(WatchState).run.state == "idle", "a link alone loads no model"
+    assert visit(page).of(WatchState).run.view.state == "idle", "a link alone loads no model"
 
 
 @pytest.mark.parametrize(

@@ -48,20 +48,20 @@ def started() -> JobSlot:
 
 def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> None:
     slot = JobSlot("sweep")
-    assert (slot.state, slot.busy, slot.job, slot.view, slot.items) == ("idle", False, None, None, ())
+    assert (slot.view.state, slot.busy, slot.view.items) == ("idle", False, ())
     assert not slot.refresh()
     job = slot.start(lambda job: wire.Sweep(job, PLAN))
     assert service.started
-    assert slot.state == "waiting"
+    assert slot.view.state == "waiting"
     events = (wire.Loading(job, "wren-base"), wire.JobProgress(job, "measuring", 2), wire.JobItem(job, "sweep", "a"))
     for event, state in zip(events, ("loading", "running", "running"), strict=True):
         service.tell(event)
         assert not slot.refresh()
-        assert (slot.state, slot.busy) == (state, True)
+        assert (slot.view.state, slot.busy) == (state, True)
     service.tell(wire.JobFinished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
-    assert (slot.state, slot.busy, slot.items) == ("done", False, ("a",))
+    assert (slot.view.state, slot.busy, slot.view.items) == ("done", False, ("a",))
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_a_job_that_ends_early_has_what_it_found_and_its_slot_can_be_used_again(
     slot.refresh()
     end(service, slot)
     assert [slot.refresh(), slot.refresh()] == [True, False], "it says once that it has ended"
-    assert (slot.state, slot.message, slot.items) == (state, message, ("a",))
+    assert (slot.view.state, slot.view.message, slot.view.items) == (state, message, ("a",))
     cancelled = [*service.cancelled]
     slot.cancel()
     assert service.cancelled == cancelled, "there is nothing to cancel"
     slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert (slot.state, slot.message, slot.items) == ("waiting", "", ())
+    assert (slot.view.state, slot.view.message, slot.view.items) == ("waiting", "", ())
     slot.reset()
-    assert (slot.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
+    assert (slot.view.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -105,7 +105,7 @@ def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch:
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
     assert not (slot.wait(0.01) if look == "wait" else slot.refresh())
-    assert (slot.job, slot.state, slot.message) == (2, "waiting", "")
+    assert (slot.view.job, slot.view.state, slot.view.message) == (2, "waiting", "")
 
 
 def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
     monkeypatch.setattr(service, "wait", end_soon)
     assert slot.wait_for_end(3600)
-    assert slot.state == "done"
+    assert slot.view.state == "done"
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
@@ -138,7 +138,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.slot.ended) == (
         1,
         ["One cannot be measured."],
         page_texts("shared")["lost"],

@@ -36,7 +36,6 @@ from specviz.ui.when_it_helps.sweeps import SweepChoice, WhenItHelpsState, estim
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.figures import lines_of
-from tests.support.known import known
 
 NAMES = ["wren-base", "wren-nano"]
 MANY = SweepChoice(
@@ -179,13 +178,13 @@ def test_what_is_left_of_a_sweep_goes_by_this_machine_from_its_first_cell(
 
     def left_of(sweeps: WhenItHelpsState) -> str:
         sweeps.refresh()
-        line = when_it_helps_page._progress_line(sweeps, known(sweeps.slot.view))
+        line = when_it_helps_page._progress_line(sweeps, sweeps.slot.view)
         return line.partition("; ")[2].partition(" left")[0]
 
     sweeps, row = WhenItHelpsState(), a_row()
     seconds = {"speculative_seconds": 0.3 * row.new_tokens, "autoregressive_seconds": 0.7 * row.plain_tokens}
     sweeps.start(SweepChoice(workloads=("story",), prompts=1).plan())
-    job = known(sweeps.slot.job)
+    job = sweeps.slot.view.job
     clock[0] += 600  # in a queue, and while a model was loaded
     service.tell(wire.JobProgress(job, "measuring", 31), wire.JobItem(job, "sweep", "This cannot be measured."))
     assert left_of(sweeps) == ""
@@ -208,7 +207,7 @@ def test_the_first_of_some_drafts_promises_nothing_because_its_costs_may_be_know
         state.refresh()
         clock[0] += 40 if left else 0
         service.tell(wire.JobProgress(job, "guessing", 5))
-        line = by_draft._progress_line(state, known(state.slot.view))
+        line = by_draft._progress_line(state, state.slot.view)
         assert left in line
         assert ("left" in line) == bool(left)
 

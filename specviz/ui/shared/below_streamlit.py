@@ -27,7 +27,6 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value as is_click
@@ -72,16 +71,6 @@ def main_script() -> Path | None:
     context = get_script_run_ctx()
     served = context and runtime.exists() and type(runtime.get_instance()) is Runtime
     return Path(context.main_script_path) if context and served else None
-
-
-def page_runs_alone() -> bool:
-    """Whether Streamlit runs a file of pages/ by itself; it does so once at most.
-
-    A folder of that name is its old way to make an app of several pages, until `st.navigation` was called.
-    """
-    alone = bool(PagesManager.uses_pages_directory)
-    PagesManager.uses_pages_directory = False
-    return alone
 
 
 def run_part_next(key: str) -> None:
@@ -160,47 +149,31 @@ def hand_over_once() -> None:
     as it began, its clicks were lost; and a script that began late put older values in place of newer ones, so that a
     file that had just been opened was closed again.
     """
-    came: WeakKeyDictionary[FragmentStorage, _Came] = WeakKeyDictionary()  # by what each session has one of
+    came: WeakKeyDictionary[FragmentStorage, WidgetStates] = WeakKeyDictionary()  # by what each session has one of
+    lock = Lock()
 
     @instead(AppSession, "request_rerun")
     def note(ask: Function, session: AppSession, client_state: ClientState | None) -> None:
         if client_state and (not client_state.fragment_id or session.has_fragment(client_state.fragment_id)):
-            came.setdefault(session._fragment_storage, _Came()).note(client_state.widget_states)
+            with lock:
+                waiting = came.get(session._fragment_storage, WidgetStates())
+                came[session._fragment_storage] = _both(waiting, client_state.widget_states)
         ask(session, client_state)
 
     @instead(ScriptRunner, "start")
     def start(begin: Function, runner: ScriptRunner) -> None:
-        object.__setattr__(runner._session_state, "_came", came.setdefault(runner._fragment_storage, _Came()))
+        object.__setattr__(runner._session_state, "_storage", runner._fragment_storage)
         begin(runner)
 
     @instead(SafeSessionState, "on_script_will_rerun")
     def begun(_: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
         state._yield_callback()  # the next message may end the script here: it has taken nothing yet
         with state._lock:
-            came_by_server = None if fresh_widget_states is None else state._came.receive()
-            taken = fresh_widget_states if came_by_server is None else came_by_server
+            taken = fresh_widget_states
+            with lock:
+                if taken is not None and state._storage in came:  # a page's test starts its scripts itself
+                    taken, came[state._storage] = came[state._storage], WidgetStates()
             state._state.on_script_will_rerun(taken, **replayed)
-
-
-class _Came:
-    """What one browser sent of its widgets and no script has taken: nothing, where another one took it.
-
-    None where no browser sent anything: a page's test starts its scripts itself.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._waiting: WidgetStates | None = None
-
-    def note(self, states: WidgetStates) -> None:
-        with self._lock:
-            self._waiting = _both(self._waiting or WidgetStates(), states)
-
-    def receive(self) -> WidgetStates | None:
-        with self._lock:
-            took = self._waiting
-            self._waiting = None if took is None else WidgetStates()
-            return took
 
 
 def _both(older: WidgetStates, newer: WidgetStates) -> WidgetStates:
@@ -404,8 +377,7 @@ Held = Mapping[str, Sequence[int]]  # session → the bytes of each of its files
 def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """From now on, `check` sees each file before it is stored, and raises what is to be answered.
 
-    Args:
-        check: takes what is stored, without the file that this one replaces, the session, and the file's bytes.
+    It takes what is stored, without the file that this one replaces, the session, and the file's bytes.
     """
 
     @instead(MemoryUploadedFileManager, "add_file")

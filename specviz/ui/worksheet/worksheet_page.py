@@ -31,7 +31,6 @@ from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import chart
 from specviz.ui.watch.watch_state import WatchState
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_studies, studied
 from specviz.ui.worksheet import controls as sliders
@@ -91,7 +90,7 @@ def show_gaps(known: KnownFigures) -> None:
             at = st.selectbox(SAYS["run_to_explain"], range(len(split)), **look)
             gap = split[at][1]
             st.markdown(gap.sentence)
-            chart(gap_figure(gap), "worksheet_gap")
+            parts.chart(gap_figure(gap), "worksheet_gap")
             st.caption(SAYS["gap"])
         else:
             parts.notices([SAYS["no_run"]], "info")
@@ -123,8 +122,7 @@ def show_exercises(known: KnownFigures) -> None:
     with st.container(horizontal=True, key="worksheet_downloads"):
         for name, key in (("sheet", False), ("answer-key", True)):
             made = sheet(trace, SAYS["exercises_title"], known.last_source, key=key)
-            look: parts.Options = {"icon": ":material/print:", "key": f"worksheet_{name}"}
-            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", **look)
+            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", f"worksheet_{name}", "print")
     _list([each.question for each in found])
     with st.expander(SAYS["save_answer-key"]):
         _list([each.answer for each in found])
@@ -150,7 +148,7 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
-        chart(speedup_map(model, known.measured, loaded), "worksheet_map")
+        parts.chart(speedup_map(model, known.measured, loaded), "worksheet_map")
     with st.expander(SAYS["all_terms"]):
         inputs, outcome = st.columns([5, 8], gap="large")
         asked = sliders.FORM.asked
@@ -294,7 +292,7 @@ def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.
     notes = [found.counters.reading, found.counters.convention, *found.counters.notes]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
-        chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
+        parts.chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
     start = serving.production_start(found, costs)
     if found.share < 1:
         st.caption(SAYS["not_for_map"])
