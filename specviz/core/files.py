@@ -74,7 +74,7 @@ BROWSER, TEXTS, MEASURED = ASSETS / "browser", ASSETS / "texts", ASSETS / "measu
 RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" / "results"
 # The loop that decodes several texts at once, as a page shows it; the app does not run it.
 BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batching" / "rounds.py"
-# The folder that Streamlit runs: app.py, screens/, .streamlit/config.toml, and static/, which the app fills.
+# The folder that Streamlit runs: app.py, pages/, .streamlit/config.toml, and static/, which the app fills.
 APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent
 
 

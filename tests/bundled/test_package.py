@@ -13,6 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from specviz.data.links.page_names import FORMER
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.full  # a package is built, and every example run
 
@@ -35,8 +37,8 @@ def files(folder: str) -> set[str]:
 
 def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
-    modules, assets, pages = files("specviz"), files("assets"), files("screens")
-    assert len(pages) == 8
+    modules, assets, pages = files("specviz"), files("assets"), files("pages")
+    assert len(pages) == 8 + len(FORMER)
     app = {"app.py", "serve.py", ".streamlit/config.toml", *pages}
     packed = modules | {f"specviz/{name}" for name in assets} | {f"specviz/webapp/{name}" for name in app}
     assert len(packed) > 140

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.service import EngineService
@@ -59,3 +60,15 @@ def no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 def page() -> AppTest:
     """Watch with all its controls."""
     return opened(view="full")
+
+
+@pytest.fixture
+def through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest takes the folder pages/ for Streamlit's old way to make an app of several pages, again at each run."""
+    begin = PagesManager.__init__
+
+    def init(self: PagesManager, *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", init)

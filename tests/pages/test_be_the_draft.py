@@ -38,8 +38,8 @@ def test_each_state_of_a_game_shows_its_turn_and_its_score(
     name: str, service: FakeService, snapshot: SnapshotAssertion
 ) -> None:
     state = STATES[name]()
-    before = seen(opened("screens/be_the_draft.py", Session(), **state.plan.link))
-    assert step(before, opened("screens/be_the_draft.py", Session().put(state), **state.plan.link)) == snapshot
+    before = seen(opened("pages/be_the_draft.py", Session(), **state.plan.link))
+    assert step(before, opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_of_the_candidates_the_last_one_is_chosen_or_the_last_two(
 def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(
     service: FakeService, snapshot: SnapshotAssertion
 ) -> None:
-    page = opened("screens/be_the_draft.py", **PLAN.link)
+    page = opened("pages/be_the_draft.py", **PLAN.link)
     assert walk(page, ("be_the_draft_guess", "🐦"), "be_the_draft_send") == snapshot(name="no words")
     assert service.commands == []
     acts = [("be_the_draft_second", "Tom"), ("be_the_draft_guess", "Lily ran"), "be_the_draft_send"]

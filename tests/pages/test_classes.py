@@ -146,7 +146,7 @@ def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(
 def test_a_name_is_text_on_every_page_until_its_student_leaves(teacher: AppTest, code: str, hostile: str) -> None:
     student = joined(code, hostile)
     for name in ("learn", "class", "be_the_draft"):
-        student.switch_page(f"screens/{name}.py").run()
+        student.switch_page(f"pages/{name}.py").run()
         assert "You are in the class" in said(student)
         assert [text for text in said(student).split("\n") if hostile in text and "\\" not in text] == []
     for each in ("scores", "students", "join"):

@@ -47,13 +47,13 @@ def ended_game() -> AppTest:
     state = BeTheDraftState(GamePlan(seed=7), name="=Ada")
     state.games[0] += [a_turn([" a", " b", " c"], 2, model=3), a_turn([" =d", " e"], 0, model=1, lookup=1)]
     state.place = len(state.games)
-    return opened("screens/be_the_draft.py", Session().put(state), seed="7")
+    return opened("pages/be_the_draft.py", Session().put(state), seed="7")
 
 
 def own_bench() -> AppTest:
     session = Session()
     session.of(YourServer).open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
-    return opened("screens/when_it_helps.py", session, part="server")
+    return opened("pages/when_it_helps.py", session, part="server")
 
 
 def board() -> AppTest:
@@ -62,21 +62,21 @@ def board() -> AppTest:
     student = classes.join(known(classes.look(teacher)).code, "=Ada")
     classes.send_rounds(student, plan, shared_rounds(plan, [[a_turn([" Lily", " ran"], 1, model=2)]]))
     classes.send_answers(student, {0: 1, 2: 0})
-    return opened("screens/class.py", Session().put(ClassState(teacher=teacher)))
+    return opened("pages/class.py", Session().put(ClassState(teacher=teacher)))
 
 
 PAGES: dict[str, tuple[Callable[[], AppTest], list[str]]] = {
     "watch": (watch, ["specviz-tried.csv", "specviz-trace.json", "specviz-run.html"]),
     "worksheet": (
-        lambda: opened("screens/worksheet.py", Session()),
+        lambda: opened("pages/worksheet.py", Session()),
         ["specviz-sheet.html", "specviz-answer-key.html"],
     ),
     "the end of a game": (ended_game, ["be-the-draft-story-7.csv"]),
-    "a sweep": (lambda: opened("screens/when_it_helps.py"), ["specviz-sweep.csv"]),
+    "a sweep": (lambda: opened("pages/when_it_helps.py"), ["specviz-sweep.csv"]),
     "a bench": (own_bench, ["specviz-bench.csv"]),
     "a class": (board, ["class-rounds.csv", "class-quiz.csv"]),
     "a race": (
-        lambda: opened("screens/race.py"),
+        lambda: opened("pages/race.py"),
         ["specviz-race.csv", "specviz-race.json", "specviz-story-1.html"],
     ),
     "a lesson": (

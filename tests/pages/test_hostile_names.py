@@ -124,7 +124,7 @@ PAGES: list[tuple[str, Callable[[], Session]]] = [
 
 @pytest.mark.parametrize(("name", "state"), PAGES, ids=range(len(PAGES)))
 def test_names_from_a_file_stay_text(name: str, state: Callable[[], Session]) -> None:
-    page = opened(f"screens/{name}.py", state())
+    page = opened(f"pages/{name}.py", state())
     assert raw_names_in(page) == []
     assert any("evil" in text for text in markdown_of(page)), "the page shows the names at all"
 
@@ -136,13 +136,13 @@ LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", 
 @pytest.mark.parametrize("name", page_names.PAGES)
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
-    page = opened(f"screens/{name}.py", Session(), **dict.fromkeys(LINK, value))
+    page = opened(f"pages/{name}.py", Session(), **dict.fromkeys(LINK, value))
     assert raw_names_in(page) == []
 
 
 def test_pasted_counters_stay_text() -> None:
     line = "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
-    page = opened("screens/worksheet.py", Session())
+    page = opened("pages/worksheet.py", Session())
     for text in (NAME, f"{line}{NAME}", f'vllm:spec_decode_num_drafts_total{{model="{NAME}"}} {NAME}'):
         page.text_area(key="worksheet_paste").set_value(text).run()
         assert raw_names_in(page) == []

@@ -14,7 +14,7 @@ from tests.support.seen import Act, walk, whole
 
 
 def open_page(**link: str) -> AppTest:
-    return opened("screens/learn.py", **link)
+    return opened("pages/learn.py", **link)
 
 
 def place(page: AppTest) -> str:
@@ -57,7 +57,7 @@ def test_words_that_are_chosen_stay_and_are_those_of_the_stage(snapshot: Snapsho
     (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
     assert "intern suggests" in str(drawn_run["rounds"])
     learning = LearnState(lesson=3, words="plain", answers={"step-acceptance": 1})
-    again = opened("screens/learn.py", Session().put(learning))
+    again = opened("pages/learn.py", Session().put(learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)
 

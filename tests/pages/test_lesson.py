@@ -16,6 +16,8 @@ from tests.support.seen import seen, step, walk
 PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
 MOMENTS = [(name, at) for name, plan in PLANS.items() for at in range(1, len(plan.moments) + 1)]
 
+pytestmark = pytest.mark.usefixtures("through_the_app")
+
 
 def keys_of(page: AppTest) -> set[str]:
     return {str(key) for node in page._tree if (key := getattr(node, "key", None))}

@@ -23,7 +23,7 @@ def at(address: str, **link: str | list[str]) -> AppTest:
 def test_a_page_has_the_name_that_the_menu_shows() -> None:
     for page in IN_MENU:
         assert page == TITLES[page].lower().replace(" ", "_")
-        assert (ROOT / "screens" / f"{page}.py").exists()
+        assert (ROOT / "pages" / f"{page}.py").exists()
         assert (ROOT / "specviz" / "ui" / page / f"{page}_page.py").exists()
 
 
@@ -35,4 +35,4 @@ def test_an_address_of_before_leads_to_the_page_with_its_whole_query(
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: switches.append((page, query_params)))
     at(name, prompt="a & b=ü", preset="", workload=["code", "story"], unknown="x").run()
     asked = {"prompt": ["a & b=ü"], "preset": [""], "workload": ["code", "story"], "unknown": ["x"]}
-    assert switches == [(ROOT / "screens" / f"{FORMER[name]}.py", asked)]
+    assert switches == [(ROOT / "pages" / f"{FORMER[name]}.py", asked)]

@@ -39,6 +39,7 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     return page.run()
 
 
+@pytest.mark.usefixtures("through_the_app")
 def test_a_press_counts_where_another_message_begins_the_script_again(
     page: AppTest, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,7 +62,7 @@ def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     """What the plot of both has: `tests/unit/test_race.py`."""
     recorded = recorded_race()
     own = [replace(recorded[3], speculative_seconds=recorded[3].plain_seconds)]
-    page = opened("screens/race.py", Session().put(RaceState(laps=own)))
+    page = opened("pages/race.py", Session().put(RaceState(laps=own)))
     assert texts(page).index("Your race (wren-nano → wren-base, γ = 4, ") < texts(page).index("The recorded race (wren")
     every = [*(lap.name for lap in recorded), "all together"]
     for choice, badge, prompts in (

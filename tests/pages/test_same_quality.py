@@ -23,7 +23,7 @@ FOUND = known(recorded_proof())
 
 @pytest.fixture
 def page(service: FakeService) -> AppTest:
-    return opened("screens/same_quality.py")
+    return opened("pages/same_quality.py")
 
 
 def batches(rule: str) -> list[DrawBatch]:
@@ -51,7 +51,7 @@ def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service
     assert "Passes the test." in texts(page), "what was recorded stays"
     page.radio(key="same_quality_rule").set_value("uncropped").run()
     page.button(key="same_quality_break").click().run()
-    page = opened("screens/same_quality.py", draft="early-exit:2", draft_sampling="argmax", verification="block")
+    page = opened("pages/same_quality.py", draft="early-exit:2", draft_sampling="argmax", verification="block")
     page.button(key="same_quality_draw").click().run()
     asked = [(each.rule, each.position, each.draws, each.request.draft) for each in service.commands]
     assert asked == [

@@ -32,7 +32,7 @@ SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2,), tokens=8, p
 def opened(choice: SweepChoice | None = None, **state: Any) -> AppTest:
     page = "when_it_helps"
     asked: Any = {"asked": {page: choice}, "came": {page: Arrival(True)}} if choice else {}
-    return app_pages.opened("screens/when_it_helps.py", Session(**asked).put(WhenItHelpsState(**state)))
+    return app_pages.opened("pages/when_it_helps.py", Session(**asked).put(WhenItHelpsState(**state)))
 
 
 def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
@@ -41,7 +41,7 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["tokens"] == "32"
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
-    linked = app_pages.opened("screens/when_it_helps.py", **link)
+    linked = app_pages.opened("pages/when_it_helps.py", **link)
     assert visit(linked).asked["when_it_helps"] == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 

@@ -86,8 +86,8 @@ def test_a_long_text_does_not_go_back_to_the_browser_that_sent_it(name: str, key
     assert not page.exception
     assert sent_with(page, key) == ["", ""]
     assert page.session_state[key] == LONG
-    page.switch_page("screens/class.py").run()
-    page.switch_page(f"screens/{name}.py").run()
+    page.switch_page("pages/class.py").run()
+    page.switch_page(f"pages/{name}.py").run()
     assert sent_with(page, key) == ["", LONG], "where the page is opened again the browser needs it, once"
     page.run()
     assert sent_with(page, key) == ["", ""]

@@ -35,7 +35,7 @@ LINE = (
 
 def opened(link: Mapping[str, Any] = MappingProxyType({}), *parts: object, **more: Any) -> AppTest:
     """The page as app.py runs it, with these parts left in the session by other pages."""
-    return app_pages.opened("screens/worksheet.py", Session(**more).put(*parts), **link)
+    return app_pages.opened("pages/worksheet.py", Session(**more).put(*parts), **link)
 
 
 def texts(page: AppTest) -> str:

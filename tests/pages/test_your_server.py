@@ -25,7 +25,7 @@ def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
     state = YourServer()
     if result:
         state.open(dump_result(result).encode(), name)
-    return app_pages.opened("screens/when_it_helps.py", Session().put(state))
+    return app_pages.opened("pages/when_it_helps.py", Session().put(state))
 
 
 def tab(page: AppTest) -> str:

@@ -30,7 +30,7 @@ def opened(file: str = "app.py", session: Session | None = None, **link: Any) ->
 
 def opened_in_app(name: str, **link: Any) -> AppTest:
     """The same through app.py, so that its buttons lead to other pages."""
-    return page_of(**link).switch_page(f"screens/{name}.py").run()
+    return page_of(**link).switch_page(f"pages/{name}.py").run()
 
 
 def visit(page: AppTest) -> Session:

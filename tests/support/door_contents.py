@@ -196,7 +196,7 @@ def said(page):
         raise RuntimeError(page.exception[0].message)
     return " ".join(["shown", *(each.value for each in [*page.error, *page.warning])])
 def opened(name):
-    return AppTest.from_file(str(Path("screens", name + ".py").resolve()), default_timeout=600)
+    return AppTest.from_file(str(Path("pages", name + ".py").resolve()), default_timeout=600)
 def write_all(text):
     for name, keys, button in (("be_the_draft", ["be_the_draft_guess", "be_the_draft_second"], "be_the_draft_send"),
                                ("class", ["class_code", "class_name"], "class_join")):

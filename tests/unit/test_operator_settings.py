@@ -10,7 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.operator_settings import OPERATOR_SETTINGS, check_operator_settings, operator_setting
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = [file for folder in ("specviz", "screens", "cloud") for file in (ROOT / folder).rglob("*.py")]
+PRODUCT = [file for folder in ("specviz", "pages", "cloud") for file in (ROOT / folder).rglob("*.py")]
 PRODUCT += [ROOT / "app.py", ROOT / "serve.py"]
 NUMBERS = ("-5", "1.5", "5m", "many", "9" * 5_000, "٣", " 1")
 WRONG = {

@@ -34,7 +34,7 @@ from tests.support.door_contents import MEGA
 from tests.support.doors import DOORS, MEASURED, SECONDS
 
 ROOT = Path(__file__).parents[2]
-FILES = [file for folder in ("specviz", "screens", "cloud") for file in sorted((ROOT / folder).rglob("*.py"))]
+FILES = [file for folder in ("specviz", "pages", "cloud") for file in sorted((ROOT / folder).rglob("*.py"))]
 FILES += [ROOT / "app.py", ROOT / "serve.py"]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 

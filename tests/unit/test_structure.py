@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 MODELS = ["core", "data", "systems", "models", "decoding", "measure"]
 LAYERS = [*MODELS, "lab", "game", "player", "service", "figures", "ui", "cli"]
 FILES = sorted((ROOT / "specviz").rglob("*.py"))
-READ = [*FILES, *(ROOT / "screens").glob("*.py"), ROOT / "app.py"]
+READ = [*FILES, *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 
 
 @cache

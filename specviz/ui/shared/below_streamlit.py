@@ -27,6 +27,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value as is_click
@@ -71,6 +72,16 @@ def main_script() -> Path | None:
     context = get_script_run_ctx()
     served = context and runtime.exists() and type(runtime.get_instance()) is Runtime
     return Path(context.main_script_path) if context and served else None
+
+
+def page_runs_alone() -> bool:
+    """Whether Streamlit runs a file of pages/ by itself; it does so once at most.
+
+    A folder of that name is its old way to make an app of several pages, until `st.navigation` was called.
+    """
+    alone = bool(PagesManager.uses_pages_directory)
+    PagesManager.uses_pages_directory = False
+    return alone
 
 
 def run_part_next(key: str) -> None:

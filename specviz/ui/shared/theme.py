@@ -10,6 +10,7 @@ from specviz.core.languages import current_language, locale
 from specviz.data.links.page_names import FORMER
 from specviz.ui.session import session
 from specviz.ui.shared.address import whole_query
+from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
 
 PROJECT = "specviz"
@@ -25,11 +26,21 @@ def publish_plotly(static: Path) -> Path | None:
     return publish(static / FILE_NAME, packaged.read_bytes, packaged.stat().st_size)
 
 
+def inside_app() -> None:
+    """Rerun through app.py where Streamlit runs a page's file alone.
+
+    It does so when the first page opened on a fresh server is not the app's first page.
+    """
+    if not st.session_state.get("inside_app") and page_runs_alone():
+        st.rerun()
+
+
 # what all pages share; nothing is seen of it, and assets/browser/styles/app.css draws a phone's menu handle
 _FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame")
 
 
 def apply_look() -> None:
+    st.session_state.inside_app = True
     publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):
         st.html(BROWSER / "styles" / name)  # Streamlit wraps a .css file in a style tag
@@ -48,5 +59,4 @@ def open_wanted_page(page: str) -> None:
 
 
 def page_file(name: str) -> Path:
-    """Not in a folder pages/: Streamlit would take such a one for its old way to make an app of several pages."""
-    return APP_FOLDER / f"screens/{name}.py"
+    return APP_FOLDER / f"pages/{name}.py"

@@ -4,9 +4,11 @@ import streamlit as st
 
 from specviz.ui.session import session
 from specviz.ui.shared.parts import lead
+from specviz.ui.shared.theme import inside_app
 from specviz.ui.worksheet import worksheet_page as shown
 from specviz.ui.worksheet.controls import Worksheet
 
+inside_app()
 visit = session()
 worksheet = visit.of(Worksheet)
 known = shown.known_runs(visit)

@@ -7,6 +7,7 @@ from specviz.ui.learn.roofline import show_roofline
 from specviz.ui.learn.story import show_story
 from specviz.ui.learn.vocabulary import show_vocabulary
 from specviz.ui.lesson.lesson_page import show_teachers
+from specviz.ui.shared.theme import inside_app
 
 PARTS = {
     "story": show_story,
@@ -18,6 +19,7 @@ PARTS = {
     "teach": show_teachers,
 }
 
+inside_app()
 state = begin()
 keep_answers(state)
 PARTS[state.part](state)
