@@ -1,10 +1,8 @@
-"""Classes and their board without a browser: codes, names, limits, time, threads, and whatever somebody may type."""
+"""Classes and their board without a browser: codes, names, limits, time, the lock, and whatever somebody may type."""
 
-import random
 import re
 import unicodedata
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 
@@ -35,10 +33,14 @@ class Server:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.classes = Classes(lambda: self.now)
+        self.classes = Classes(self.clock)
         self.teacher = self.classes.open(TEACHER, PLAN)
         self.code = self.seen().code
         self.student = self.classes.join(self.code)
+
+    def clock(self) -> float:
+        assert self.classes._lock.locked(), "two visitors at once would lose something"
+        return self.now
 
     def seen(self) -> ClassNow:
         return known(self.classes.look(self.teacher))
@@ -220,29 +222,6 @@ def test_an_address_has_its_share_and_all_that_are_not_public_have_one_together(
     classes.open(addresses[-1], PLAN)
     assert classes.look(opened[0]) is None, "its own oldest makes room"
     assert all(map(classes.look, [other, *opened[1:]]))
-
-
-def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(server: Server) -> None:
-    classes = server.classes
-    classes.leave(server.student)
-    before = server.seen().changes
-    rounds = [a_round(text, number, 10 * number) for text in range(PROMPTS) for number in range(1, ROUNDS + 1)]
-
-    def attend(number: int) -> None:
-        secret = classes.join(server.code, f"s{number}")
-        mine = random.Random(number).sample(rounds, len(rounds))
-        for count in range(1, len(mine) + 1):
-            classes.send_rounds(secret, PLAN, mine[:count])
-            classes.send_answers(secret, {count % len(quiz()): 0})
-            classes.look(server.teacher)
-
-    with ThreadPoolExecutor(30) as pool:
-        list(pool.map(attend, range(30)))
-    now = server.seen()
-    assert sorted(student.number for student in now.students) == list(range(2, 32))
-    assert {student.name for student in now.students} == {f"s{number}" for number in range(30)}
-    assert all(len(student.rounds) == len(rounds) for student in now.students)
-    assert now.changes - before == 30 * (1 + len(rounds) + len(quiz()))
 
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]

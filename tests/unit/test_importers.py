@@ -16,16 +16,7 @@ from specviz.core.intervals import speedup_interval
 from specviz.core.names import pair_name
 from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
-from specviz.core.trace import (
-    UPLOAD,
-    PrefillSeconds,
-    Trace,
-    TraceLimits,
-    check_trace,
-    dump_trace,
-    parse_trace,
-    read_trace,
-)
+from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, TraceLimits, check_trace, dump_trace, parse_trace
 from specviz.core.verdict import explain_no_verdict, verdict_of_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
@@ -91,17 +82,16 @@ GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "tempera
 
 @pytest.mark.parametrize("name", SYSTEM_OF)
 def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(
-    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+    name: str, snapshot: SnapshotAssertion
 ) -> None:
-    trace, file = imported(name), tmp_path / "trace.json"
+    trace = imported(name)
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
     usual, with_texts = lines_of(trace), imported(name, tokenizer=FakeTokenizer(), **GIVEN)
     given = [line for line in lines_of(with_texts) if line not in usual]
     assert "\n".join([*usual, "", "With a tokenizer and names:", *given]) == snapshot
     assert CUT not in known(with_texts.imported).notes
     assert open_run(record(name), RecordOptions(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
-    file.write_text(dump_trace(trace), encoding="utf-8")
-    assert read_trace(file) == trace
+    assert parse_trace(dump_trace(trace)) == trace
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
     drafted = [token for round in trace.rounds for token in round.drafted]
