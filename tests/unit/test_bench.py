@@ -245,17 +245,15 @@ def test_first_rounds_come_at_once_beside_thirty_long_jobs() -> None:
 
 
 def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() -> None:
-    class Downloads(Script):
-        here = False
+    script, here = Script(run(1)), list[bool]()
 
-        def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
-            while command.job == 1 and not self.here:
-                self.done[1] = self.done.get(1, 0) + 1
-                yield wire.EngineAlive(1)
-            yield from super().steps(command)
+    def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        while command.job == 1 and not here:
+            script.done[1] = script.done.get(1, 0) + 1
+            yield wire.EngineAlive(1)
+        yield from script.steps(command)
 
-    script = Downloads(run(1))
-    bench = script.bench()
+    bench = Bench(steps, script, script.sent.append, clock=lambda: 0.0)
     work(bench, 5)
     assert set(script.patience[2:]) == {LOOK}, "it pauses between two looks"
     asked = script.done[1]
@@ -263,7 +261,7 @@ def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() 
     work(bench, 8)
     assert script.said() == "b2 r2 r2 f2"
     assert script.done[1] > asked + 5, "it is asked as before"
-    script.here = True
+    here.append(True)
     work(bench, 8)
     assert script.sent[-1] == wire.JobFinished(1)
 
