@@ -427,6 +427,14 @@ def test_a_job_that_goes_on_later_keeps_what_it_found_and_a_run_begins_again() -
     assert (race.view.progress, race.command.seconds, run.command.seconds) == (progress, 7.5, 0.0)
 
 
+def test_only_a_stopped_job_is_no_longer_wanted() -> None:
+    """That a number may come again, and that each job is wanted until its end: test_fleet.py."""
+    mailbox = Mailbox()
+    for command in (run(1), run(2), wire.Stop(1)):
+        mailbox.receive(wire.dump_command(command))
+    assert [mailbox.stopped(job) for job in (1, 2)] == [True, False]
+
+
 def test_there_is_one_engine_whatever_visitors_do_which_measures_the_first_screens_pair_before_anyone_asks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
