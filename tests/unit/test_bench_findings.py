@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS, PairGroup, pair_answers
 from specviz.measure.endpoints.report import dump_csv, dump_report, lowest, percentiles, results, table
@@ -247,6 +248,13 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     thinks = replace(pair.answers["with"], first=FIRST + 8 * STEP, part_tokens=[17, *[1] * 16])  # before its first part
     thinks = replace(thinks, part_seconds=thinks.part_seconds[16:])
     assert pair_answers(of_pair(thinks, pair.answers["without"]))[0][0].ratio == pytest.approx(2)
+
+
+def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
+    own, counters = known(find_acceptance(BOTH)), known(find_acceptance(with_spans(BOTH)))
+    assert (own.source, counters.source) == ("answers", "counters")
+    assert (own.whole, own.by_load) == (counters.whole, counters.by_load)
+    assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
 
 
 EXTREME = [
