@@ -251,10 +251,13 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
 
 
 def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
-    own, counters = known(find_acceptance(BOTH)), known(find_acceptance(with_spans(BOTH)))
+    spanned, plain = with_spans(BOTH), replace(RESTING, side="without", asked=True)
+    own, counters = known(find_acceptance(BOTH)), known(find_acceptance(spanned))
+    assert find_acceptance(replace(spanned, spans=[*spanned.spans, plain])) == counters, "of the one with speculation"
     assert (own.source, counters.source) == ("answers", "counters")
     assert (own.whole, own.by_load) == (counters.whole, counters.by_load)
     assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
+    assert known(BenchFindings(BENCHES["half a character"]).sameness).identical is None
 
 
 EXTREME = [
