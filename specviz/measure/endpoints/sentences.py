@@ -201,7 +201,8 @@ def measure_next(found: BenchFindings) -> str:
         return say_next("first_pair")
     if any(load.doubts for load in found.measured) or broken_setup(found.result):
         return ""
-    if UNTOLD in found.words.values():
+    gains = [load.speedup for load in found.measured if load.speedup]
+    if any(gain.interval and gain.judged.word == UNTOLD for gain in gains):
         return say_next("more_prompts", times=HALF)
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
         option = "--rate" if found.result.settings.rates else "--concurrency"
