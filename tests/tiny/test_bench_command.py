@@ -17,7 +17,7 @@ from specviz.cli.bench import _explain_resume
 from specviz.cli.main import main
 from specviz.measure.endpoints.result import dump_result, read_result
 from tests.support.bench_results import PROMPTS, make_bench
-from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
+from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running
 from tests.support.known import known
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "records"
@@ -83,28 +83,9 @@ def test_a_bench_ends_with_its_files_and_asks_as_it_was_told(
     assert b"sk-" not in content
 
 
-def test_imported_files_are_one_json_on_standard_output(capsys: Errors) -> None:
-    files = sorted(str(path) for path in (RECORDS / "benches").glob("*.json"))
-    assert bench(["bench", "--import", files[0], files[-1], "--json", "-"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["imported"]
-    assert all(sentence.endswith(".") for sentence in told["conclusion"])
-
-
 def test_one_server_alone_is_measured(servers: Both, capsys: Errors) -> None:
     assert bench([*urls(servers)[:3], *ASKED]) == 0
     assert "speedup" not in capsys.readouterr().out.splitlines()[0]
-
-
-def test_the_key_is_in_no_line_where_a_server_repeats_it(
-    servers: Both, capsys: Errors, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BENCH_KEY", KEY)
-    servers[1].answer = lambda _: said(f"no such key: {KEY}", 401)
-    assert bench([*urls(servers), *ASKED, "--key-env", "BENCH_KEY"]) == 2
-    out, err = capsys.readouterr()
-    assert "no such key: …" in err
-    assert KEY not in out + err
 
 
 HERE = ["--with", "http://localhost:1"]

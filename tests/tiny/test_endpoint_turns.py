@@ -99,10 +99,11 @@ def test_the_seed_draws_who_is_first_and_a_block_has_prompts_of_all_kinds() -> N
         assert {prompt // 8 for prompt, _ in block.jobs} == {0, 1, 2}
 
 
-def test_a_server_that_still_writes_is_waited_for() -> None:
+def test_a_server_that_still_writes_is_waited_for_and_tokens_for_somebody_else_are_seen() -> None:
     plain = FakeServer(busy=3)
-    measure(FakeServer(), plain, settings())
+    found = measure(FakeServer(strangers=50), plain, settings())
     assert plain.busy == 0
+    assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
 
 
 def test_more_than_a_file_holds_is_refused() -> None:
@@ -126,11 +127,6 @@ def test_a_bench_holds_every_answer_and_what_the_servers_counted() -> None:
         (0, None)
     ] * 3
     assert read_result(dump_result(found).encode()) == found
-
-
-def test_tokens_for_somebody_else_are_seen() -> None:
-    found = measure(FakeServer(strangers=50), FakeServer(), settings())
-    assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

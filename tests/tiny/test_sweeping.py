@@ -125,22 +125,10 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
-def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    for pair in (PAIR, LOOKUP):  # the second's name has a comma in it, and None for a dtype
-        for settings in (GREEDY, replace(SAMPLED, top_k=3, top_p=0.9)):
-            cells = replace(PLAN, pairs=(pair,), settings=settings, temperatures=(settings.temperature,)).cells()
-            file = SweepFile(path)
-            measured = [file.add(row) for row in sweep(cells, load, file.done)]
-            assert len(measured) == 6
-            assert SweepFile(path).rows == file.rows
-            assert not list(sweep(cells, load, SweepFile(path).done))
-    assert len(path.read_text().splitlines()) == 1 + 24
-
-
 def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    cells = replace(PLAN, prompts=PROMPTS[:2], draft_lengths=(2,), repeats=3).cells()
+    path, sampled = tmp_path / "sweep.csv", replace(SAMPLED, top_k=3, top_p=0.9)
+    once = replace(PLAN, prompts=PROMPTS[:2], pairs=(LOOKUP,), draft_lengths=(2,), settings=sampled)
+    cells = replace(once, temperatures=(1.0,), repeats=3).cells()  # the drafter's name has a comma, and no dtype
 
     def missing() -> list[str]:
         return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
