@@ -267,9 +267,7 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
     assert sentence in refusal(lambda: iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings))
 
 
-def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_tree_that_cannot_be_read_or_grown_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
     by_transformers = tiny_model(seed=1, name="target")
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")

@@ -72,9 +72,7 @@ def test_alone_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
 
 
 @given(st.integers(1, 200), st.sampled_from([2, 4, 16]), st.integers(0, 100))
-def test_many_requests_under_way_have_at_least_four_blocks_of_many_requests(
-    prompts: int, concurrency: int, seed: int
-) -> None:
+def test_many_requests_under_way_have_four_blocks_or_more(prompts: int, concurrency: int, seed: int) -> None:
     blocks = plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
     assert blocks == plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
     times = max(repeat for block in blocks for _, repeat in block.jobs) + 1

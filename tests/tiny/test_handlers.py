@@ -298,9 +298,7 @@ def test_the_answer_ends_with_the_turn_and_may_be_empty(talker: LoadedModel) -> 
     assert silent.text.startswith(CHAT_PROMPT)
 
 
-def test_a_draft_with_other_tokens_plays_through_the_text_and_leaves_the_candidates_to_the_target(
-    talker: LoadedModel,
-) -> None:
+def test_a_draft_with_other_tokens_plays_through_the_text(talker: LoadedModel) -> None:
     other = tokenizer_of({f"w{number}": 6 - number for number in range(7)})
     other.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
     stranger = with_tokenizer(tiny_model(seed=2, name=MODEL), other)

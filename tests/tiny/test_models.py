@@ -73,7 +73,7 @@ def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, mon
     ("faster", "slower", "alone"),
     [("float32", "bfloat16", 0.004), ("bfloat16", "float32", 0.004), ("bfloat16", "float32", 0.006)],
 )
-def test_auto_is_the_dtype_with_the_smaller_sum_measured_once_and_says_if_the_other_is_faster_alone(
+def test_auto_is_the_dtype_with_the_smaller_sum(
     folder: Path, monkeypatch: pytest.MonkeyPatch, faster: str, slower: str, alone: float
 ) -> None:
     times = {faster: {1: 0.005, 5: 0.0051}, slower: {1: alone, 5: 0.0071}}  # it is the sum that counts

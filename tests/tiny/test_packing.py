@@ -105,9 +105,7 @@ def test_a_number_of_more_bits_leaves_its_matrix_as_it_is(number: float) -> None
 
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("wrong", ["fails", "missing", 1.1, float("nan"), "one matrix"])
-def test_operators_that_are_missing_or_multiply_wrongly_leave_a_matrix_as_it_is(
-    wrong: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_operators_that_multiply_wrongly_leave_a_matrix_as_it_is(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given, pack = matrix(), "fbgemm_pack_gemm_matrix_fp16"
     if wrong == "fails":
         monkeypatch.setattr(torch, pack, Mock(side_effect=RuntimeError("not built with FBGEMM operators")))

@@ -152,9 +152,7 @@ def test_a_class_that_opens_one_link_has_one_run_until_each_has_left_it(idle: En
     assert places(idle, other) == [2], "nobody wants it"
 
 
-def test_one_who_cancels_a_shared_run_does_not_end_it_and_a_fresh_one_joins_only_what_has_not_begun(
-    service: EngineService,
-) -> None:
+def test_one_who_cancels_a_shared_run_does_not_end_it_for_others(service: EngineService) -> None:
     one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
     service.wait(two, has_begun, PATIENCE)
     assert service.wait(two, lambda view: view.rounds >= 5, 0.01).state == "running", "waiting gives up in time"

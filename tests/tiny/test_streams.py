@@ -97,9 +97,7 @@ class Refused(AsyncClient):
         return super().stream(*asked, content=content, **more)
 
 
-def test_a_job_that_no_engine_takes_costs_neither_itself_nor_another_one_a_life(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_that_no_engine_takes_costs_no_life(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found: one refused connection ended every stream, and the run that was heard last was blamed."""
     monkeypatch.setattr("specviz.service.stream.AsyncClient", Refused)
     service = serve(streams=2)
@@ -111,9 +109,7 @@ def test_a_job_that_no_engine_takes_costs_neither_itself_nor_another_one_a_life(
     assert [(job.view.state, job.view.rounds, job.deaths) for job in jobs] == [("running", 1, 0), ("done", 1, 0)]
 
 
-def test_a_free_stream_goes_to_watched_jobs_first_and_to_another_owner_than_had_it(
-    serve: Serve, server: StreamServer
-) -> None:
+def test_a_free_stream_goes_to_watched_jobs_and_another_owner_first(serve: Serve, server: StreamServer) -> None:
     service = serve()
     for tab in ("one", "two", "three"):
         service.arrive(tab, "203.0.113.7")

@@ -204,7 +204,7 @@ def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypa
         ("auto", r"^The Ray cluster at auto cannot be used: Could not find any running Ray instance\.$"),
     ],
 )
-def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence(
+def test_a_cluster_that_cannot_be_joined_is_one_sentence(
     address: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "check_ray", lambda: None)

@@ -173,9 +173,7 @@ CHAT = DecodeSettings(max_new_tokens=8, prompt_format="chat")
     ],
     ids=["messages", "without a role", "raw", "nothing said"],
 )
-def test_a_text_that_is_read_as_a_chat_is_run_as_the_messages_that_it_is(
-    text: str, settings: DecodeSettings, ids: Any
-) -> None:
+def test_a_text_of_a_chat_is_run_as_its_messages(text: str, settings: DecodeSettings, ids: Any) -> None:
     """A run's prompt stays the text, and its ids are the template's."""
     with nullcontext() if isinstance(ids, list) else pytest.raises(InputError, match=ids):
         run = autoregressive_decode(with_template(TEMPLATE), text, settings)
