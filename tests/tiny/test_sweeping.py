@@ -126,9 +126,9 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
 
 
 def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
-    path, sampled = tmp_path / "sweep.csv", replace(SAMPLED, top_k=3, top_p=0.9)
-    once = replace(PLAN, prompts=PROMPTS[:2], pairs=(LOOKUP,), draft_lengths=(2,), settings=sampled)
-    cells = replace(once, temperatures=(1.0,), repeats=3).cells()  # the drafter's name has a comma, and no dtype
+    path = tmp_path / "sweep.csv"
+    pairs = (LOOKUP,)  # the drafter's name has a comma, and no dtype
+    cells = replace(PLAN, prompts=PROMPTS[:2], pairs=pairs, draft_lengths=(2,), repeats=3).cells()
 
     def missing() -> list[str]:
         return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
