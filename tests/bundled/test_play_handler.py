@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, autoregressive_decode
+from specviz import DecodeSettings, InputError, autoregressive_decode
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
-from specviz.decoding import SpeculativeRun
 from specviz.game.game import LOOKUP, MODEL, OFFERS, GamePlan, GameRequest, Turn
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
@@ -50,19 +49,6 @@ def test_a_wrong_word_is_corrected_with_the_traces_own_figures(play: Any, target
     assert trace.settings.greedy
     assert trace.target.dtype == "float32"
     assert trace.prompt.text == PROMPT
-
-
-def test_the_rivals_play_the_same_place_with_as_many_tokens(play: Any, target: LoadedModel, nano: LoadedModel) -> None:
-    prompt = "The cat sat on the mat. The dog sat on the log. The cat sat on the"
-    turn = play(prompt=prompt, guess="mat. The dog")
-    n = len(turn.round.drafted)
-    for player, drafter in ((MODEL, ModelDrafter(nano)), (LOOKUP, PromptLookupDrafter())):
-        run = SpeculativeRun(target, drafter, prompt, DecodeSettings(max_new_tokens=n + 1, draft_length=n))
-        alone = next(iter(run.rounds()))
-        rival = turn.rivals[player]
-        assert [(t.id, t.status) for t in rival.drafted] == [(t.id, t.status) for t in alone.drafted]
-        assert rival.emitted_ids == alone.emitted_ids
-        assert len(rival.drafted) == n
 
 
 def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedModel) -> None:
