@@ -9,7 +9,7 @@ from specviz import DecodeSettings, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models import transformers_models
 from specviz.models.cached_model import CHUNK, CachedModel
-from specviz.models.key_values import FIRST_ROOM, HiddenStates
+from specviz.models.key_values import FIRST_ROOM
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import explain_unsupported
 from tests.support.architectures import random_model, random_weights, ready
@@ -107,11 +107,3 @@ def test_hidden_states_are_those_of_transformers_and_follow_the_cache() -> None:
     model.read(LONG[-3:])
     assert torch.allclose(states.since(0), expected, atol=1e-5)
     assert torch.allclose(states.since(len(LONG) - 2), expected[-2:], atol=1e-5)
-
-
-def test_hidden_states_of_the_accepted_path_of_a_tree_stay() -> None:
-    rows = torch.arange(12.0).view(6, 2)
-    states = HiddenStates()
-    states.append(rows)
-    states.select(2, [1, 3])
-    assert torch.equal(states.since(0), rows[[0, 1, 3, 5]])
