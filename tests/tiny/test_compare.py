@@ -102,7 +102,7 @@ def test_a_comparison_is_warmed_up_says_what_it_does_and_counts_all_seeds(monkey
 def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
     def timed(seconds: float, seed: int) -> tuple[Trace, Trace]:
         alone = replace(fake_trace(tokens=12), settings=replace(SAMPLED, seed=seed))
-        took = {"draft_seconds": 0.0, "verify_seconds": seconds, "overhead_seconds": 0.0}
+        took: dict[str, Any] = {"draft_seconds": 0.0, "verify_seconds": seconds, "overhead_seconds": 0.0}
         return replace(alone, rounds=[replace(each, **took) for each in alone.rounds]), alone
 
     assert shown_pair([timed(0.1, 0), timed(0.3, 1), timed(0.2, 2)])[0].settings.seed == 2

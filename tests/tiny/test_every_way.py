@@ -38,8 +38,8 @@ CHAINS: dict[str, dict[str, object]] = {f"γ={length}": {"draft_length": length}
 CHAINS |= {schedule: {"draft_length": 4, "draft_schedule": schedule} for schedule in ("heuristic", "confidence")}
 TREES: dict[str, dict[str, object]] = {tree: {"draft_length": depth, "tree": tree} for tree, depth in DEPTHS.items()}
 SHAPES = CHAINS | TREES
-CHAIN, BEST, GROWN = ("γ=3",), ("γ=3", "dynamic:12"), ("γ=3", "4,2,1")
-QUICK = {"early exit": ("confidence", "dynamic:12"), "eagle": BEST, FEW_WORDS: GROWN, "medusa": GROWN}
+CHAIN, BEST, GROWN = ["γ=3"], ["γ=3", "dynamic:12"], ["γ=3", "4,2,1"]
+QUICK = {"early exit": ["confidence", "dynamic:12"], "eagle": BEST, FEW_WORDS: GROWN, "medusa": GROWN}
 QUICK |= dict.fromkeys(CHAINS_ONLY, CHAIN)  # with the model all shapes are tried
 PROMPTS = ([1, 2, 3], [4], [0, 2, 5, 0, 2, 5], [(5 * i) % 7 for i in range(2 * CHUNK + 9)])  # the last: three passes
 CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if drafter not in CHAINS_ONLY or shape in CHAINS]

@@ -156,7 +156,7 @@ def test_without_a_node_or_with_an_error_of_our_own_the_sweep_ends() -> None:
 
 def test_rows_that_are_there_are_not_measured_again() -> None:
     rows = swept(Node("a node that is no more"))
-    moved, here = ([replace(row, **its) for row in rows] for its in ({"machine": "another"}, {"node": None}))
+    moved, here = [replace(row, machine="another") for row in rows], [replace(row, node=None) for row in rows]
     assert what(swept(Node("first"), known=moved[:5])) == EVERY - what(moved[:5])
     assert swept(Node("first"), known=here) == []
     assert what(swept(Node("first"), known=[replace(row, machine="another") for row in here])) == EVERY
