@@ -124,6 +124,7 @@ class Answer:
     accepted: Accepted | None = None  # in the answer itself; None: see `Span`
     problem: Sentence = ""
     rate: Rate | None = None
+    reasoning: Annotated[float, Field(ge=0, le=1)] = 0.0  # what share of it: of its tokens, else of its text
 
     @property
     def load(self) -> float:
