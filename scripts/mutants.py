@@ -28,8 +28,8 @@ LARGE = ("playwright.sync_api", "scipy.stats", "streamlit.testing.v1", "torch", 
 # A part: its files below specviz/, and the tests that guard it, below tests/.
 PARTS: dict[str, tuple[list[str], list[str]]] = {
     "verification": (["decoding/verification"], ["tiny/test_verification"]),
-    "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict", "unit/test_verdict_told"]),
-    "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict", "unit/test_verdict_told"]),
+    "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict"]),
+    "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict"]),
     "summary": (["measure/sweep/study"], ["unit/test_study"]),
     "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),

@@ -34,8 +34,7 @@ from specviz.service.run_store import (
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
-from tests.unit.test_result import BUSY
-from tests.unit.test_verdict import in_turns
+from tests.unit.test_verdict import BUSY, in_turns
 
 REQUEST = RunRequest("Once")
 

@@ -21,8 +21,7 @@ from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS
 from tests.support.fake_traces import fake_run, fake_trace
 from tests.support.figures import lines_of, rounded
 from tests.support.known import known
-from tests.unit.test_result import BUSY
-from tests.unit.test_verdict import CALIBRATED, in_turns
+from tests.unit.test_verdict import BUSY, CALIBRATED, in_turns
 
 REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
