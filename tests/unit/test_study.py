@@ -1,6 +1,7 @@
 """What a sweep's file says as a whole: pooled points, sentences, figures on pages and as files."""
 
 import math
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -185,11 +186,6 @@ def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts(
     assert "1.50 times the speed" in said
 
 
-def test_prompt_lookup_is_predicted_from_its_counts_in_the_worksheet_too() -> None:
-    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
-    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
-
-
 def test_costs_are_those_of_chains_of_a_fixed_length_without_a_grammar() -> None:
     row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
 
@@ -214,26 +210,30 @@ def test_points_pool_their_rows() -> None:
     [other] = studies_of(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")]))
     assert other.points.empty
     assert other.points["may_be_best"].dtype == "bool"
+    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
+    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1), "prompt lookup, from its counts"
 
 
-def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear in the rows: the number of passes over them does not depend on how many there are."""
-    passes: list[int] = []
-    grouped = pd.DataFrame.groupby
+def test_pooling_many_rows_groups_them_once_and_compares_each_pair_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: 2,000 series held the interpreter for a minute, as each was compared with each other."""
+    passes, grouped, comparing = list[int](), pd.DataFrame.groupby, Mock(wraps=replace)
 
     def counting(frame: pd.DataFrame, *arguments: Any, **options: Any) -> Any:
-        passes.append(len(frame))
+        passes[-1] += 1
         return grouped(frame, *arguments, **options)
 
     monkeypatch.setattr(pd.DataFrame, "groupby", counting)
-    counts = []
     for prompts in (2, 50):
         rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
-        passes.clear()
+        passes.append(0)
         [study] = studies_of(rows)
         assert len(study.points) + len(study.grammar) + len(study.schedules) == 16
-        counts.append(len(passes))
-    assert counts[0] == counts[1] > 0
+    assert passes[0] == passes[1] > 0
+    monkeypatch.setattr(studying, "replace", comparing)
+    rows = frame_of(row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0))
+    studies = studies_of(rows)
+    assert comparing.call_count == len(studies) == 40
+    assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,16 +248,6 @@ def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: 
         assert pooling.call_count == number
     assert studied(sweeps, RECORDED) is studied(WhenItHelpsState(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
-
-
-def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with each other: 2,000 series held the interpreter for a minute."""
-    comparing = Mock(wraps=replace)
-    monkeypatch.setattr(studying, "replace", comparing)
-    rows = [row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0)]
-    studies = studies_of(frame_of(rows))
-    assert comparing.call_count == len(studies) == 40
-    assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
 @pytest.mark.parametrize(
@@ -340,31 +330,30 @@ def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one(snapsho
 # ---- as files
 
 
-def test_a_folder_for_plots_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
-        plots.check_plots(tmp_path / "file")
-
-
 def check_pages(drawn: list[Path], names: set[str]) -> None:
-    """Text stays text, and colours of the pages' theme are colours."""
+    """Text stays text, no long name is cut, and colours of the pages' theme are colours."""
     assert {path.name for path in drawn} == {f"{name}.html" for name in names}
     for path in drawn:
         content = path.read_text(encoding="utf-8")
-        assert "Plotly.newPlot" in content
-        assert "plotly.min.js" in content
-        assert '"automargin":' in content, "no long name is cut"
-        assert "<b>" not in content
-        assert "var(--" not in content
+        assert [each for each in ("Plotly.newPlot", "plotly.min.js", '"automargin":') if each not in content] == []
+        assert not re.search(r"<b>|var\(--", content)
 
 
-def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
+def test_figures_are_pages_for_each_pair_of_models_and_pictures_where_kaleido_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "new" / "figures"
     plots.check_plots(folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        plots.check_plots(tmp_path / "file")
     rows = [*prompts_at("$x^2$ <b>", 2, 1.2, 1.3), *prompts_at("story", 4, 1.4, temperature=1.0)]
     names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
     check_pages([*plots.write_plots(folder, frame_of(rows))], {f"{name}-{pair}" for pair in (1, 2) for name in names})
     assert (folder / "plotly.min.js").exists()
+    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
+    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
+    assert {path.suffix for path in plots.write_plots(folder, frame_of(rows))} == {".html", ".svg", ".png"}
 
 
 def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
@@ -375,10 +364,3 @@ def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_p
     alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
     check_pages(list(plots.write_bench_plots(tmp_path, alone)), of_one_server)
     assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
-
-
-def test_pictures_are_written_where_kaleido_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
-    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
-    drawn = list(plots.write_plots(tmp_path, frame_of(ROWS)))
-    assert {path.suffix for path in drawn} == {".html", ".svg", ".png"}

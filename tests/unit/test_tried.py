@@ -88,13 +88,12 @@ def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: 
 
 
 def test_a_run_that_is_shown_again_is_no_second_row() -> None:
-    watching = watching_of(REQUEST, FORMULA)
-    watching.past.finish(replace(shown(REQUEST, 1), run_id="live-3", source="stored"))
-    assert ([run.run_id for run in watching.past.finished], watching.past.count) == (["live-1", "live-2"], 2)
-    without = replace(shown(REQUEST, 3), stored_id="")
+    past = watching_of(REQUEST, FORMULA).past
+    past.finish(replace(shown(REQUEST, 1), run_id="live-3", source="stored"))
+    assert ([run.run_id for run in past.finished], past.count) == (["live-1", "live-2"], 2)
     for _ in range(2):
-        watching.past.finish(without)
-    assert watching.past.count == 4, "runs that no store has are different runs"
+        past.finish(replace(shown(REQUEST, 3), stored_id=""))
+    assert past.count == 4, "runs that no store has are different runs"
 
 
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]

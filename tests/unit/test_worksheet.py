@@ -129,12 +129,8 @@ def test_measured_passes_are_followed_and_continued() -> None:
     steps = [replace(model, batch=batch).steps(5) for batch in (16, 32, 64, 128, 256)]
     assert steps == sorted(steps)
     assert steps[-1] < 5 * 1.4 / PASSES.steps(1, 5)  # never dearer than one by one
-
-
-def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
-    steps = [replace(MODEL, batch=batch).steps(5) for batch in (1, 4, 100_000)]
-    assert steps == pytest.approx([1.4, (1 + 0.1 * 19) / (1 + 0.1 * 3), 5], rel=1e-3)
-    assert replace(MODEL, batch=64).terms.speedup < MODEL.terms.speedup
+    without = [replace(MODEL, batch=batch).steps(5) for batch in (1, 4, 100_000)]
+    assert without == pytest.approx([1.4, (1 + 0.1 * 19) / (1 + 0.1 * 3), 5], rel=1e-3)
     assert MODELS["a batch whose checks are free"].steps(5) == 1
 
 
