@@ -38,7 +38,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
         ["unit/test_bench_tables", "unit/test_bench_findings", "unit/test_bench_loads"],
     ),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
-    "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_sweep_table", "unit/test_tables_read"]),
+    "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_tables_read"]),
     "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_vllm"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],

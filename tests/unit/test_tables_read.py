@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.csv_cells import csv_of, csv_text, marked, safe_cell, unmarked
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.measure.sweep import rows as table
 from specviz.measure.sweep.rows import (
     COLUMNS,
@@ -24,6 +25,7 @@ from specviz.measure.sweep.rows import (
     read_frame,
 )
 from tests.support.fake_rows import a_row
+from tests.support.records import report
 
 ROW = a_row(top_k=5, top_p=0.9, repetition=0.25, node="a node", preset='=1, "two"\nlines')
 WRITTEN = dump_frame(frame_of([ROW]))
@@ -54,6 +56,10 @@ REFUSED: dict[str, str | bytes] = {  # also: tests/hostile
     "an unknown column": one(**{"own " * 20: 1}),
     "a column twice": "speedup," + one().replace("\n", "\n1.6,", 1),
     "a row too long": one(preset="x" * MAX_ROW),
+    "a name that was lost": report("63/o2.csv").read_bytes(),
+    "a name that was won": report("63/o3.csv").read_bytes(),
+    "a decimal comma": one(speedup='"1,6"'),
+    "more rows than an upload may have": dump_frame(frame_of([a_row()] * (table.UPLOAD.rows + 1))),
     "too large": b"x" * (table.UPLOAD_MEGABYTES * 10**6 + 1),
 }
 
@@ -78,14 +84,9 @@ def test_a_table_has_as_much_as_it_may_and_not_more(limits: TableLimits, snapsho
     assert str(refused.value) == snapshot
 
 
-def test_an_upload_may_have_all_of_its_bytes() -> None:
-    content = one().encode().ljust(table.UPLOAD_MEGABYTES * 10**6, b"\n")
-    assert len(read_frame(content, "sweep.csv")) == 1
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("missing", ["", "NA", "NaN", "nan", "None"])
-def test_a_spreadsheets_file_is_read_as_the_own_one(separator: str, missing: str) -> None:
+def test_a_spreadsheets_file_is_read_as_the_own_one(separator: str, missing: str, tmp_path: Path) -> None:
     row = a_row(top_k=None, identical=None)
     content = one(separator, top_k=missing, identical=missing, speedup="1.6" if separator == "," else "1,6")
     assert parse_rows(content, "sweep.csv") == [row]
@@ -93,16 +94,36 @@ def test_a_spreadsheets_file_is_read_as_the_own_one(separator: str, missing: str
     for header in ("", "Unnamed: 0", "index"):
         assert parse_rows(f"{header}{separator}{numbered}", "sweep.csv") == [row]
     assert parse_rows(content.replace("\n", "\r\n") + "\r\n\r\n", "sweep.csv") == [row]
+    path = tmp_path / "sweep.csv"
+    path.write_text(content, newline="")
+    SweepFile(path).add(ROW)
+    assert SweepFile(path).rows == [row, ROW]
+
+
+def test_cells_and_columns_as_other_programs_write_them_are_read() -> None:
+    content = one(identical="TRUE", drafted="76.0").replace("target_dtype", '"target_dtype"', 1)
+    turned = "\n".join(",".join(reversed(line.split(","))) for line in content.splitlines())
+    for saved in (content, turned, f"\ufeff{content}", content.ljust(table.UPLOAD_MEGABYTES * 10**6, "\n")):
+        assert read_frame(saved.encode()[: table.UPLOAD_MEGABYTES * 10**6], "sweep.csv").equals(frame_of([a_row()]))
 
 
 def test_what_is_read_is_what_was_written() -> None:
     rows = [ROW, a_row(seed=2**64, top_k=table.LARGEST), a_row(preset="NA", workload="None", machine="'=x")]
+    rows += [a_row(preset=text) for text in ("a\r\nb", "a\nb", "a\rb")]
     assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
     assert "'=1, " in WRITTEN
     assert dump_frame(frame_of(rows), header=False) == dump_frame(frame_of(rows)).split("\r\n", 1)[1]
     both = joined(frame_of(rows[:1]), frame_of(rows[1:]))
-    assert [*both.index] == [0, 1, 2]
-    assert [each.seed for each in iterate_rows(both)] == [0, 2**64, 0]
+    assert [*both.index] == [*range(6)]
+    assert [each.seed for each in iterate_rows(both)] == [0, 2**64, 0, 0, 0, 0]
+
+
+def test_the_recorded_sweep_is_written_as_it_was_read() -> None:
+    content = (ASSETS / "traces/sweep.csv").read_bytes().decode()
+    rows = frame_of(parse_rows(content, "sweep.csv"))  # it may have more rows than an upload
+    assert [rows[name].nunique() for name in ("workload", "constrained", "draft_schedule")] == [8, 2, 3]
+    columns = content.splitlines()[0].split(",")  # it may be older than the newest setting
+    assert dump_frame(rows[columns]) == content
 
 
 def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAssertion) -> None:
@@ -111,11 +132,6 @@ def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAsserti
     }
     assert {kind: " ".join(names) for kind, names in kinds.items()} == snapshot
     assert sum(map(len, kinds.values())) == len(COLUMNS)
-
-
-def test_a_break_inside_a_cell_stays_as_it_is() -> None:
-    rows = [a_row(preset="a\r\nb"), a_row(preset="a\nb"), a_row(preset="a\rb")]
-    assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
