@@ -28,7 +28,6 @@ KNOWN = RecordOptions(tokenizer=FakeTokenizer())
 ANSWERS: dict[str, tuple[list[Fields], RecordOptions]] = {
     "texts of tokens": (answer(WORDS | {"finish_reason": "length"}, usage={"completion_tokens": 5}), RecordOptions()),
     "texts and ids, a known tokenizer": (answer(WORDS | IDS | {"finish_reason": "stop"}), KNOWN),
-    "texts and ids": (answer(WORDS | IDS | {"finish_reason": "stop"}), RecordOptions()),
     "a text without an end": (answer({"text": WORDS["text"]}, usage={"completion_tokens": 5}), RecordOptions()),
     "ids, a known tokenizer": (answer(IDS | {"finish_reason": "stop", "prompt_token_ids": [7, 8]}), KNOWN),
     "a text, at a string": (

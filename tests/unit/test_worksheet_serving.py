@@ -104,15 +104,10 @@ def test_costs_worked_by_hand() -> None:
     assert FOUND["half of the calls draft, measured"][0].round_cost == pytest.approx(2.1)
     assert (half.share, half.speed) == (pytest.approx(0.5), pytest.approx((2.72 + 1) / (half.round_cost + 1)))
     assert outlook(half).places[-1].speed < outlook(pasted()).places[-1].speed
-
-
-def test_counters_alone_have_a_range_over_the_published_machines() -> None:
-    ahead = outlook(FOUND["positions"][0])
-    assert len(ahead.places) == len({(each.pair, each.machine) for each in [*GPU_COSTS, *PUBLISHED]})
-    dearest = max(each.cost_ratio for each in GPU_COSTS)
-    cheapest = min(each.cost_ratio for each in PUBLISHED)
-    assert ahead.places[0].speed == pytest.approx(2.72 / (1 + 5 * dearest))
-    assert ahead.places[-1].speed == pytest.approx(2.72 / (1 + 5 * cheapest))
+    places = outlook(FOUND["positions"][0]).places
+    assert len(places) == len({(each.pair, each.machine) for each in [*GPU_COSTS, *PUBLISHED]})
+    ends = [max(each.cost_ratio for each in GPU_COSTS), min(each.cost_ratio for each in PUBLISHED)]
+    assert [places[0].speed, places[-1].speed] == pytest.approx([2.72 / (1 + 5 * cost) for cost in ends])
 
 
 def test_pasted_positions_choose_the_best_length_up_to_the_counted_one() -> None:
@@ -134,7 +129,7 @@ def test_a_block_drafter_is_priced_at_one_step_a_block() -> None:
     assert FOUND["a block, measured"][0].model.terms.steps == pytest.approx(2.37 / 0.9)
 
 
-@pytest.mark.parametrize("speedup", [0.05, 0.5, 0.94, 0.999, 1.0, 1.02, 1.7, 2.7])
+@pytest.mark.parametrize("speedup", [0.05, 0.94, 0.999, 1.0, 1.02, 2.7])
 @pytest.mark.parametrize("counts", [[780, 450, 270, 140, 80], [900] * 5, [10, 0, 0, 0, 0], [500, 1, 1, 1, 1]])
 def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, counts: list[int]) -> None:
     survival = tuple(count / 1000 for count in counts)
@@ -147,8 +142,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
     text = serving.advice(found)
     assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
-    assert text.endswith(".")
-    assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
+    assert not re.search(r"nan|inf |  |None|\.\.|[^.]$", text)
 
 
 def test_impossible_speedups_are_refused() -> None:
