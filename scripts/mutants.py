@@ -42,7 +42,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_vllm"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],
-        ["unit/test_worksheet", "unit/test_worksheet_serving"],
+        ["unit/test_worksheet"],
     ),
     "downloads": (["game/saved", "player/sheet"], ["unit/test_game", "unit/test_offline"]),
 }

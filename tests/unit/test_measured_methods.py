@@ -27,16 +27,13 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
     monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() == measured()
+    assert on_kind(1.5, 0.1).settings[0].by_position == [0.75, 0.5, 0.25, 0.0], "rates have their numbers"
     file.unlink()
     if content is not None:
         file.write_bytes(content)
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
     [said] = caplog.messages
     assert re.search(r"methods\.json, the comparison of methods, cannot be read: \w+\.$", said)
-
-
-def test_rates_have_their_numbers() -> None:
-    assert on_kind(1.5, 0.1).settings[0].by_position == [0.75, 0.5, 0.25, 0.0]
 
 
 def test_what_a_comparison_of_methods_says_and_draws(snapshot: SnapshotAssertion) -> None:

@@ -67,16 +67,14 @@ def test_the_list_on_screen_and_saved_has_each_run_of_the_session(snapshot: Snap
     assert rounded("\n".join(map(str, [own.name, *parts]))) == snapshot
 
 
-def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_speak_for_runs_until_a_trusted_run_refutes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that come with the app speak too; a busy run refutes nothing."""
     drafts = {known(RUN.drafter).asked_as: Costs.from_blocks([CALIBRATED] * 9)}
     here = MachineCosts("2026-11-26", "here", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0), drafts)
-    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [here]))
-    own = tries(watching_of(REQUEST))[1]
+    with monkeypatch.context() as patched:
+        patched.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [here]))
+        own = tries(watching_of(REQUEST))[1]
     assert (known(own.estimated).interval is None, own.costs_of) == (False, "here")
-
-
-def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy run refutes nothing."""
     watching = watching_of(REQUEST)
     busy, steady = (replace(shown(REQUEST, number), trace=trace) for number, trace in ((2, BUSY), (3, in_turns())))
     costs = {run.run_id: replace(CALIBRATED, cost_ratio=0.35) for run in (busy, steady)}
