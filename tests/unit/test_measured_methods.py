@@ -9,12 +9,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
-from specviz.data.measured.measured_methods import ALL, KINDS, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps.by_method import costs_figure, reading, speedups_figure, where
 from tests.support.figures import lines_of
-from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured, on_kind
+from tests.support.measured_methods import measured, on_kind
 
 MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
@@ -42,17 +41,6 @@ def test_what_a_comparison_of_methods_says_and_draws(snapshot: SnapshotAssertion
     said = [reading(part, ALL) for part in (*parts, *measured(0.9, 0.5, 0.8, 0.7, 0.6, 0.85, 0.4, 0.3).temperatures)]
     figures = [lines_of(draw(parts[1].methods, ALL)) for draw in (costs_figure, speedups_figure)]
     assert "\n".join([where(measured()), *said, *figures]) == snapshot
-
-
-def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatures() -> None:
-    found = known(stored_methods())
-    assert [part.temperature for part in found.temperatures] == [0.0, 1.0]
-    for part in found.temperatures:
-        assert part.kinds() == [ALL, *KINDS]
-        names = {method.name for method in part.methods}
-        assert names >= {*NAMES[:6], "wren-mini", "wren-small", "early-exit:2", "early-exit:6"}
-        assert names >= {"wren-eagle tree", "wren-medusa tree"}
-    assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 
 @pytest.mark.parametrize("number_format", ["float32", "bfloat16"])

@@ -1,10 +1,8 @@
 """The worksheet: model, gap, published machines, starts, exercises; production's counters. Hand-worked numbers."""
 
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -14,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
-from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.measure.sweep.rows import frame_of
@@ -25,7 +23,6 @@ from specviz.measure.worksheet.model import (
     MOST_COST,
     MOST_OVERHEAD,
     MOST_VERIFICATION,
-    MeasuredPasses,
     WorksheetModel,
     batch_sentence,
     batch_shape,
@@ -100,34 +97,6 @@ def test_what_is_written_down_divides_to_the_speedup_that_is_said(acceptance: fl
         said = verdict_sentence(WorksheetModel(acceptance, length, cost, 1.21, 0.017))
         above, below, speedup = known(re.search(r"([\d.]+) / ([\d.]+) = ([\d.]+)\.", said)).groups()
         assert f"{float(above) / float(below):.2f}" == speedup
-
-
-def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses | None) -> float:
-    """The speedup in a batch from one text's counts and costs alone."""
-    one = study.at(1, length)
-    costs = (one.cost_ratio.value, one.verification.value, one.overhead.value)
-    model = WorksheetModel(0.5, length, *costs, batch=batch, passes=passes)
-    return known(one.counts.tokens_per_target_call) / model.terms.steps
-
-
-def test_the_batch_slider_fits_the_measured_passes() -> None:
-    """Better than the straight line that it would say without them."""
-    study = recorded_batches()
-
-    def errors(passes: MeasuredPasses | None) -> dict[tuple[int, int], float]:
-        return {
-            (point.batch, point.draft_length): abs(
-                math.log(predicted(study, point.batch, point.draft_length, passes) / point.full_speedup.value)
-            )
-            for point in study.speedups
-            if point.batch > 1
-        }
-
-    off, straight = errors(PASSES), errors(None)
-    assert (median(off.values()) < 0.06, max(off.values()) < 0.13) == (True, True)
-    assert median(off.values()) < median(straight.values())
-    most = study.batches[-1], study.draft_lengths[-1]
-    assert off[most] < straight[most]
 
 
 def test_measured_passes_are_followed_and_continued() -> None:
