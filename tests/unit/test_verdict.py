@@ -191,7 +191,7 @@ FAST, SLOW = timed(), timed(draft=0.5, check=1.75)
 PLAIN = known(FAST.autoregressive)
 BLOCKS = [Costs(STEP, 0.12 + 0.004 * at, {3: 1.3, 4: 1.4 + 0.01 * at, 5: 1.5}, 0.06) for at in range(7)]
 COSTS = Costs.from_blocks(BLOCKS)
-SLOWER, EVEN = (Costs.from_blocks([replace(each, cost_ratio=cost) for each in BLOCKS]) for cost in (0.6, 0.47))
+SLOWER, EVEN = (Costs.from_blocks([replace(each, cost_ratio=cost) for each in BLOCKS]) for cost in (0.6, 0.477))
 KNOWN = [COSTS, BLOCKS[3], SLOWER, EVEN]
 RUNS: dict[str, Trace] = {
     "faster": FAST,
