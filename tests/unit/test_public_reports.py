@@ -132,10 +132,8 @@ def test_a_line_may_be_a_conversation() -> None:
     [
         ("One paragraph\nin four lines\nis one\nprompt", None),
         ("def f():\n    return 1\ndef g():\n    return 2\nf()\ng()", None),
-        ("A title\n\nA text\nof several\nlines\nand more", None),
         ('{"name": "Lily", "age": 7}', None),
         ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
-        ('{"prompt": "a"}', 1),
         ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
         ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
         ("name,prompt\none,Once upon\ntwo,a time", 2),
