@@ -11,13 +11,13 @@ from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.cli import output
-from specviz.core.errors import InputError
 from specviz.core.rounds import Round
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt, SourceSystem, Trace
 from specviz.models.downloads import Progress
 from tests.support.both import round_from
 from tests.support.fake_traces import run_of
+from tests.support.strategies import refusal
 
 ESCAPE = "\x1b[31m"  # of a model or a file: on a terminal it would colour what follows
 
@@ -98,9 +98,7 @@ def test_a_json_goes_to_a_file_or_is_all_that_is_printed(tmp_path: Path, capsys:
     assert capsys.readouterr().out == ""
     assert not output.write_json("-", "{1}")
     assert capsys.readouterr().out == "{1}\n"
-    with pytest.raises(InputError) as refused:
-        output.write_file(tmp_path, "")
-    assert str(refused.value) == f"{tmp_path} cannot be written: Is a directory."
+    assert refusal(lambda: output.write_file(tmp_path, "")) == f"{tmp_path} cannot be written: Is a directory."
 
 
 def say_all(**how: bool) -> None:
