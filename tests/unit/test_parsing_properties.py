@@ -210,7 +210,5 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
         lambda: read_outside(TypeAdapter(list[Any]), b"[[]," + b"[]," * 9_000 + b"1]", "record"),
         lambda: read_outside(TypeAdapter(list[Any]), b"\xff", "record"),
     ):
-        with pytest.raises(
-            InputError, match=r"not valid at the file: (it has too many values|Invalid JSON)"
-        ):
+        with pytest.raises(InputError, match=r"not valid at the file: (it has too many values|Invalid JSON)"):
             read()

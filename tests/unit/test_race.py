@@ -11,17 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz import DecodeSettings
 from specviz.core.metrics import Costs, Counts, count
-from specviz.core.trace import (
-    Autoregressive,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
-    Round,
-)
+from specviz.core.rounds import DraftedToken, EmittedToken, Round
+from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt
 from specviz.core.verdict import mark_disturbed
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace

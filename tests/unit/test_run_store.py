@@ -19,18 +19,7 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, drop_candidates
 from specviz.service import run_store
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_store import (
-    _STORED,
-    AHEAD,
-    BUSY_FOR,
-    OF_ONE_REQUEST,
-    RunFiles,
-    RunStore,
-    StoredRun,
-    _short,
-    answers,
-    store_wanted,
-)
+from specviz.service.run_store import RunFiles, RunStore, StoredRun, answers, store_wanted
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
@@ -46,7 +35,7 @@ def a_result(created: str = "2026-01-01T00:00:00+00:00") -> RunResult:
 def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
     for trace, age, answer in ((in_turns(), 2, True), (BUSY, 2, False), (BUSY, 0.5, True), (fake_trace(), 2, True)):
-        made = replace(trace, created=(now - age * BUSY_FOR).isoformat(timespec="seconds"))
+        made = replace(trace, created=(now - age * run_store.BUSY_FOR).isoformat(timespec="seconds"))
         assert answers(RunResult(made), now) == answer
 
 
@@ -162,7 +151,10 @@ def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
     files.makedirs(path, exist_ok=True)
     for at, run_id in enumerate(ids):
         result = replace(a_result(str(at)), id=run_id)
-        files.pipe_file(f"{path}/{_short('key')}-{run_id}.json", _STORED.dump_json(StoredRun("key", REQUEST, result)))
+        files.pipe_file(
+            f"{path}/{run_store._short('key')}-{run_id}.json",
+            run_store._STORED.dump_json(StoredRun("key", REQUEST, result)),
+        )
     return ids
 
 
@@ -191,8 +183,8 @@ def test_one_file_is_read_where_one_run_is_asked_for_and_three_of_one_request_ar
     other = put(one, "other")
     for number in range(5):
         ids.append(put(one, "key", f"later {number}"))
-        assert len(names_in(shared)) == OF_ONE_REQUEST + 1
-    assert all(held(other, *ids[-OF_ONE_REQUEST:], by=RunStore(shared)))
+        assert len(names_in(shared)) == run_store.OF_ONE_REQUEST + 1
+    assert all(held(other, *ids[-run_store.OF_ONE_REQUEST :], by=RunStore(shared)))
 
 
 def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
@@ -354,7 +346,7 @@ def test_files_from_tomorrow_do_not_remove_a_new_run(
     ids = [put(store, f"new {number}", str(number)) for number in range(2)]
     assert len(names_in(tmp_path)) == 3
     assert RunStore(tmp_path).get(ids[-1])
-    if ahead > AHEAD:
+    if ahead > run_store.AHEAD:
         assert RunStore(tmp_path).get(ids[0]), "such files go first"
 
 

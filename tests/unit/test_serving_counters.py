@@ -20,19 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz import systems
 from specviz.core.errors import InputError
-from specviz.systems import (
-    MAX_CHARACTERS,
-    MOST_LINES,
-    ROWS,
-    WORDS,
-    finding,
-    others,
-    read_counters,
-    say_count,
-    sglang,
-    tensorrt_llm,
-    vllm,
-)
+from specviz.systems import finding, others, read_counters, say_count, sglang, tensorrt_llm, vllm
 from tests.support.records import FIXTURES, report
 from tests.support.strategies import refusal
 
@@ -130,7 +118,7 @@ def refused_text(case: dict[str, Any]) -> str:
     [
         *((refused_text(case), case["says"]) for case in REFUSED),
         ("vllm:num_requests_running 3", say_count("nothing_found")),
-        ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
+        ("x" * (systems.MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines that may be counters"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
@@ -141,8 +129,8 @@ def refused_text(case: dict[str, Any]) -> str:
             "num_draft_tokens is “99999999999999999999…”, which is not a",
         ),
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
-        *((f"draft {text}"[:MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
-        ("draft\n" + "x\n" * MOST_LINES, "more than 50,000 lines that may be counters"),
+        *((f"draft {text}"[: systems.MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
+        ("draft\n" + "x\n" * systems.MOST_LINES, "more than 50,000 lines that may be counters"),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
@@ -160,9 +148,9 @@ def test_every_system_has_a_name_by_which_its_text_is_read() -> None:
     """Its record has one of the first names, and all of the second ones."""
 
     def is_known(name: str) -> bool:
-        return any(word in name.lower() for word in WORDS)
+        return any(word in name.lower() for word in systems.WORDS)
 
-    for system in (*ROWS, *vllm.LAST_ROWS, others.USAGE, sglang.ROW):
+    for system in (*systems.ROWS, *vllm.LAST_ROWS, others.USAGE, sglang.ROW):
         assert any(map(is_known, system.with_all)) or all(map(is_known, system.needs)), system
     beside = {"num_running_reqs"}  # nothing is read of it alone
     assert {name for name in vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS if not is_known(name)} == beside

@@ -22,20 +22,12 @@ from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
-from specviz.measure.sweep import study as sentences
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows, names_apart
 from specviz.measure.sweep.study import RISK, Study, rivals_t, studies_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
-from specviz.ui.when_it_helps.sweeps import (
-    HERE,
-    RECORDED,
-    WhenItHelpsState,
-    recorded_studies,
-    recorded_sweep,
-    studied,
-)
+from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, recorded_studies, recorded_sweep, studied
 from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from tests.support.bench_results import make_bench
 from tests.support.fake_rows import a_row, prompts_at, row_at
@@ -117,10 +109,10 @@ def told(study: Study) -> dict[str, object]:
     """The sentences and the tables of one series."""
     sorted_too = sorted([study, *study.others], key=lambda each: each.series.temperature)
     said = [
-        sentences.workload_sentence(study.fair),
-        sentences.length_sentence(study.points),
-        sentences.map_sentence(study.points, study.costs, study.lookup),
-        sentences.grammar_sentence(study.grammar),
+        studying.workload_sentence(study.fair),
+        studying.length_sentence(study.points),
+        studying.map_sentence(study.points, study.costs, study.lookup),
+        studying.grammar_sentence(study.grammar),
     ]
     table = temperature_table(study.fair["workload"].to_list(), sorted_too)
     tables = {"points": study.points, "fair": study.fair, "by temperature": table if study.others else table[:0]}
@@ -150,10 +142,10 @@ def test_what_is_told_and_drawn_of_a_sweep(
         return []
 
     studies = studies_of(rows)
-    monkeypatch.setattr(sentences, "studies_of", lambda _: studies)  # each table is made once
+    monkeypatch.setattr(studying, "studies_of", lambda _: studies)  # each table is made once
     monkeypatch.setattr(plots, "_write", write)
     list(plots.write_plots(Path(), rows))
-    found: dict[str, object] = {"conclusions": "\n".join(sentences.conclusions(rows))}
+    found: dict[str, object] = {"conclusions": "\n".join(studying.conclusions(rows))}
     for number, study in enumerate(studies, start=1):
         ways = drawn(study)
         plotted["map"] = ways.pop("map", "")
@@ -169,7 +161,7 @@ def test_pairs_temperatures_formats_and_machines_are_not_pooled(snapshot: Snapsh
         a_row(top_k=40), a_row(top_p=0.9), a_row(draft_length=3, tree="4,2,1"),
     ]  # fmt: skip
     labels = [f"{study.series.label}: {len(study.rows)}" for study in studies_of(frame_of(rows))]
-    assert "\n".join([*labels, *sentences.conclusions(frame_of(rows))]) == snapshot
+    assert "\n".join([*labels, *studying.conclusions(frame_of(rows))]) == snapshot
 
 
 def test_twelve_lines_look_different_without_their_colour() -> None:
@@ -181,7 +173,7 @@ def test_twelve_lines_look_different_without_their_colour() -> None:
 def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts() -> None:
     """Each prompt's own best is the other length."""
     rows = [*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5)]
-    (said,) = (line for line in sentences.conclusions(frame_of(rows)) if "times the speed" in line)
+    (said,) = (line for line in studying.conclusions(frame_of(rows)) if "times the speed" in line)
     assert "with each prompt at the draft length that did best on the other prompts," in said
     assert "1.50 times the speed" in said
 
@@ -270,7 +262,7 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
     assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
     slow = rows["draft"].str.startswith("prompt lookup").idxmax()
     rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
-    said, studies = sentences.conclusions(rows), studies_of(rows)
+    said, studies = studying.conclusions(rows), studies_of(rows)
     assert {bool(study.spoilt.any()) for study in studies} == {True, False}
     for study in studies:
         its = [line for line in said if line.startswith(f"{study.series.label}: ")]

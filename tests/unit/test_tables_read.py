@@ -12,18 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.core.csv_cells import csv_of, csv_text, marked, safe_cell, unmarked
 from specviz.core.files import ASSETS
 from specviz.measure.sweep import rows as table
-from specviz.measure.sweep.rows import (
-    COLUMNS,
-    MAX_ROW,
-    SweepFile,
-    TableLimits,
-    dump_frame,
-    frame_of,
-    iterate_rows,
-    joined,
-    parse_rows,
-    read_frame,
-)
+from specviz.measure.sweep.rows import SweepFile, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 from tests.support.records import report
 from tests.support.strategies import refusal
@@ -52,11 +41,11 @@ REFUSED: dict[str, str | bytes] = {  # also: tests/hostile
     "a whole number too large": one(top_k=10**9 + 1),
     "an acceptance rate that is missing": one(acceptance_rate=""),
     "an acceptance rate of nothing": one(drafted=0, accepted=0, rejected=0, discarded=0),
-    "more cells": one() + "x," * len(COLUMNS) + "x\n",
+    "more cells": one() + "x," * len(table.COLUMNS) + "x\n",
     "another table": "a,b\n1,2\n",
     "an unknown column": one(**{"own " * 20: 1}),
     "a column twice": "speedup," + one().replace("\n", "\n1.6,", 1),
-    "a row too long": one(preset="x" * MAX_ROW),
+    "a row too long": one(preset="x" * table.MAX_ROW),
     "a name that was lost": report("63/o2.csv").read_bytes(),
     "a name that was won": report("63/o3.csv").read_bytes(),
     "a decimal comma": one(speedup='"1,6"'),
@@ -70,8 +59,8 @@ def test_what_is_refused_and_why(snapshot: SnapshotAssertion) -> None:
     assert {name: refusal(partial(read_frame, raw, "sweep.csv")) for name, raw in sent.items()} == snapshot
 
 
-@pytest.mark.parametrize("limits", [TableLimits(1, 9, 9), TableLimits(9, 1, 9), TableLimits(9, 9, 1)])
-def test_a_table_has_as_much_as_it_may_and_not_more(limits: TableLimits, snapshot: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("limits", [table.TableLimits(1, 9, 9), table.TableLimits(9, 1, 9), table.TableLimits(9, 9, 1)])
+def test_a_table_has_as_much_as_it_may_and_not_more(limits: table.TableLimits, snapshot: SnapshotAssertion) -> None:
     rows = [a_row(workload="story", machine="one"), a_row(workload="code", machine="another")]
     assert parse_rows(dump_frame(frame_of(rows[:1])), "sweep.csv", limits) == rows[:1]
     assert refusal(lambda: parse_rows(dump_frame(frame_of(rows)), "sweep.csv", limits)) == snapshot
@@ -106,9 +95,9 @@ def test_what_is_read_is_what_was_written() -> None:
     assert parse_rows(dump_frame(frame_of(rows)), "sweep.csv") == rows
     assert "'=1, " in WRITTEN
     assert dump_frame(frame_of(rows), header=False) == dump_frame(frame_of(rows)).split("\r\n", 1)[1]
-    both = joined(frame_of(rows[:1]), frame_of(rows[1:]))
+    both = table.joined(frame_of(rows[:1]), frame_of(rows[1:]))
     assert [*both.index] == [*range(6)]
-    assert [each.seed for each in iterate_rows(both)] == [0, 2**64, 0, 0, 0, 0]
+    assert [each.seed for each in table.iterate_rows(both)] == [0, 2**64, 0, 0, 0, 0]
 
 
 def test_the_recorded_sweep_is_written_as_it_was_read() -> None:
@@ -121,10 +110,11 @@ def test_the_recorded_sweep_is_written_as_it_was_read() -> None:
 
 def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAssertion) -> None:
     kinds = {
-        kind: [name for name in COLUMNS if table._dtype(name) == kind] for kind in sorted(set(table.TYPES.values()))
+        kind: [name for name in table.COLUMNS if table._dtype(name) == kind]
+        for kind in sorted(set(table.TYPES.values()))
     }
     assert {kind: " ".join(names) for kind, names in kinds.items()} == snapshot
-    assert sum(map(len, kinds.values())) == len(COLUMNS)
+    assert sum(map(len, kinds.values())) == len(table.COLUMNS)
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -152,10 +142,10 @@ def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
     file.add(ROW)
     assert SweepFile(path).rows == [a_row(), ROW]
     assert path.read_bytes() == dump_frame(frame_of([a_row(), ROW])).encode()
-    old = [name for name in COLUMNS if name != "node"]
+    old = [name for name in table.COLUMNS if name != "node"]
     path.write_text(dump_frame(frame_of([ROW])[old]), newline="")
     assert SweepFile(path).rows == [replace(ROW, node=None)]
-    assert path.read_text().split("\n")[0].rstrip("\r").split(",") == [*COLUMNS]
+    assert path.read_text().split("\n")[0].rstrip("\r").split(",") == [*table.COLUMNS]
 
 
 FORMULAS = ["=1", "+1", "-1", "@x", "\t=1", "\r1", "  =1", "＝1", "＋1", "－1", "＠x", "'=1", "''=1", "'\tx"]

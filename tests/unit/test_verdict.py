@@ -136,15 +136,7 @@ def judged_run(measured: float, modelled: float) -> Judged:
     return known(verdict_of_run(trace, costs)), known(terms_of(trace, costs))
 
 
-def judged_own_costs(measured: float, modelled: float) -> Judged:
-    """A run with no costs but its own medians, which three slow rounds of eight do not move."""
-    trace = in_turns(
-        plain_step=modelled / (34 / 14) * STEP, slow=(max(1.0, 1 + (modelled / measured - 1) * 8 / 3),) * 3
-    )
-    return known(verdict_of_run(trace)), known(terms_of(trace))
-
-
-@pytest.mark.parametrize("judged", [judged_repeats, partial(judged_repeats, noise=[1.0]), judged_run, judged_own_costs])
+@pytest.mark.parametrize("judged", [judged_repeats, partial(judged_repeats, noise=[1.0]), judged_run])
 def test_no_reason_gives_a_break_even_that_the_measurement_refutes(judged: Callable[[float, float], Judged]) -> None:
     """Found: "1.01× measured, 1.55× modelled: 69 % are accepted, and speculation pays above 44 %"."""
     reasons = set[str]()
@@ -160,8 +152,7 @@ def test_no_reason_gives_a_break_even_that_the_measurement_refutes(judged: Calla
         if UNEXPLAINED in verdict.reason:
             assert verdict.binding is None, case
         reasons.add("cause" if named else "unexplained" if UNEXPLAINED in verdict.reason else "neither")
-    assert "cause" in reasons
-    assert "unexplained" in reasons or judged is judged_own_costs  # whose interval is wide where they disagree
+    assert reasons >= {"cause", "unexplained"}
 
 
 POOR = a_trace([a_round(i, accepted) for i, accepted in enumerate((1, 1, 1, 0, 1, 0))])
@@ -281,12 +272,6 @@ def test_what_limits_a_speedup_and_when_it_pays(snapshot: SnapshotAssertion) -> 
     assert [lines_of(verdict_of_ratios([speedup], terms)) for speedup, terms in LIMITS] == snapshot
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf")])
-def test_no_ratio_is_refused(wrong: float) -> None:
-    with pytest.raises(InputError, match=rf"ratios must be numbers above 0, not {wrong}\."):
-        verdict_of_ratios([1.0, wrong], None)
-
-
 @pytest.mark.parametrize(
     ("factor", "trusted", "quiet_ones"),
     [(1.0, True, True), (1.05, True, True), (1.5, True, True), (2.5, True, False), (0.45, False, True)],
@@ -318,6 +303,9 @@ def test_the_next_run_and_the_least_check() -> None:
     assert widen_for_next_run((1.05, 2.0)) == (1.0, 2.1)
     assert (least_check("float32"), least_check("bfloat16")) == (1 / 1.05, 0.9 / 1.05)
     assert waiting().reason == ""
+    for wrong in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(InputError, match=rf"ratios must be numbers above 0, not {wrong}\."):
+            verdict_of_ratios([1.0, wrong], None)
 
 
 @pytest.mark.parametrize(("slower", "cost_ratio"), [(2.2, 0.3), (1.3, 0.88)], ids=["busy", "doubted"])

@@ -31,13 +31,7 @@ from specviz.measure.worksheet.model import (
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.runs import (
-    collect_laps,
-    collect_rows,
-    collect_runs,
-    gap_of,
-    position_rates,
-)
+from specviz.measure.worksheet.runs import collect_laps, collect_rows, collect_runs, gap_of, position_rates
 from specviz.measure.worksheet.serving import Production, draft_lengths, outlook, production, production_start
 from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu, start_of_paper, start_of_run, starts
 from specviz.systems import ServingCounters, read_counters
