@@ -9,16 +9,7 @@ from specviz.core.errors import InputError
 from specviz.measure.endpoints.reading import BadAnswer, Lines
 from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_between, counts_in_answer, read_counters
-from tests.support.endpoint_checks import (
-    check_log_of_llama_cpp,
-    check_log_of_vllm,
-    check_pages,
-    check_pasted_answer,
-    check_run,
-    has_a_place_for_each_round,
-    imported,
-    totals,
-)
+from tests.support import endpoint_checks as checks
 from tests.support.endpoint_records import ENDPOINTS, Answered, asked_of
 from tests.support.known import known
 
@@ -32,25 +23,25 @@ STREAMS = [name for name in GOOD if name.endswith(".sse") and "native" not in na
 
 @pytest.mark.parametrize("name", DRAFTED)
 def test_an_answer_becomes_a_run_and_counters_with_the_servers_rounds(name: str) -> None:
-    if has_a_place_for_each_round(GOOD[name]):
-        check_run(GOOD[name])
-    check_pasted_answer(GOOD[name])
+    if checks.has_a_place_for_each_round(GOOD[name]):
+        checks.check_run(GOOD[name])
+    checks.check_pasted_answer(GOOD[name])
 
 
 @pytest.mark.parametrize(("whole", "streamed"), [("whole.json", "greedy.sse"), ("whole-chat.json", "chat.sse")])
 def test_an_answer_and_its_stream_are_the_same_run(whole: str, streamed: str) -> None:
     answer, stream = (GOOD[f"vllm-0.32-draft-{name}"] for name in (whole, streamed))
-    assert imported(answer).rounds == imported(stream).rounds
+    assert checks.imported(answer).rounds == checks.imported(stream).rounds
     counters = read_counters(answer.content.decode())
     assert counters == read_counters(stream.content.decode())
-    written = sum(each.accepted for each in imported(stream).rounds)
+    written = sum(each.accepted for each in checks.imported(stream).rounds)
     assert any(f"{written} of them were written" in note for note in counters.notes)
 
 
 @pytest.mark.parametrize("name", ["vllm-0.32-ngram-greedy", "vllm-0.32-draft-ended", "llama.cpp-11434-ngram-greedy"])
 def test_a_run_without_a_draft_is_said_to_be_one(name: str) -> None:
     with pytest.raises(InputError, match=r"^The record says that nothing was drafted"):
-        imported(GOOD[f"{name}.sse"])
+        checks.imported(GOOD[f"{name}.sse"])
 
 
 def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
@@ -58,10 +49,10 @@ def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
     vllm, llama = (GOOD[f"{server}-draft-end.sse"] for server in SERVERS)
     assert (vllm.rounds, llama.rounds) == ([(4, 4), (4, 4)], [(4, 4), (4, 2)])
     assert vllm.text == llama.text
-    notes = known(imported(llama).imported).notes
+    notes = known(checks.imported(llama).imported).notes
     assert any("the end of a text as the target’s own token" in note for note in notes)
     # a seed that the server chose and does not say
-    assert "seed" in known(imported(GOOD["llama.cpp-11434-draft-native.sse"]).imported).unknown
+    assert "seed" in known(checks.imported(GOOD["llama.cpp-11434-draft-native.sse"]).imported).unknown
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -75,8 +66,8 @@ def test_a_server_without_speculation_has_no_counters(server: str) -> None:
 @pytest.mark.parametrize("kind", ["draft", "ngram"])
 def test_the_logs_of_the_servers(kind: str) -> None:
     vllm, llama = ((ENDPOINTS / f"{server}-{kind}.log").read_text() for server in SERVERS)
-    check_log_of_vllm(vllm)
-    check_log_of_llama_cpp(llama, [each for batch in BATCHES[f"{SERVERS[1]}-{kind}"] for each in batch.good])
+    checks.check_log_of_vllm(vllm)
+    checks.check_log_of_llama_cpp(llama, [each for batch in BATCHES[f"{SERVERS[1]}-{kind}"] for each in batch.good])
 
 
 def read(answer: Answered, end: int | None = None) -> Answer:
@@ -101,7 +92,7 @@ def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: 
     if rounds := [] if "plain" in name else answer.rounds:
         steps = range(1, 1 + max(drafted for drafted, _ in rounds))
         positions = [sum(accepted >= place for _, accepted in rounds) for place in steps]
-        assert counted == Accepted(*totals(rounds), len(rounds), positions)
+        assert counted == Accepted(*checks.totals(rounds), len(rounds), positions)
     else:
         assert counted is None or (counted.drafted, counted.accepted, counted.rounds) == (0, 0, 0)
     for end in range(0, len(answer.content) - 20, max(1, len(answer.content) // 12)):
@@ -113,7 +104,7 @@ def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: 
 def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, at: int) -> None:
     batch = BATCHES[name][at]
     if "plain" not in name:
-        check_pages(batch)
+        checks.check_pages(batch)
     if all(answer.file in STREAMS for answer in batch.good):
         written, counts = counts_between(batch.before, batch.after)
         answers = [read(answer) for answer in batch.good]
