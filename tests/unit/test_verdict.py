@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.judge import ONE_RUN, least_check, widen_for_next_run
+from specviz.core.judge import ONE_RUN, judge, least_check, widen_for_next_run
 from specviz.core.metrics import Costs, speedup_at
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import Autoregressive, Candidate, DraftedToken, DrafterInfo, EmittedToken, Output, Round, Trace
@@ -297,6 +297,23 @@ def test_an_interval_that_is_wide_and_one_on_the_other_side_of_1_are_of_a_busy_m
     assert not is_busy(FAST, 0.99, None, None)
     assert is_busy(FAST, 0.7, None, helps), "the costs say that it helps"
     assert not is_busy(FAST, 1.02, None, helps)
+
+
+WORDS = {  # where one word ends and another begins; more: `test_judge.py`
+    (1.05, None): "about even", (1 / 1.05, None): "about even", (0.952, None): "hurts", (1.051, None): "helps",
+    (1.2, (1.0, 1.4)): "too close to call", (0.9, (0.8, 1.0)): "too close to call", (0.8, (0.7, 0.99)): "hurts",
+    (1.0, (1 / 1.05, 1.05)): "about even", (1.0, (0.95, 1.05)): "too close to call",
+    (1.0, (0.96, 1.06)): "too close to call", (1.0, (0.97, 1.0)): "about even", (1.2, (math.nan, math.nan)): "helps",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("speedup", "interval"), WORDS)
+def test_the_word_of_a_speedup(speedup: float, interval: tuple[float, float] | None) -> None:
+    judged, modelled = judge(speedup, interval), judge(speedup, interval, modelled=True)
+    assert judged.word == WORDS[speedup, interval]
+    assert judged.basis == ("interval" if interval and interval[0] == interval[0] else "one pair")
+    assert (modelled.word, modelled.basis) == (judge(speedup, None).word, "modelled")
+    assert modelled.interval == judged.interval
 
 
 def test_the_next_run_and_the_least_check() -> None:
