@@ -105,10 +105,8 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             rounds = [*run.trace.rounds, *event.rounds]
             trace = replace(run.trace, rounds=rounds, output=event.output, autoregressive=plain or before)
             return replace(view, state="running", run=replace(run, trace=trace))
-        case wire.RunDone() if run:
-            return replace(
-                view, state="done", run=replace(run, plain_text=event.text, draft_guesses=event.draft_guesses)
-            )
+        case wire.RunDone(text=text, draft_guesses=guesses) if run:
+            return replace(view, state="done", run=replace(run, plain_text=text, draft_guesses=guesses))
         case wire.EngineAlive():
             return replace(view, state="loading") if view.state == "waiting" else view
         case wire.JobProgress():

@@ -133,8 +133,18 @@ def piece(text: object, **more: Any) -> bytes:
     return event({"choices": [{"text": text}], **more})
 
 
-def usage(tokens: int) -> dict[str, Any]:
-    return {"usage": {"prompt_tokens": tokens and 3, "completion_tokens": tokens}}
+def usage(tokens: int, **details: int) -> dict[str, Any]:
+    counts = {"prompt_tokens": tokens and 3, "completion_tokens": tokens, "completion_tokens_details": details}
+    return {"usage": counts}
+
+
+def thinks(usage: object = None, **delta: str) -> bytes:
+    """A part of a chat of vLLM, or of llama.cpp and SGLang, before the answer."""
+    return event({"choices": [{"delta": delta | {"content": None}}], "usage": usage})
+
+
+def says(usage: object) -> bytes:
+    return event({"choices": [{"delta": {"content": "no"}, "finish_reason": "stop"}], "usage": usage})
 
 
 THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
@@ -150,6 +160,11 @@ STREAMS: dict[str, Iterable[bytes]] = {
         *(event({"choices": [{"delta": {"content": its}}]}) for its in (THOUGHT, [{"type": "text", "text": " y"}])),
         DONE,
     ],
+    "reasoning, in counted parts": [thinks(reasoning="ab", **usage(3)), says(**usage(4)), DONE],
+    "reasoning, in parts without a count": [thinks(reasoning_content="ab"), says(**usage(4)), DONE],
+    "reasoning that the server counts": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=9)), DONE],
+    "reasoning of zero tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=0)), DONE],
+    "more reasoning than tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=11)), DONE],
 }
 
 
@@ -157,6 +172,7 @@ def told(answer: Answer) -> str:
     """Times are in order, one for each part."""
     assert answer.part_seconds == sorted(answer.part_seconds)
     parts = f"{len(answer.part_seconds)} parts of {answer.part_tokens}"
+    parts += f", {answer.reasoning:.0%} reasoning" if answer.reasoning else ""
     return f"{answer.text!r}: {answer.tokens} tokens after {answer.prompt_tokens}, {answer.finish!r}, {parts}"
 
 

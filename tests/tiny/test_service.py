@@ -229,7 +229,7 @@ def test_what_is_asked_for_is_settings_prompt_weights_and_format(monkeypatch: py
     costs = [sharing_key(wire.Calibrate(number, request)) for number, request in enumerate(requests[:4])]
     assert costs[0] == costs[1] == costs[2] != costs[3]
     assert sharing_key(sweep_of(1)) is None
-    monkeypatch.setattr("specviz.service.service.weights_hash", lambda folder: "other")
+    monkeypatch.setattr("specviz.models.catalogue.weights_hash", lambda folder: "other")
     assert sharing_key(wire.Run(1, REQUEST)) not in keys
 
 

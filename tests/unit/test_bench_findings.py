@@ -193,6 +193,10 @@ BENCHES = {
     "slower at the end": later_slower(1, 2),
     "slower at the end, at a load": later_slower(4, 2),
     "thoughts that are sent": thought(""),
+    "a share of thoughts": change(BOTH, lambda a: replace(a, reasoning=0.5 if a.side == "with" else a.prompt % 2)),
+    "thoughts of one server alone": replace(
+        BOTH, without=None, answers=[replace(a, reasoning=0.25) for a in BOTH.answers if a.side == "with"]
+    ),
     **{f"hidden thoughts {sides}": thought(sides) for sides in ("with", "without", "with without")},
     **{f"a first part of 41 of {tokens}": first_part_of_41(tokens) for tokens in (44, 64)},
     **{f"loads {[*loads.values()]}": make_bench(loads) for loads in (

@@ -147,9 +147,7 @@ def test_what_a_race_says_draws_and_saves(
         "columns": [" | ".join(rows(laps)[0])],
         "table": table(laps),
         "saved": [saved["overall"], *saved["kinds"], [each["seeds"] for each in saved["laps"]]],
-        "lanes": [
-            (each["name"], each["result"], each["wins"], [its["flag"] for its in each["lanes"]]) for each in lanes
-        ],
+        "lanes": [(each["name"], each["result"], [its["flag"] for its in each["lanes"]]) for each in lanes],
         "plot": lines_of(speedups_figure({"recorded": laps, "yours": laps[:1]})).splitlines(),
         "csv": race_csv(laps).splitlines(),
     }

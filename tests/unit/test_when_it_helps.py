@@ -12,6 +12,8 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
+from specviz.figures.parts import scatter
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure import paired
 from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
@@ -194,3 +196,9 @@ def test_the_first_of_some_drafts_promises_nothing_because_its_costs_may_be_know
         line = by_draft._progress_line(state, known(state.slot.view))
         assert left in line
         assert ("left" in line) == bool(left)
+
+
+def test_the_dot_of_a_prompt_that_is_far_faster_is_inside_the_figure() -> None:
+    row = SpeedupRow("story", judge(1.1, (1.0, 1.2)))
+    figure = speedup_figure([row], [scatter("a prompt", [0.9, 3.0], [row.label, row.label])])
+    assert figure["layout"]["xaxis"]["range"][1] > 3.0

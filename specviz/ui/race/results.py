@@ -112,7 +112,7 @@ def formats() -> dict[str, Any]:
     return {
         # each with its range
         **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
-        SAYS["column_quality"]: st.column_config.TextColumn(width="medium"),
+        SAYS["column_quality"]: st.column_config.TextColumn(width=160),
         **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }

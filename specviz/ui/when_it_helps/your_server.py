@@ -187,14 +187,16 @@ TABLE = {  # the names of the columns by those of the rows
     "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
     "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
     "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
+    "reasoning_with": "reasoning with", "reasoning_without": "reasoning without",
 }  # fmt: skip
+
+SHARES = ("accepted", "reasoning with", "reasoning without")
 
 
 def _table(found: BenchFindings) -> None:
     rows = [{TABLE[name]: cell for name, cell in row.items() if name in TABLE} for row in table(found)]
     for row in rows:
-        if isinstance(rate := row.get("accepted"), float):
-            row["accepted"] = 100 * rate
+        row |= {name: 100 * share for name in SHARES if isinstance(share := row.get(name), float)}
     columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
-    columns |= numbers(PERCENT, "accepted") | numbers("%.2f", "tokens per target call", TABLE["rate"])
+    columns |= numbers(PERCENT, *SHARES) | numbers("%.2f", "tokens per target call", TABLE["rate"])
     data_table(rows, "server_table", columns=columns)
