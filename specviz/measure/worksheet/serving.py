@@ -214,23 +214,22 @@ def _speed(found: Production, length: int, growing: float) -> float:
 
 def headline(found: Production, costs: CostsOrigin) -> str:
     """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
-    if found.speedup is not None:
-        judged, plain_calls = judge(found.speed, None), _plain_calls(found)
-        return say_advice("measured", found=found, judged=judged, counted=_counted(found), plain_calls=plain_calls)
-    said = (
-        f"**{say_advice('never')}** {reasons(found)}"
-        if found.never_pays
-        else f"**{say_advice('untold')}** {describe_known(found)}"
-    )
-    if not costs.are_told:
+    word, why = verdict(found)
+    said = f"**{word}** {why}"
+    if found.speedup is not None or not costs.are_told:
         return said
     judged = judge(found.speed, None, modelled=True)
     return f"{said} {say_advice('at_costs', found=found, costs=costs.name, judged=judged)}"
 
 
-def reasons(found: Production) -> str:
-    """The bound that the verdict is derived from."""
-    return say_advice("never_pays", found=found, counted=_counted(found))
+def verdict(found: Production) -> tuple[str, str]:
+    """By a measured speedup, else by what any cost of a round would allow; and why."""
+    if found.speedup is not None:
+        costs = say_advice("measured_costs", found=found, counted=_counted(found), plain_calls=_plain_calls(found))
+        return say_advice("measured", judged=judge(found.speed, None)), costs
+    if found.never_pays:
+        return say_advice("never"), say_advice("never_pays", found=found, counted=_counted(found))
+    return say_advice("untold"), describe_known(found)
 
 
 def describe_known(found: Production) -> str:
