@@ -128,10 +128,15 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         said, at = load.speedup.judged.said, load_in_words(found, load)
         speeds.append(say("speed_at", load=at, said=said, speedup=load.speedup, rates=rates))
     yield say("speed", each="; ".join(speeds))
-    if any(load.speedup and not load.speedup.interval for load in found.measured):
-        yield say("too_few", fewest=FEWEST_RATIOS)
+    yield few_in_words(found)
     yield limit_in_words(found)
     yield from (said for said, _ in _throughput_and_first(found))
+
+
+def few_in_words(found: BenchFindings) -> str:
+    """Why a load has no interval; empty where each has one."""
+    few = any(load.speedup and not load.speedup.interval for load in found.measured)
+    return say("too_few", fewest=FEWEST_RATIOS) if few else ""
 
 
 def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:

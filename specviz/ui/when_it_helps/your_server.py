@@ -125,9 +125,13 @@ def _headline(found: BenchFindings) -> None:
     if first.doubts or sentences.broken_setup(found.result):
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
-    look, load = first.speedup.judged.look, sentences.load_in_words(found, first)
-    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=load)
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(sentences.limit_in_words(found))}")
+    judged, load = first.speedup.judged, sentences.load_in_words(found, first)
+    said = SAYS["bench_headline"].format(headline=judged.headline, load=load)
+    if first.speedup.interval:
+        low, high = first.speedup.interval
+        said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
+    look, about = judged.look, [sentences.limit_in_words(found), sentences.few_in_words(found)]
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(' '.join(filter(None, about)))}")
     for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
