@@ -1,7 +1,6 @@
-"""The tab "Your server" of When it helps by AppTest: nothing opened, an opened bench, cleared again, harmful files."""
+"""The tab "Your server" of When it helps by AppTest: nothing opened, an opened bench, what is no bench."""
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -15,7 +14,7 @@ from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_resu
 from specviz.ui.session import Session
 from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer
 from tests.support import app_pages
-from tests.support.app_pages import texts, visit
+from tests.support.app_pages import visit
 from tests.support.bench_results import PROMPTS, make_answer, make_bench
 from tests.support.hostile import figures_of
 from tests.support.known import known
@@ -80,28 +79,6 @@ def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first() -> None:
     assert "**Recorded**" in tab(page)
     visit(page).of(YourServer).open(dump_result(make_bench({1: 0.6})).encode(), "other.json")
     assert "Opened other.json" in tab(page.run())
-
-
-HARMFUL = "<b>x</b> **bold** [link](http://evil.test) $\\alpha$ :smile: ![](http://evil.test/a.png)"
-
-
-def test_names_and_texts_from_a_file_stay_text() -> None:
-    result = make_bench({1: 1.5, 4: 1.2}, prompts=[(HARMFUL, HARMFUL), (f"{HARMFUL} 2", "code")])
-    server = replace(result.with_, model=HARMFUL, system=HARMFUL, version=HARMFUL, drafts=HARMFUL)
-    answers = [replace(each, text=f"{HARMFUL}{each.side}\n# big") for each in result.answers]
-    problem = replace(answers[0], problem=HARMFUL)
-    page = opened(
-        replace(
-            result, with_=server, client=HARMFUL, created=HARMFUL, imported=HARMFUL, notes=[HARMFUL],
-            answers=[problem, *answers[1:]], prompts=[BenchPrompt(HARMFUL, HARMFUL, ""), result.prompts[1]],
-        ),
-        HARMFUL,
-    )  # fmt: skip
-    shown = texts(page)
-    assert shown.count("smile") > 5
-    for markup in ("<b>x", r"\*\*bold", r"\[link", r"\$\\alpha"):
-        assert not re.search(rf"(?<!\\){markup}", shown), markup  # each is escaped
-    assert not page.exception
 
 
 def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
