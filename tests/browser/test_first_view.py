@@ -61,7 +61,9 @@ def test_the_list_of_tries_survives_a_reload(visit: Visit) -> None:
     expect_tried(page, "1: wren-small, 4", "2: wren-small, 6")
 
 
-def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(visit: Visit) -> None:
+def test_the_first_view_fills_the_window_dragging_moves_one_dot_and_on_a_phone_the_controls_come_first(
+    visit: Visit,
+) -> None:
     page = visit("", CHIP)
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
@@ -71,6 +73,7 @@ def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(
             plot = page.locator(f"[data-figure={name}] .plot")
             expect(plot).to_be_in_viewport(ratio=1)
             expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
+    expect_dragging_moves_one_dot(page)
     page.set_viewport_size(PHONE)
     wait_until_still(page)
     parts = [page.get_by_role("combobox", name=name) for name in ("Prompt", "Target", "Draft")]
@@ -80,8 +83,8 @@ def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(
     assert tops == sorted(tops)
 
 
-def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(visit: Visit) -> None:
-    page = visit("", CHIP)
+def expect_dragging_moves_one_dot(page: Page) -> None:
+    """Of the plot by length, and nothing else."""
     dots = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)")
     still = [page.locator(part) for part in (".strips", ".draft-length input", ".scrubber", ".change", ".grid")]
     before, [at] = placed(*still), placed(dots)

@@ -15,13 +15,24 @@ from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.conftest import NewContext
 from tests.support.known import known
 from tests.support.live_page import EVERYTHING, LIVE, READY, control, open_file, told
-from tests.support.visitor import expect_no_scroll, violations_now
+from tests.support.visitor import SMALL, expect_no_scroll, violations_now
+
+IMPOSSIBLE = {  # in a link
+    "tokens=999": "new tokens 64 in place of 999",
+    "temperature=warm": "temperature 0 in place of warm",
+    "temperature=50&top_p=0": "temperature 0 in place of 50 and top-p 1 in place of 0",
+    "gamma=40": "draft length 4 in place of 40",
+    "draft_sampling=argmax&tokens=999": "new tokens 64 in place of 999"
+    " and the draft takes a random token in place of its most probable token",
+}
+NEAREST = (("seed", "1.5", "2", "1.5"), ("seed", "-1", "0", "-1"), ("top_k", "", "0", "nothing"))  # typed, used, said
 
 
 def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     open_file(page, one_file)
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     control(page, "draft").select_option("prompt-lookup")
     page.wait_for_selector(LIVE)
     expect(page.locator(".kept tbody tr")).to_have_count(2)
@@ -35,9 +46,16 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offlin
     assert trace.drafter is not None
     assert trace.drafter.kind == "prompt-lookup"
     assert "WebAssembly" in trace.recorded_on.machine
-    page.get_by_role("button", name="Show again").last.click()
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
     expect(control(page, "draft")).to_have_value("wren-nano")
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(told(page)).to_contain_text("The run below is a recorded one.")
+    expect(undo).to_be_disabled()
+    page.get_by_role("button", name="Show again").first.click()
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+    page.get_by_role("button", name="Show again").last.click()
+    expect(control(page, "draft")).to_have_value("wren-nano")
     rubbish = b'{"schema": 2, "output": {"stopped_by": "eos"}, "rounds": "<b>"}'
     for content in (rubbish, download.value.path().read_bytes()):
         file = {"name": "run.json", "mimeType": "application/json", "buffer": content}
@@ -63,8 +81,31 @@ def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offli
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("alert")).to_have_text(re.compile("^The prompt is empty"))
     expect(page.locator(LIVE)).to_be_visible()  # nothing is lost
-    page.set_viewport_size({"width": 320, "height": 640})
+    page.set_viewport_size(SMALL)
     expect_no_scroll(page, "Width")
+    expect_the_nearest(page, one_file)
+
+
+def expect_the_nearest(page: Page, one_file: Path) -> None:
+    """What no run here can have is said, and changes nothing or becomes the nearest."""
+    instead = page.locator(".instead")
+    for link, says in IMPOSSIBLE.items():
+        open_file(page, one_file, f"#{link}")
+        expect(instead).to_have_text(f"New runs on this page use {says}.")
+    open_file(page, one_file, "#lesson=fifty-minutes&moment=99")
+    expect(page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
+    expect(page.locator(".moment")).to_be_hidden()
+    open_file(page, one_file)
+    for name, typed, used, said in NEAREST:
+        control(page, name).fill(typed)
+        control(page, name).press("Control+Enter")
+        page.wait_for_selector(LIVE)
+        expect(control(page, name)).to_have_value(used)
+        label = name.replace("_", "-")
+        expect(instead).to_have_text(f"New runs on this page use {label} {used} in place of {said}.")
+        expect(page).to_have_url(re.compile(f"#.*{name}={used}"))
+    control(page, "draft").select_option("prompt-lookup")
+    expect(instead).to_be_hidden()
 
 
 def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
@@ -100,8 +141,6 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     page.wait_for_selector(LIVE)
     expect(question).to_be_visible()
     expect(page).to_have_url(re.compile(f"&lesson=fifty-minutes&moment={costly}"))
-    page.set_viewport_size({"width": 320, "height": 640})
-    expect_no_scroll(page, "Width")
     page.get_by_role("button", name="Leave the lesson").click()
     expect(moment).to_be_hidden()
     expect(control(page, "lesson")).to_be_focused()
@@ -137,11 +176,13 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(offl
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
-def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_page: Page, one_file: Path) -> None:
-    """A press leaves the field. A run that began then moved the button away, and “Show less” did nothing."""
-    page = offline_page
+def test_a_press_after_typing_is_a_click_and_the_link_on_the_stage_opens_the_same_run_at_the_same_step(
+    new_context: NewContext, one_file: Path
+) -> None:
+    page = new_context(offline=True, permissions=["clipboard-write", "clipboard-read"]).new_page()
     open_file(page, one_file)
     control(page, "seed").fill("3")
+    # A press leaves the field. A run that began then moved the button away, and “Show less” did nothing.
     page.get_by_role("button", name="Show less").hover()
     page.mouse.down()
     assert "seed=3" not in page.url, "a run begins while the button is held"
@@ -151,72 +192,16 @@ def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_pa
     page.get_by_role("button", name="Show everything").click()
     control(page, "seed").fill("4")
     control(page, "seed").press("Control+Enter")
-    control(page, "seed").press("Tab")  # leaves the field, as a click elsewhere does
+    control(page, "seed").press("Tab")  # leaves the field, as a click elsewhere does: what was typed runs once
     control(page, "draft").select_option("prompt-lookup")
     page.wait_for_selector(".stage[data-run=live-3][data-done]")
-
-
-def test_the_link_on_the_stage_opens_the_same_run_at_the_same_step(new_context: NewContext, one_file: Path) -> None:
-    page = new_context(offline=True, permissions=["clipboard-write", "clipboard-read"]).new_page()
     open_file(page, one_file, "#draft=lookup&tokens=24&prompt=A+dog&temperature=0.85&step=4")
-    page.wait_for_selector(LIVE)
+    page.wait_for_selector(f"{LIVE}:not([data-run=live-3])")
     expect(control(page, "draft")).to_have_value("prompt-lookup")
     expect(page.locator(".instead")).to_be_hidden()
     expect(page.locator(".round-number")).to_contain_text("Round 2 of")
     page.get_by_role("button", name="Copy link").click()
-    link = page.evaluate("navigator.clipboard.readText()")
-    address, _, asked = link.partition("#")
+    address, _, asked = page.evaluate("navigator.clipboard.readText()").partition("#")
     assert address == one_file.as_uri()
     values = dict(parse_qsl(asked))
     assert (values["temperature"], values["draft"], values["step"]) == ("0.85", "prompt-lookup", "4")
-
-
-def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Path) -> None:
-    page, undo = offline_page, offline_page.get_by_role("button", name="Undo")
-    open_file(page, one_file)
-    expect(undo).to_be_disabled()
-    for runs, draft in enumerate(("prompt-lookup", "wren-nano"), start=2):
-        control(page, "draft").select_option(draft)
-        expect(page.locator(".kept tbody tr")).to_have_count(runs)
-    undo.click()
-    expect(control(page, "draft")).to_have_value("prompt-lookup")
-    expect(page.locator(".stage .badge")).to_have_text("live · this browser")
-    undo.click()
-    expect(control(page, "draft")).to_have_value("wren-nano")
-    expect(page.locator(".stage .badge")).to_have_text("recorded run")
-    expect(told(page)).to_contain_text("The run below is a recorded one.")
-    expect(undo).to_be_disabled()
-
-
-IMPOSSIBLE = {  # in a link
-    "tokens=999": "new tokens 64 in place of 999",
-    "temperature=warm": "temperature 0 in place of warm",
-    "temperature=50&top_p=0": "temperature 0 in place of 50 and top-p 1 in place of 0",
-    "gamma=40": "draft length 4 in place of 40",
-    "draft_sampling=argmax&tokens=999": "new tokens 64 in place of 999"
-    " and the draft takes a random token in place of its most probable token",
-}
-NEAREST = (("seed", "1.5", "2", "1.5"), ("seed", "-1", "0", "-1"), ("top_k", "", "0", "nothing"))  # typed, used, said
-
-
-def test_what_no_run_here_can_have_is_said_and_changes_nothing_or_becomes_the_nearest(
-    offline_page: Page, one_file: Path
-) -> None:
-    page, instead = offline_page, offline_page.locator(".instead")
-    for link, says in IMPOSSIBLE.items():
-        open_file(page, one_file, f"#{link}")
-        expect(instead).to_have_text(f"New runs on this page use {says}.")
-    open_file(page, one_file, "#lesson=fifty-minutes&moment=99")
-    expect(page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
-    expect(page.locator(".moment")).to_be_hidden()
-    open_file(page, one_file)
-    for name, typed, used, said in NEAREST:
-        control(page, name).fill(typed)
-        control(page, name).press("Control+Enter")
-        page.wait_for_selector(LIVE)
-        expect(control(page, name)).to_have_value(used)
-        label = name.replace("_", "-")
-        expect(instead).to_have_text(f"New runs on this page use {label} {used} in place of {said}.")
-        expect(page).to_have_url(re.compile(f"#.*{name}={used}"))
-    control(page, "draft").select_option("prompt-lookup")
-    expect(instead).to_be_hidden()
