@@ -66,9 +66,6 @@ def test_a_hostile_run_does_nothing_to_its_page_and_to_a_notebook(context: Brows
     expect(notebook.frame_locator("iframe").locator(".stage .chip").first).to_be_visible()
     assert notebook.locator("body > *").count() == 1
     assert heard == said == []
-
-
-def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     for text in (lesson_page(HELD), sheet_html(HELD, f"https://host/{EVIL}"), key_html(HELD)):
         page, heard = opened(context, tmp_path, text)
         assert page.locator("img, h1 script").count() == 0

@@ -4,14 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.ui.watch import files
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
+from tests.support.fake_service import FakeService
 from tests.support.known import known
 from tests.support.payloads import trace_in
 from tests.support.records import record
@@ -113,6 +116,21 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     assert (trace_in(data)["settings"]["draft_length"], data["run"]["method"]["kind"]) == (3, "prompt-lookup")
     assert data["playhead"] == 4
     assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
+
+
+@pytest.mark.parametrize(("view", "press"), [("simple", "run_own"), ("full", "again")])
+def test_a_button_that_is_pressed_before_the_answer_to_the_text_came_runs_the_text(
+    view: str, press: str, service: FakeService
+) -> None:
+    """The browser said once more that its menu has the old prompt, which the server took for a choice."""
+    page = opened(view=view)
+    (menu,) = (box for box in page.selectbox if box.label == "Prompt")
+    late = WidgetState(id=menu.proto.id, string_value=menu.options[known(menu.index)])
+    page.text_area(key=next(field.key for field in page.text_area)).set_value("The dog saw a cat and").run()
+    (button,) = (each for each in page.button if each.key == press)
+    page._run(WidgetStates(widgets=[late, WidgetState(id=button.proto.id, trigger_value=True)]))
+    assert service.commands[-1].request.prompt == "The dog saw a cat and"
+    assert next(box for box in page.selectbox if box.label == "Prompt").value == OWN_TEXT
 
 
 BROKEN: list[tuple[str, dict[str, str], str]] = [  # what the operator allows, a link, and what is said of it
