@@ -148,7 +148,6 @@ def test_the_whole_tour_by_keyboard_across_a_reload_and_left_by_escape(visit: Vi
     expect(slider).to_have_value("4")
     page.keyboard.press("Escape")
     expect(card(page)).to_be_hidden()
-    expect(page.locator(".stage")).not_to_have_attribute("data-focus", re.compile(""))
     expect(page.locator(".stage .play")).to_be_focused()
     page.get_by_role("button", name="Continue the tour: step 6 of 6").click()
     expect_step(page, 6)
@@ -157,5 +156,4 @@ def test_the_whole_tour_by_keyboard_across_a_reload_and_left_by_escape(visit: Vi
     expect(card(page)).to_contain_text(TOUR.end)
     for one in TOUR.next:
         expect(card(page).get_by_role("link", name=one.name, exact=True)).to_have_attribute("href", f"./{one.page}")
-    expect(page.locator(".stage[data-run=first]")).to_be_visible()  # nothing ran
     expect(page).not_to_have_url(re.compile("tour="))

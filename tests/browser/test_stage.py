@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.support.stage_page import visit_stage
-from tests.support.visitor import PHONE, placed, wait_until_still
+from tests.support.visitor import placed, wait_until_still
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
 TREE = "tree=4,2,1&step="  # 20 guesses in 8 rows
@@ -168,15 +168,6 @@ def test_a_token_is_explained_and_pressed_and_reached_by_keyboard(context: Brows
     expect(round_number(page)).to_have_text("Round 4 of 21")
 
 
-def test_hostile_tokens_of_a_tree_are_only_text(context: BrowserContext) -> None:
-    """Those of a chain: in `test_offline`."""
-    page = visit_stage(context, "tree=3,2&hostile&sharpness=1&step=8")
-    expect(page.locator(".stage figure svg").first).to_be_attached()
-    for chip in page.locator(".strip .chip:visible").all()[-12:]:
-        chip.click()
-    assert page.locator(".stage :is(script, img), .strip b").count() == 0
-
-
 def test_copy_link_holds_every_setting_and_the_step_and_a_tip_stays_under_the_pointer(context: BrowserContext) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit_stage(context, PAUSED)
@@ -236,7 +227,6 @@ def test_a_tree_is_judged_in_its_place_and_keys_lead_into_it_through_it_and_out_
 # ---- the equation above the tokens, and rows that stay where they are
 
 RUN = "greedy&sharpness=6&simple"
-SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
 LIT = {  # a part of the equation: its words, what it is made of, and what is pale meanwhile
     "tokens": (
         r"^[\d.]+ tokens per target call$",
@@ -255,6 +245,12 @@ LIT = {  # a part of the equation: its words, what it is made of, and what is pa
     ),
 }
 ROWS = (".top", ".strips", ".transport", ".under", ".legend", ".keys", ".zoom", ".timeline", ".change", ".grid")
+
+
+def rows_of(page: Page) -> list[tuple[float, float]]:
+    return [(box["y"], box["height"]) for box in placed(*map(page.locator, ROWS))]
+
+
 PALEST = "all => all.map(one => Number(getComputedStyle(one).opacity))"
 
 
@@ -279,31 +275,17 @@ def test_a_part_of_the_equation_lights_what_it_is_made_of(context: BrowserContex
         expect(page.locator(f"#tip-{name}")).to_be_hidden()
 
 
-@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True)
-def test_a_tap_on_a_part_of_the_equation_does_the_same(context: BrowserContext) -> None:
-    page = visit_stage(context, RUN)
-    for name, (words, _, others) in LIT.items():
-        page.get_by_role("button", name=re.compile(words)).tap()
-        expect(page.locator(f"#tip-{name}")).to_be_visible()
-        assert max(opacities(page, others)) < 0.5
-
-
 @still
 def test_at_the_end_of_a_run_no_row_moves_and_the_timeline_shows_a_part_or_all_of_it(context: BrowserContext) -> None:
     page = visit_stage(context, f"{RUN}&step=0")
     step, when, zoom = page.get_by_label("Step of the run"), page.locator(".when"), page.locator(".zoom")
     last = int(page.locator(".scrubber").get_attribute("max") or "")
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        wait_until_still(page)
-        step.fill(str(last - 1))
-        expect(when).to_have_text("at the end")
-        before = placed(*map(page.locator, ROWS))
-        step.fill(str(last))
-        expect(when).to_have_text("")
-        assert [(box["y"], box["height"]) for box in placed(*map(page.locator, ROWS))] == [
-            (box["y"], box["height"]) for box in before
-        ]
+    step.fill(str(last - 1))
+    expect(when).to_have_text("at the end")
+    before = rows_of(page)
+    step.fill(str(last))
+    expect(when).to_have_text("")
+    assert rows_of(page) == before
     steps = page.locator(".lanes .block.alone")
     whole = steps.get_attribute("d") or ""
     zoom.click()

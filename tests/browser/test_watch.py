@@ -65,22 +65,6 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_serve
     expect(page).to_have_url(re.compile("tokens=256"))
 
 
-@pytest.mark.full
-def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppServer) -> None:
-    page = visit("?preset=story-1&tokens=32", CHIP)
-    first = wait_for_live_run(page)
-    expect(page.get_by_text("One target step:")).to_be_visible()  # nothing else is under way
-    (engine,) = app_server.engine_pids()
-    app_server.freeze(engine)
-    page.get_by_role("button", name="Run again").click()
-    expect(stage(page).locator(".notice")).to_have_text("waiting: place 1 in the queue")
-    with app_server.at_most(ready=0):
-        app_server.kill(engine)
-        told = "The engine is starting again; this run comes after that."
-        expect(stage(page).locator(".notice")).to_have_text(told)
-    wait_for_live_run(page, other_than=first)  # nobody has to ask again
-
-
 def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page = visit("", CHIP)
     expect(page.locator(".stage[data-view=simple]")).to_be_visible()

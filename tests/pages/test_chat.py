@@ -47,6 +47,7 @@ def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_
     page.radio(key=next(radio.key for radio in page.radio if "reads the prompt" in radio.label)).set_value("raw").run()
     until_done(page)
     assert shown(page).settings.prompt_format == "raw"
+    assert not page.chat_input, "only a chat can be answered"
     page.selectbox(key="target").set_value("writer").run()
     until_done(page)
     assert not any("reads the prompt" in radio.label for radio in page.radio)
@@ -70,10 +71,3 @@ def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back
     assert shown(again).prompt == shown(page).prompt, "the link carries the conversation"
     next(button for button in page.button if button.label == "Undo").click().run()
     assert shown(page).prompt == first.prompt
-
-
-def test_only_a_finished_chat_can_be_answered(page: AppTest) -> None:
-    assert not page.chat_input
-    page = opened(target="talker", draft="lookup", prompt="Name a tree.", prompt_format="raw", tokens="8", view="full")
-    until_done(page)
-    assert not page.chat_input

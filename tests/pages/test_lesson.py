@@ -36,8 +36,7 @@ def address_of(page: AppTest) -> dict[str, str]:
 def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, at: int) -> None:
     moment = PLANS[plan].moments[at - 1]
     page = opened(lesson=plan, moment=str(at))
-    assert not page.warning
-    assert not page.error
+    assert [*page.warning, *page.error] == []
     assert f"Moment {at} of {len(PLANS[plan].moments)}: **{moment.title}**" in texts(page)
     assert address_of(page) == {"lesson": plan, "moment": str(at)}
     if moment.screen.page == "watch":

@@ -23,18 +23,6 @@ def choose_try(page: AppTest, number: int, button: str) -> None:
     assert not [box for box in page.selectbox if box.key == "tried_run"]
 
 
-def test_another_draft_is_compared_with_the_run_before(page: AppTest) -> None:
-    assert "before" not in stage_of(page)
-    page.selectbox(key="draft").set_value("wren-small").run()
-    data = until_done(page)
-    before = data["before"]
-    assert (before["name"], data["name"], before["pinned"]) == ("wren-nano, 4", "wren-small, 4", False)
-    assert len(before["lengths"]) == data["longest_draft"]
-    release_slider(page, 6)
-    data = until_done(page)
-    assert (data["before"]["name"], data["differs"], data["name"]) == ("wren-small, 4", "", "wren-small, 6")
-
-
 def tried_names(page: AppTest) -> list[str]:
     page.button(key="list").click().run()
     return list(page.selectbox(key="tried_run").options)
@@ -44,6 +32,7 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
     for length in (6, 7):
         release_slider(page, length)
         assert until_done(page)["notice"] is None
+    assert (stage_of(page)["before"]["name"], stage_of(page)["differs"]) == ("wren-nano, 6", "")
     release_slider(page, 6)
     assert until_done(page)["notice"] == "From before. “Run again” times it again."
     names = [name.partition(" ·")[0] for name in tried_names(page)]
@@ -62,6 +51,12 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
 def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppTest) -> None:
     page.selectbox(key="draft").set_value("wren-small").run()
     small = until_done(page)
+    assert (small["before"]["name"], small["name"], small["before"]["pinned"]) == (
+        "wren-nano, 4",
+        "wren-small, 4",
+        False,
+    )
+    assert len(small["before"]["lengths"]) == small["longest_draft"]
     held = payload_of(page.run().get_by_key("kept-tried"))
     assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
     choose_try(page, 0, "tried_show")
