@@ -1,27 +1,53 @@
-"""The Watch page by AppTest: at first, after a change, after bad input, in each view. The engine replays."""
+"""The Watch page by AppTest: at first, after a change, after bad input, in each view; the list of tries; a chat."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from specviz.core.conversation import read_messages
+from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
-from specviz.data.prompts.workloads import OWN_TEXT
+from specviz.data.prompts.workloads import OWN_TEXT, find_preset
+from specviz.models.gguf_folder import TEMPLATE_FIELD
 from specviz.ui.watch import files
+from specviz.ui.watch.tried import restore_list
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
 from tests.support.fake_service import FakeService
 from tests.support.known import known
-from tests.support.payloads import trace_in
+from tests.support.payloads import payload_of, trace_in
+from tests.support.payloads import stage_payload_of as stage_of
 from tests.support.records import record
 from tests.support.seen import seen, step, whole
-from tests.support.watch_page import release_slider, stage_of, until_done
 
 SAME = "Is it the same text? Identical: both wrote the same 64 tokens."
+
+
+def until_done(page: AppTest) -> Any:
+    """Run the script until the live run on the stage is over."""
+
+    def done() -> bool:
+        data = stage_of(page)
+        busy = (
+            page.session_state["session"].of(WatchState).run.busy
+        )  # until its first round the previous run is on screen
+        return data["run_id"].startswith("live") and not busy and not data["running"]
+
+    page.run()
+    until(page, done)
+    return stage_of(page)
+
+
+def release_slider(page: AppTest, length: int) -> None:
+    """What the stage's slider does when the visitor releases it."""
+    page.session_state["gamma"] = length
+    page.run()
 
 
 @pytest.mark.parametrize("view", ["simple", "full", "projector", "stage"])
@@ -190,3 +216,132 @@ def test_an_own_folder_is_in_the_menu_and_what_is_said_of_it_leaves_the_run_on_s
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
     assert said.startswith(f"There is no model named '{tmp_path / 'gone'}' here")
     assert stage_of(page)["run_id"] == "first"
+
+
+def choose_try(page: AppTest, number: int, button: str) -> None:
+    """Open the list, choose a run and press a button; the list then closes."""
+    page.button(key="list").click().run()
+    page.selectbox(key="tried_run").select_index(number).run()
+    page.button(key=button).click().run()
+    assert not [box for box in page.selectbox if box.key == "tried_run"]
+
+
+def tried_names(page: AppTest) -> list[str]:
+    page.button(key="list").click().run()
+    return list(page.selectbox(key="tried_run").options)
+
+
+def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_be_measured_anew() -> None:
+    page = opened()
+    for length in (6, 7):
+        release_slider(page, length)
+        assert until_done(page)["notice"] is None
+    assert (stage_of(page)["before"]["name"], stage_of(page)["differs"]) == ("wren-nano, 6", "")
+    release_slider(page, 6)
+    assert until_done(page)["notice"] == "From before. “Run again” times it again."
+    names = [name.partition(" ·")[0] for name in tried_names(page)]
+    assert names == ["0, recorded: wren-nano, 4", "1: wren-nano, 6", "2: wren-nano, 7"]
+    assert "Run 0 was recorded on a" in texts(page), "another machine has another speedup"
+    # The list was a widget that loads a megabyte first, and empty for a second and a half.
+    [table] = [box.proto.body for box in page.get("html") if 'class="tried"' in box.proto.body]
+    assert (table.count("<tr>"), table.count("wren-nano → wren-base")) == (4, 3)
+    assert not page.dataframe
+    visit(page).of(WatchState).listed = False
+    page.button(key="again").click().run()
+    assert until_done(page)["notice"] is None
+    assert len(tried_names(page)) == 4
+
+
+def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned() -> None:
+    page = opened()
+    page.selectbox(key="draft").set_value("wren-small").run()
+    small = until_done(page)
+    assert (small["before"]["name"], small["name"], small["before"]["pinned"]) == (
+        "wren-nano, 4",
+        "wren-small, 4",
+        False,
+    )
+    assert len(small["before"]["lengths"]) == small["longest_draft"]
+    held = payload_of(page.run().get_by_key("kept-tried"))
+    assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
+    choose_try(page, 0, "tried_show")
+    data = stage_of(page)
+    assert (data["run_id"], data["before"]["name"]) == ("first", "wren-small, 4")
+    assert page.selectbox(key="draft").value == "wren-nano"
+    assert not visit(page).of(WatchState).run.busy, "a run that is shown again is not run again"
+    choose_try(page, 0, "tried_pin")
+    for length in (6, 7):
+        release_slider(page, length)
+        data = until_done(page)
+        assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
+    reloaded = opened()
+    assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
+    restore_list(visit(reloaded).of(WatchState), held["text"])
+    for each in (page, reloaded):
+        choose_try(each, 1, "tried_show")
+        data = stage_of(each)
+        assert (data["run"]["trace"], data["name"]) == (
+            small["run"]["trace"],
+            "wren-small, 4",
+        )  # its costs may have come since
+        assert each.selectbox(key="draft").value == "wren-small"
+    choose_try(page, 0, "tried_unpin")
+    assert (stage_of(page)["before"]["name"], stage_of(page)["before"]["pinned"]) == ("wren-nano, 7", False)
+
+
+REPLY = "reply-"
+
+
+@pytest.fixture
+def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in the operator's folder; the engine makes its runs up."""
+    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
+    (tmp_path / "talker.gguf").write_bytes(b"GGUF" + bytes(100) + TEMPLATE_FIELD + bytes(100))
+    (tmp_path / "writer.gguf").write_bytes(b"GGUF" + bytes(1_000))
+
+
+def shown(page: AppTest) -> Trace:
+    return known(visit(page).of(WatchState).shown).trace
+
+
+@pytest.mark.usefixtures("talker")
+def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_away(page: AppTest) -> None:
+    menu = next(box for box in page.selectbox if box.label == "Prompt")
+    assert not any("Correct a text" in option for option in menu.options)
+    page.selectbox(key="target").set_value("talker").run()
+    until_done(page)
+    assert shown(page).settings.prompt_format == "chat"
+    assert page.query_params["prompt_format"] == "chat"
+    assert page.selectbox(key="draft").value == "lookup", "wren-nano knows none of its words"
+    menu = next(box for box in page.selectbox if box.label == "Prompt")
+    menu.set_value("correct-1").run()
+    until_done(page)
+    assert shown(page).prompt.text == known(find_preset("correct-1")).text
+    page.radio(key=next(radio.key for radio in page.radio if "reads the prompt" in radio.label)).set_value("raw").run()
+    until_done(page)
+    assert shown(page).settings.prompt_format == "raw"
+    assert not page.chat_input, "only a chat can be answered"
+    page.selectbox(key="target").set_value("writer").run()
+    until_done(page)
+    assert not any("reads the prompt" in radio.label for radio in page.radio)
+    assert page.query_params["preset"] == "correct-1", "the prompt stays in the menu"
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back() -> None:
+    page = opened(target="talker", draft="lookup", prompt="Name a tree.", prompt_format="chat", tokens="8", view="full")
+    until_done(page)
+    first = shown(page)
+    assert "What the model read: " in page.expander[0].label + texts(page)
+    next(field for field in page.chat_input if REPLY in str(field.key)).set_value("[user]\nAnother **one**.").run()
+    until_done(page)
+    said = ("user", "Name a tree."), ("assistant", first.output.text.strip("\n")), ("user", "[user]\nAnother **one**.")
+    assert tuple(read_messages(shown(page).prompt.text)) == said
+    assert visit(page).of(WatchState).form.current.prompt == shown(page).prompt.text
+    again = opened(
+        **{name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    )
+    until_done(again)
+    assert shown(again).prompt == shown(page).prompt, "the link carries the conversation"
+    next(button for button in page.button if button.label == "Undo").click().run()
+    assert shown(page).prompt == first.prompt
