@@ -1,6 +1,7 @@
 """The projector view, the stage in a frame of another page, and a lesson on screen, in a real Chromium."""
 
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -56,20 +57,19 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
 # ---- in a frame
 
 
-COURSE = "http://course.localhost/"  # answered here: no such host is asked
 BOXES = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")].map(
   (box) => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight])"""
 
 
 def test_a_frame_shows_the_player_alone_and_its_link_opens_the_run_and_is_copied_without_the_right_to_the_clipboard(
-    context: BrowserContext, app_server: AppServer
+    context: BrowserContext, app_server: AppServer, tmp_path: Path
 ) -> None:
-    """In the page of another host, whose frame has no rights."""
+    """In the page of another origin, whose frame has no rights."""
     player = f"{app_server.url}/?run=first&amp;step={REJECTED_AT}&amp;view=stage"
-    course = f"<!doctype html><title>A course</title><iframe src='{player}' style='border: 0'></iframe>"
-    context.route(COURSE, lambda route: route.fulfill(body=course, content_type="text/html"))
+    course = tmp_path / "course.html"
+    course.write_text(f"<!doctype html><title>A course</title><iframe src='{player}' style='border: 0'></iframe>")
     page = context.new_page()
-    page.goto(COURSE)
+    page.goto(course.as_uri())
     outside, inside = page.locator("iframe"), page.frame_locator("iframe")
     expect(inside.locator(CHIP).first).to_be_visible()
     expect(inside.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
@@ -97,7 +97,7 @@ def test_a_frame_shows_the_player_alone_and_its_link_opens_the_run_and_is_copied
     field = frame.locator(".copy-field")
     expect(field).to_be_in_viewport(ratio=1)
     expect(frame.get_by_role("button", name="Link copied")).to_be_visible()
-    context.grant_permissions(["clipboard-read"], origin=COURSE)
+    context.grant_permissions(["clipboard-read"])
     for link in (field.input_value(), page.evaluate("navigator.clipboard.readText()")):
         asked = parse_qs(urlsplit(link).query)
         assert (asked["run"], asked["step"], asked["view"]) == (["first"], [str(REJECTED_AT)], ["stage"])
