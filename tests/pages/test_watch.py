@@ -57,25 +57,17 @@ def test_the_first_screen_plays_a_recorded_run_and_shows_as_much_as_the_link_say
     assert whole(opened(view=view)) == snapshot
 
 
-@pytest.mark.parametrize("run", ["story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit"])
-def test_a_recorded_run_is_said_with_its_own_figures(run: str, snapshot: SnapshotAssertion) -> None:
+RUNS = ("story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit")
+LINKS: dict[str, dict[str, str]] = {run: {"run": run, "view": "full"} for run in RUNS}
+LINKS |= {"a view of no name": {"view": "huge"}, "of before, without a view": {"run": "first", "step": "5"}}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_recorded_run_is_said_with_its_own_figures(name: str, snapshot: SnapshotAssertion) -> None:
     before = seen(opened(view="full"))
-    page = opened(run=run, view="full")
+    page = opened(**LINKS[name])
     assert step(before, page) == snapshot
     assert visit(page).of(WatchState).run.state == "idle", "a link alone loads no model"
-
-
-@pytest.mark.parametrize(
-    ("link", "view", "said"),
-    [
-        ({"gamma": "2", "run": "first"}, "full", []),  # links of before say nothing of a view
-        ({"view": "huge"}, "full", ["one of simple, full, projector and stage: using full."]),
-    ],
-)
-def test_a_link_of_another_view(link: dict[str, str], view: str, said: list[str]) -> None:
-    page = opened(**link)
-    assert stage_of(page)["view"] == view
-    assert [line.value.partition(" is not ")[2] for line in page.warning] == said
 
 
 def test_a_setting_that_the_short_view_hides_is_kept() -> None:
