@@ -14,6 +14,7 @@ from tests.support.grids import grid
 from tests.support.paper import expect_nothing_cut, on_paper, pages_of, print_page
 from tests.support.visitor import (
     DESK,
+    PHONE,
     RULES,
     SCHEMES,
     SMALL,
@@ -143,9 +144,12 @@ def test_a_page_is_right_in_every_look(visitor: BrowserContext, app_server: AppS
         assert violations_of(page, *RULES[scheme]) == [], scheme
     if not any(part in path for part in NOT_FOR_PAPER):
         expect_paper(page)
-    for screen in (DESK, SMALL):
+    for screen in (DESK, PHONE):
         page.set_viewport_size(screen)
         expect_nothing_over_another_or_cut_off(page)
+    page.set_viewport_size(SMALL)
+    wait_until_still(page)
+    expect_no_scroll(page, "Width")
     if page.locator(".explained:visible").count():
         page.locator(".explained:visible").first.focus()  # its explanation opens
         expect_no_scroll(page, "Width")

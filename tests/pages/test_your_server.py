@@ -14,10 +14,10 @@ from specviz.measure.endpoints.result import BenchPrompt, BenchResult, dump_resu
 from specviz.ui.session import Session
 from specviz.ui.when_it_helps.your_server import UPLOAD_MEGABYTES, YourServer
 from tests.support import app_pages
-from tests.support.app_pages import visit
+from tests.support.app_pages import texts, visit
 from tests.support.bench_results import PROMPTS, make_answer, make_bench
-from tests.support.hostile import figures_of
 from tests.support.known import known
+from tests.support.seen import seen, step
 
 
 def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
@@ -25,30 +25,6 @@ def opened(result: BenchResult | None, name: str = "bench.json") -> AppTest:
     if result:
         state.open(dump_result(result).encode(), name)
     return app_pages.opened("pages/when_it_helps.py", Session().put(state))
-
-
-def tab(page: AppTest) -> str:
-    """Each sentence and table of the tab, without the command."""
-    (found,) = (each for each in page.tabs if each.label == "Your server")
-    said = [each.value for kind in ("markdown", "caption", "warning", "error") for each in found.get(kind)]
-    tables = [each.value.to_csv(index=False, float_format="%.4g") for each in found.dataframe]
-    return "\n".join([*map(str, said), *tables]).replace("\\", "").replace("\u2060", "")
-
-
-FIGURES = ("One user", "Each prompt at", "Times at", "Tokens a second of all", "Accepted guesses, at")
-
-
-def drawn(page: AppTest) -> str:
-    """What stands in the tab's figures."""
-    lines = []
-    for alt, figure in figures_of(page).items():
-        lines += [alt] if alt.startswith(FIGURES) else []
-        for part in figure["data"] if alt.startswith(FIGURES) else ():
-            errors = [part[name] for name in ("error_x", "error_y") if name in part]
-            shown = [part.get("name"), part["x"], part["y"], *([each["array"], each["arrayminus"]] for each in errors)]
-            rounded = json.loads(json.dumps(shown), parse_float=lambda each: float(f"{float(each):.4g}"))
-            lines.append(json.dumps(rounded, ensure_ascii=False))
-    return "\n".join(lines)
 
 
 THREE = PROMPTS[::5]
@@ -64,21 +40,18 @@ BENCHES = {
 def test_an_opened_bench_says_first_whether_it_helps_and_from_which_load_not(
     name: str, snapshot: SnapshotAssertion
 ) -> None:
-    page = opened(BENCHES[name])
-    lines = f"{tab(page)}\n{drawn(page)}".split("\n")  # the definitions once
-    assert "\n".join(line for line in lines if name.startswith("it pays") or not line.startswith("**")) == snapshot
+    before = seen(opened(None))
+    assert step(before, opened(BENCHES[name])) == snapshot
 
 
 def test_a_recorded_bench_is_shown_and_one_that_is_opened_comes_first() -> None:
-    assert "**Recorded**" in tab(opened(None))
     page = opened(make_bench({1: 0.7}))
-    assert "Opened bench.json" in tab(page)
-    assert "Hurts, 0.70×" in tab(page)
+    assert "**Opened bench.json**" in texts(page)
+    assert "Hurts, 0.70×" in texts(page)
     visit(page).of(YourServer).shown = "llama.cpp, recorded"
-    page.run()
-    assert "**Recorded**" in tab(page)
+    assert "**Opened" not in texts(page.run())
     visit(page).of(YourServer).open(dump_result(make_bench({1: 0.6})).encode(), "other.json")
-    assert "Opened other.json" in tab(page.run())
+    assert "**Opened other.json**" in texts(page.run())
 
 
 def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
