@@ -28,21 +28,18 @@ LARGE = ("playwright.sync_api", "scipy.stats", "streamlit.testing.v1", "torch", 
 # A part: its files below specviz/, and the tests that guard it, below tests/.
 PARTS: dict[str, tuple[list[str], list[str]]] = {
     "verification": (["decoding/verification"], ["tiny/test_verification"]),
-    "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict", "unit/test_verdict_told"]),
-    "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict", "unit/test_verdict_told"]),
+    "metrics": (["core/metrics"], ["unit/test_metrics", "unit/test_verdict"]),
+    "judge": (["core/judge", "core/verdict"], ["unit/test_judge", "unit/test_verdict"]),
     "summary": (["measure/sweep/study"], ["unit/test_study"]),
     "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),
-    "reports": (
-        ["measure/endpoints/report"],
-        ["unit/test_bench_tables", "unit/test_bench_findings", "unit/test_bench_loads"],
-    ),
+    "reports": (["measure/endpoints/report"], ["unit/test_bench_findings", "unit/test_bench_loads"]),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
-    "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_sweep_table", "unit/test_tables_read"]),
-    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_vllm"]),
+    "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_tables_read"]),
+    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_serving_counters", "unit/test_vllm"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],
-        ["unit/test_worksheet", "unit/test_worksheet_serving"],
+        ["unit/test_worksheet"],
     ),
     "downloads": (["game/saved", "player/sheet"], ["unit/test_game", "unit/test_offline"]),
 }

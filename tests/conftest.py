@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, WebError, expect, sync_playwright
 
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
 from tests.support.app_server import AppServer, serving
 from tests.support.fake_service import FakeService
 from tests.support.visitor import DESK, PATIENCE, wait_until_drawn, wait_until_still
@@ -204,5 +203,5 @@ def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
     """In place of the engine: it takes commands, and a test says what came of them."""
     service = FakeService()
     monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
+    monkeypatch.setattr(job_slot, "visitor", lambda: "ada")
     return service

@@ -21,22 +21,12 @@ from specviz.cli.plots import check_plots, write_bench_plots
 from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import content_of, write_whole
+from specviz.measure.endpoints import result as bench_file
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.importers import import_files
 from specviz.measure.endpoints.pairs import Within
 from specviz.measure.endpoints.report import Cell, compare_servers, dump_csv, dump_report, lowest, table
-from specviz.measure.endpoints.result import (
-    MAX_PROMPTS,
-    MAX_RATE,
-    MAX_TOKENS,
-    MOST_MEGABYTES,
-    BenchPrompt,
-    BenchResult,
-    BenchSettings,
-    Side,
-    dump_result,
-    read_result,
-)
+from specviz.measure.endpoints.result import BenchResult, Side
 from specviz.measure.endpoints.sentences import broken_setup, conclusion
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep.plan import SweepPrompt
@@ -121,9 +111,9 @@ def bench(options: BenchOptions) -> None:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
     within, asked = _within(options.goodput), [options]
     if options.show:
-        results = [read_result(content_of(options.show, MOST_MEGABYTES * 10**6))]
+        results = [bench_file.read_result(content_of(options.show, bench_file.MOST_MEGABYTES * 10**6))]
     elif options.files:
-        results = [import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))]
+        results = [import_files(*(content_of(path, bench_file.MOST_MEGABYTES * 10**6) for path in options.files))]
     elif options.with_:
         asked = _benches(options, options.with_)
         results = [measure(each) for each in asked]
@@ -209,7 +199,7 @@ def measure(options: BenchOptions) -> BenchResult:
                 settings,
                 replace(endpoints["with"].server, drafts="".join(options.drafts or [])[:LONGEST_DRAFTS]),
                 endpoints["without"].server if options.without else None,
-                [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
+                [bench_file.BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
                 against_itself=bool(options.aa),
             )
             if file and file.exists():
@@ -246,17 +236,17 @@ def _prompts(options: BenchOptions) -> list[SweepPrompt]:
     prompts = chosen_prompts(options)
     if not prompts:
         raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
-    if len(prompts) > MAX_PROMPTS:
-        raise InputError(f"There are {len(prompts)} prompts; at most {MAX_PROMPTS} are measured.")
+    if len(prompts) > bench_file.MAX_PROMPTS:
+        raise InputError(f"There are {len(prompts)} prompts; at most {bench_file.MAX_PROMPTS} are measured.")
     if options.api == "completions" and (talk := next((each.name for each in prompts if each.messages), None)):
         raise InputError(f"{talk!r} is a conversation: ask it with --api chat.")
     return prompts
 
 
-def _settings(options: BenchOptions) -> BenchSettings:
+def _settings(options: BenchOptions) -> bench_file.BenchSettings:
     bounded = (
         ("repeats", options.repeats, 1, 1_000),
-        ("max-new-tokens", options.max_new_tokens, 1, MAX_TOKENS),
+        ("max-new-tokens", options.max_new_tokens, 1, bench_file.MAX_TOKENS),
         ("temperature", options.temperature, 0, TEMPERATURES),
     )
     for option, value, least, most in bounded:
@@ -265,8 +255,8 @@ def _settings(options: BenchOptions) -> BenchSettings:
     if options.rate and options.concurrency:
         raise InputError("--concurrency and --rate are two kinds of load: give one of them.")
     rates = listed("--rate", "numbers", options.rate, float) if options.rate else ()
-    if not all(0.01 <= each <= MAX_RATE for each in rates) or len(rates) > 20:
-        raise InputError(f"--rate takes at most 20 numbers from 0.01 to {MAX_RATE}, not {options.rate!r}.")
+    if not all(0.01 <= each <= bench_file.MAX_RATE for each in rates) or len(rates) > 20:
+        raise InputError(f"--rate takes at most 20 numbers from 0.01 to {bench_file.MAX_RATE}, not {options.rate!r}.")
     concurrency = () if rates else listed("--concurrency", "whole numbers", options.concurrency or "1", int)
     if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
         raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
@@ -276,7 +266,7 @@ def _settings(options: BenchOptions) -> BenchSettings:
         known = False
     if not known or len(options.extra_body) > 2_000:
         raise InputError('--extra-body takes one JSON object, such as \'{"draft_model": "small"}\'.')
-    return BenchSettings(
+    return bench_file.BenchSettings(
         options.max_new_tokens,
         options.temperature,
         options.seed,
@@ -302,7 +292,7 @@ def _key(options: BenchOptions, side: Side) -> str:
 
 def _taken_up(file: Path, new: BenchResult) -> BenchResult:
     """The result that the file holds, which must be of the same bench."""
-    held = read_result(content_of(file, MOST_MEGABYTES * 10**6))
+    held = bench_file.read_result(content_of(file, bench_file.MOST_MEGABYTES * 10**6))
     for name in SAME:
         if getattr(held, name) != getattr(new, name):
             raise InputError(f"{file} holds another bench (its {name.rstrip('_')} differ): name another file.")
@@ -312,7 +302,7 @@ def _taken_up(file: Path, new: BenchResult) -> BenchResult:
 def _save(file: Path | None, result: BenchResult) -> None:
     try:
         if file:
-            write_whole(file, f"{dump_result(result)}\n".encode(), 0o644)
+            write_whole(file, f"{bench_file.dump_result(result)}\n".encode(), 0o644)
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.") from error
 

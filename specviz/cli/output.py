@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from specviz.models.hub import Progress
+    from specviz.models.downloads import Progress
 
 COLUMNS = 100_000  # rich neither wraps nor cuts a line; a terminal wraps by itself
 

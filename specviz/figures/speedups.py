@@ -66,7 +66,8 @@ def speedup_figure(
             parts.append(plot.bars(LEGEND[word], speedups, labels, "%{customdata}<extra></extra>", **more))
     highest = max(row.judged.speedup for row in rows)
     end = max((row.judged.interval or (0, row.judged.speedup))[1] for row in rows)
-    x = plot.axis(axis or SAYS["axis_speedup"], ticksuffix="×", range=[0, ROOM * max(1, min(end, WIDEST * highest))])
+    reach = max(1, min(end, WIDEST * highest), *(speedup for dots in points for speedup in dots["x"]))
+    x = plot.axis(axis or SAYS["axis_speedup"], ticksuffix="×", range=[0, ROOM * reach])
     labels = [row.label for row in reversed(rows)]
     y = plot.axis(of, categoryorder="array", categoryarray=labels, showgrid=False, showticklabels=named)
     height = AROUND + ROW * len(rows) if named else WITHOUT

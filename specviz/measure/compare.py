@@ -19,17 +19,8 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import mark_disturbed, verdict_of_run
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.decoding.sampler import LogitsConstraint
+from specviz.measure import paired
 from specviz.measure.calibration import LENGTHS, calibration_steps, tree_sizes
-from specviz.measure.paired import (
-    Comparison,
-    GreedyQuality,
-    LogProbability,
-    Quality,
-    SampledQuality,
-    SampledRepeat,
-    median_index,
-    prefill_seconds,
-)
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -45,10 +36,10 @@ def shown_pair(pairs: Pairs) -> tuple[Trace, Trace]:
     """The runs to show: greedy, each decoder's median; sampled, the median pair."""
     if pairs[0][0].settings.greedy:
         seconds = [[decode_seconds(run) for run in runs] for runs in zip(*pairs, strict=True)]
-        fast, alone = map(median_index, seconds)
+        fast, alone = map(paired.median_index, seconds)
         return pairs[fast][0], pairs[alone][1]
     a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
-    return pairs[median_index([ours / plain for ours, plain in a_token])]
+    return pairs[paired.median_index([ours / plain for ours, plain in a_token])]
 
 
 @dataclass(slots=True)
@@ -148,7 +139,7 @@ def compare(
     repeats: int = 5,
     progress: Callable[[str], None] = lambda line: None,
     constraint: LogitsConstraint | None = None,
-) -> Comparison:
+) -> paired.Comparison:
     """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""
     runs = PairedRuns(target, drafter, prompt, settings, constraint)
     progress("warming up")
@@ -160,7 +151,7 @@ def compare(
     return comparison_of(runs.measured, target, costs=measure_costs(target, drafter, settings, LENGTHS))
 
 
-def comparison_of(measured: Pairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> Comparison:
+def comparison_of(measured: Pairs, target: LoadedModel, name: str = "", *, costs: Costs | None) -> paired.Comparison:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock.
 
     `costs` are the pair's, measured here; None: the machine was too busy for that, so the times are not trusted.
@@ -168,18 +159,18 @@ def comparison_of(measured: Pairs, target: LoadedModel, name: str = "", *, costs
     speculative, plain = shown_pair(measured)
     token_texts = TokenTexts(target.tokens)
     sampled = [] if speculative.settings.greedy else measured
-    return Comparison(
+    return paired.Comparison(
         speculative=speculative,
         plain=plain,
         speculative_seconds=[decode_seconds(ours) for ours, _ in measured],
         plain_seconds=[decode_seconds(alone) for _, alone in measured],
         draws=[
-            SampledRepeat(ours.settings.seed, count(ours.rounds), len(alone.output.token_ids))
+            paired.SampledRepeat(ours.settings.seed, count(ours.rounds), len(alone.output.token_ids))
             for ours, alone in sampled
         ],
         name=name,
-        speculative_prefill=[prefill_seconds(ours) for ours, _ in measured],
-        plain_prefill=[prefill_seconds(alone) for _, alone in measured],
+        speculative_prefill=[paired.prefill_seconds(ours) for ours, _ in measured],
+        plain_prefill=[paired.prefill_seconds(alone) for _, alone in measured],
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
         quality=quality(target, speculative, plain),
         costs=costs,
@@ -201,18 +192,19 @@ def costs_steps(
 measure_costs = drop_pauses(costs_steps)
 
 
-def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> Quality:
+def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> paired.Quality:
     """How the two outputs compare: greedy, where they first differ; sampled, how likely the target finds each."""
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
         at = first_difference(ours, theirs)
         if at is None or at >= min(len(ours), len(theirs)):
-            return GreedyQuality(at, None)
+            return paired.GreedyQuality(at, None)
         logits = next_logits(target, [*prompt, *theirs[:at]])
         gap, lead = top2_gap(logits), float(logits[theirs[at]] - logits[ours[at]])
         judged = judge_difference(lead, target.info.dtype, target.name)
-        return GreedyQuality(at, gap, lead=lead, explained=judged.state)
-    return SampledQuality(mean_log_probability(target, prompt, ours), mean_log_probability(target, prompt, theirs))
+        return paired.GreedyQuality(at, gap, lead=lead, explained=judged.state)
+    its, other = (mean_log_probability(target, prompt, text) for text in (ours, theirs))
+    return paired.SampledQuality(its, other)
 
 
 def top2_gap(logits: torch.Tensor) -> float:
@@ -221,7 +213,7 @@ def top2_gap(logits: torch.Tensor) -> float:
     return float(best - second)
 
 
-def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> LogProbability:
+def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> paired.LogProbability:
     """Mean over the output's tokens of log p(token), in nats, with the 95 % t-interval of that mean."""
     model = CachedModel(target, shared_vocabulary(target))
     model.prefill(prompt[:-1])
@@ -232,9 +224,9 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
         rows = model.read(before).log_softmax(-1)
         each += rows.gather(1, written[:, None])[:, 0].tolist()
     if len(each) < 2:
-        return LogProbability(each[0], None, None)
+        return paired.LogProbability(each[0], None, None)
     mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
-    return LogProbability(mean, mean - half, mean + half)
+    return paired.LogProbability(mean, mean - half, mean + half)
 
 
 def next_logits(target: LoadedModel, text: Sequence[int], draft: LoadedModel | None = None) -> torch.Tensor:

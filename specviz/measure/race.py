@@ -122,10 +122,7 @@ def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
     for lap in laps:
         workload = workload_of(lap.name)
         by_kind[(workload.name, workload.here.title) if workload else OWN].append(lap)
-    return [
-        RaceKind(name, title, tuple(lap.name for lap in its), overall_verdict(its))
-        for (name, title), its in by_kind.items()
-    ]
+    return [RaceKind(*kind, tuple(lap.name for lap in its), overall_verdict(its)) for kind, its in by_kind.items()]
 
 
 def differing_kinds(laps: Sequence[Comparison]) -> list[RaceKind]:

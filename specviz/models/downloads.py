@@ -65,6 +65,11 @@ def release(keep: Collection[str] = ()) -> None:
         _held.pop(name).close()
 
 
+def broken(name: str, where: str) -> InputError:
+    """Why a model is refused; `where`: the field, the tensor or the file that shows it."""
+    return InputError(say("broken", name=name, where=repr(where[:120])[1:-1]))
+
+
 def explain_storing(name: str, error: OSError | RuntimeError) -> InputError:
     """Why a download cannot be stored here. A RuntimeError is what `Path` raises where there is no home folder."""
     if isinstance(error, TimeoutError):

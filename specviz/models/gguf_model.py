@@ -27,9 +27,9 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, weights_hash
 from specviz.models.devices import check_memory, choose_device, needed_bytes
+from specviz.models.downloads import broken
 from specviz.models.llama_weights import build, explain_unsupported, frequencies
 from specviz.models.loaded_model import DTYPES, LoadedModel, light_model
-from specviz.models.refusals import broken
 from specviz.models.tokens import LightTokens
 
 say = Sentences("models")
@@ -240,9 +240,8 @@ def read_tokens(file: GgufFile) -> LightTokens:
         made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
         end, begin = _mark(fields, "eos"), _mark(fields, "bos") if _is_begun(fields) else None
         if begin is not None:
-            made.post_processor = processors.TemplateProcessing(
-                f"{words[begin]} $A", special_tokens=[(words[begin], begin)]
-            )
+            first = [(words[begin], begin)]
+            made.post_processor = processors.TemplateProcessing(f"{words[begin]} $A", special_tokens=first)
     except Exception as error:  # tokenizers raises this class itself
         raise broken(name, "tokenizer") from error
     return LightTokens(made, end)
@@ -457,10 +456,8 @@ def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]
     if config["model_type"] == "qwen3":
         layer |= {"attn_q_norm": ("self_attn.q_norm", (size,)), "attn_k_norm": ("self_attn.k_norm", (size,))}
     rows = config["vocab_size"]
-    every = {
-        EMBEDDING: ("model.embed_tokens.weight", (rows, hidden)),
-        "output_norm.weight": ("model.norm.weight", (hidden,)),
-    }
+    every: dict[str, tuple[str, tuple[int, ...]]] = {EMBEDDING: ("model.embed_tokens.weight", (rows, hidden))}
+    every["output_norm.weight"] = ("model.norm.weight", (hidden,))
     if not config["tie_word_embeddings"]:
         every["output.weight"] = ("lm_head.weight", (rows, hidden))
     for index in range(config["num_hidden_layers"]):
@@ -486,14 +483,10 @@ class _Weights(UserDict[str, Tensor]):
         tensor = self.tensors[name]
         weight = self._file.read_tensor(tensor, self._dtype)
         if tensor.split(".")[-2] in ("attn_q", "attn_k") and self._config["model_type"] == "llama":
-            weight = _halves(weight, self._config["head_dim"])
+            # llama.cpp turns a Llama head's numbers in neighbouring pairs, and stores its rows so; we turn its halves.
+            pairs = weight.view(-1, self._config["head_dim"] // 2, 2, *weight.shape[1:])
+            weight = pairs.transpose(1, 2).reshape(weight.shape)
         return weight.to(self._device)
-
-
-def _halves(weight: Tensor, size: int) -> Tensor:
-    """llama.cpp turns a Llama head's numbers in neighbouring pairs, and stores its rows so; we turn its two halves."""
-    rows = weight.view(-1, size // 2, 2, *weight.shape[1:])
-    return rows.transpose(1, 2).reshape(weight.shape)
 
 
 def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "PreTrainedModel":

@@ -39,15 +39,7 @@ from specviz.core.drafters import LOOKUP_FIRST
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import (
-    HEAD_FILE,
-    VOCABULARY,
-    bundled_heads,
-    count_parameters,
-    head_folder,
-    weights_hash,
-    wrong_target,
-)
+from specviz.models import catalogue
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, linear
@@ -142,15 +134,15 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     "auto" is float32: reading one token with a small network is slower in bfloat16.
     """
     if folder is None:
-        if name not in bundled_heads():
+        if name not in catalogue.bundled_heads():
             raise InputError(say("no_head", name=repr(name[:100])))
-        folder = head_folder(name)
-    config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
+        folder = catalogue.head_folder(name)
+    config = json.loads((folder / catalogue.HEAD_FILE).read_text(encoding="utf-8"))
     of, digest = config["target"], config["target_weights_hash"]
     whole = _checked(name, of, digest, target)
     dtype = "float32" if dtype == "auto" else dtype
-    parameters = count_parameters(folder / "model.safetensors")
-    info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
+    parameters = catalogue.count_parameters(folder / "model.safetensors")
+    info = ModelInfo(name, parameters, dtype, catalogue.weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
     weights = {
         key: weight.to(target.device, DTYPES[dtype] if weight.is_floating_point() else weight.dtype)
@@ -164,7 +156,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
 def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
     """The target's forward pass, which hands over its hidden states."""
     if target.info.weights_hash != digest:
-        raise InputError(wrong_target(name, of, target.name))
+        raise InputError(catalogue.wrong_target(name, of, target.name))
     if target.llama is None:
         raise InputError(say("needs_light", name=name, target=target.name))
     return target.llama
@@ -172,10 +164,10 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
 
 def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:
     from_state = linear(weights["from_state.weight"])
-    if VOCABULARY not in weights:
+    if catalogue.VOCABULARY not in weights:
         body = build(config, weights)
         return EagleHead(from_state, replace(body, output=_output(target, body.norm.dtype)), body.embedding)
-    words, from_token = weights[VOCABULARY].long(), linear(weights["from_token.weight"])
+    words, from_token = weights[catalogue.VOCABULARY].long(), linear(weights["from_token.weight"])
     rows = plain(target.output)[words].to(weights["from_token.weight"].dtype)
     body = build(config, weights | {"model.embed_tokens.weight": rows})
     return EagleHead(from_state, body, target.embedding, from_token, words)

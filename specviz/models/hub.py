@@ -38,9 +38,8 @@ from specviz.core.names import show_size
 from specviz.core.texts import Sentences, join_choices
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
-from specviz.models.downloads import Progress as Progress
+from specviz.models.downloads import Progress, broken
 from specviz.models.gguf_folder import SMOLLM2
-from specviz.models.refusals import broken
 
 say = Sentences("models")
 
@@ -91,9 +90,8 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
             raise InputError(say("hub_unclear", name=name))
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
-            for file in files:
-                if file.endswith(".gguf"):
-                    check_no_file(name, file)
+            if gguf := next((file for file in files if file.endswith(".gguf")), None):
+                check_no_file(name, gguf)
             raise InputError(say("no_config", name=name))
         if SINGLE not in files and INDEX not in files:
             raise InputError(say("no_safetensors", name=name))
@@ -124,11 +122,8 @@ def _blob(file: RepoSibling) -> str:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
-    no_bar: Any = partial(tqdm, disable=True)  # the client takes any callable, but its type says a class
-    cache = downloads.folder()
-    return Path(
-        hf_hub_download(name, file, revision=commit, cache_dir=cache, etag_timeout=CONNECT_SECONDS, tqdm_class=no_bar)
-    )
+    options: Any = {"etag_timeout": CONNECT_SECONDS, "tqdm_class": partial(tqdm, disable=True)}
+    return Path(hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), **options))
 
 
 def fetch(name: str) -> Iterator[Progress]:

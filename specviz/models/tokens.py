@@ -63,9 +63,8 @@ class TokenTexts(dict[int, str]):
 
     def __init__(self, tokenizer: Tokens) -> None:
         self._tokenizer = tokenizer
-        self._byte_level = isinstance(
-            getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None), ByteLevel
-        )
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._byte_level = isinstance(getattr(backend, "decoder", None), ByteLevel)
 
     def __missing__(self, token_id: int) -> str:
         raw = self._tokenizer.convert_ids_to_tokens(token_id)

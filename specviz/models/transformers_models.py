@@ -36,12 +36,12 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import available_bytes, device_name
+from specviz.models.downloads import broken
 from specviz.models.hub import check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, LIGHT, NO_LIMIT, TRANSFORMERS, LoadedModel, Reader, forced
 from specviz.models.packing import packed_bytes
-from specviz.models.refusals import broken
 
 say = Sentences("models")
 
@@ -230,9 +230,7 @@ class TransformersReader(Reader):
 
     @torch.inference_mode()
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
-        result = self._model(
-            input_ids=ids[None], past_key_values=self._cache, use_cache=True, logits_to_keep=1 if last else 0
-        )
+        result = self._model(input_ids=ids[None], past_key_values=self._cache, use_cache=True, logits_to_keep=int(last))
         self._length += len(ids)
         if self._cache.get_seq_length() != self._length:  # it ignores the cache: every pass would start from nothing
             raise InputError(say("no_rollback", name=self._name))

@@ -147,10 +147,6 @@ class EngineDriver:
     # ---- for the fleet; with the lock held, except close
 
     @property
-    def load(self) -> int:
-        return sum(not job.view.finished for job in self.running)
-
-    @property
     def begun(self) -> list[Job]:
         """Those of `running` that do not wait in the engine."""
         return [job for job in self.running if job.view.state in ("loading", "running")]

@@ -11,8 +11,8 @@ from specviz.core.trace import Trace
 from specviz.service import protocol as wire
 
 Slot = str  # what a job is for: a visitor has one job of each
-State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
-FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
+State = Literal["idle", "waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
+FINISHED: frozenset[State] = frozenset({"idle", "done", "failed", "cancelled", "lost"})
 say = Sentences("service")
 
 
@@ -36,7 +36,7 @@ class JobView:
     """A snapshot of a job; nothing in it changes later."""
 
     job: int
-    state: State = "waiting"  # lost: the service does not know the job, or no longer
+    state: State = "waiting"  # idle: nothing was started; lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
     loading: wire.Loading | None = None  # the model being loaded, while loading
     progress: wire.JobProgress | None = None  # of a task
@@ -105,10 +105,8 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             rounds = [*run.trace.rounds, *event.rounds]
             trace = replace(run.trace, rounds=rounds, output=event.output, autoregressive=plain or before)
             return replace(view, state="running", run=replace(run, trace=trace))
-        case wire.RunDone() if run:
-            return replace(
-                view, state="done", run=replace(run, plain_text=event.text, draft_guesses=event.draft_guesses)
-            )
+        case wire.RunDone(text=text, draft_guesses=guesses) if run:
+            return replace(view, state="done", run=replace(run, plain_text=text, draft_guesses=guesses))
         case wire.EngineAlive():
             return replace(view, state="loading") if view.state == "waiting" else view
         case wire.JobProgress():

@@ -7,7 +7,7 @@ as a `JobItem`. A job that had to stop goes on after the items already sent: its
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
@@ -19,15 +19,7 @@ from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import GameRequest, Turn
 from specviz.measure.paired import Comparison
-from specviz.measure.proof.rows import (
-    BATCHES,
-    MOST_DRAWS,
-    DrawBatch,
-    EnumeratedRules,
-    GreedyRow,
-    Position,
-    RuleName,
-)
+from specviz.measure.proof import rows as proof
 from specviz.measure.race import MAX_REPEATS, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
@@ -152,9 +144,9 @@ class GuessAlong(PairCommand):
 class Prove(PairCommand):
     """Draw the token at a position many times, by a rule and plainly, in ten batches."""
 
-    rule: RuleName
-    position: Position
-    draws: Annotated[int, Field(ge=BATCHES, le=MOST_DRAWS)]
+    rule: proof.RuleName
+    position: proof.Position
+    draws: Annotated[int, Field(ge=proof.BATCHES, le=proof.MOST_DRAWS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +207,15 @@ TASKS = (
     JobKind("race", Race, "long.race_steps", Comparison),
     JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     JobKind("guess along", GuessAlong, "run.guess_along_steps", Prospect),
-    JobKind("prove", Prove, "long.prove_steps", DrawBatch),
-    JobKind("enumerate rules", EnumerateRules, "long.enumerate_rules_steps", EnumeratedRules),
-    JobKind("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
+    JobKind("prove", Prove, "long.prove_steps", proof.DrawBatch),
+    JobKind("enumerate rules", EnumerateRules, "long.enumerate_rules_steps", proof.EnumeratedRules),
+    JobKind("compare greedy", CompareGreedy, "long.compare_greedy_steps", proof.GreedyRow),
     JobKind("play", Play, "play.play_steps", Turn, watched=True),
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 _TASK_OF = {task.command: task for task in TASKS}
-_COMMANDS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.command) for task in TASKS} | {
-    "stop": TypeAdapter(Stop)
-}
+_COMMANDS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.command) for task in TASKS}
+_COMMANDS["stop"] = TypeAdapter(Stop)
 _ITEMS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.item) for task in TASKS if task.item}
 
 # ---- events
@@ -336,12 +327,12 @@ class JobStopped(JobMessage):
     type: Literal["stopped"] = "stopped"
 
 
-JobEvent = (
-    EngineAlive | Loading | RunStarted | Rounds | RunDone | JobProgress | JobItem | JobFinished | JobFailed | JobStopped
-)
-Event = EngineReady | JobEvent
 Final = RunDone | JobFinished | JobFailed | JobStopped  # after one of these the engine is idle
-JobSteps = Generator[JobEvent | None, None, None]  # of a job: None where there is nothing to report
+JobEvent = EngineAlive | Loading | RunStarted | Rounds | JobProgress | JobItem | Final
+Event = EngineReady | JobEvent
+Found = TypeVar("Found")
+StepsTo = Generator[JobEvent | None, None, Found]  # of a job: None where there is nothing to report
+JobSteps = StepsTo[None]
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 

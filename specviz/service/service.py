@@ -21,15 +21,7 @@ from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
 from specviz.core.texts import Sentences
 from specviz.core.trace import SCHEMA
-from specviz.models.catalogue import (
-    bundled_heads,
-    bundled_names,
-    check_heads,
-    find_gguf,
-    head_folder,
-    method_named,
-    weights_hash,
-)
+from specviz.models import catalogue
 from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.models.gguf_folder import look_at
 from specviz.service import protocol as wire
@@ -57,11 +49,11 @@ def admit(command: wire.JobCommand) -> None:
     if length > MAX_PROMPT_CHARACTERS:
         raise InputError(say("too_long", length=length, most=MAX_PROMPT_CHARACTERS))
     for target, draft in command.pairs:
-        check_heads(target, draft)
+        catalogue.check_heads(target, draft)
         exit_layers(draft)
     targets = {target for target, _ in command.pairs}
     for name in sorted(command.models):
-        fits = method_named(name).loads != "model" and name not in targets
+        fits = catalogue.method_named(name).loads != "model" and name not in targets
         if not (fits or is_allowed(name)):
             raise InputError(explain_refusal(name))
     try:
@@ -81,10 +73,10 @@ def sharing_key(command: wire.JobCommand) -> str | None:
         asked = {"target": command.request.target, "draft": command.request.draft}
     else:
         return None
-    here = (*bundled_names(), *bundled_heads())
+    here = (*catalogue.bundled_names(), *catalogue.bundled_heads())
     # A model that does not ship with the app is known by its name: what is loaded under it, the engine decides.
     weights = {
-        name: weights_hash(head_folder(name)) if name in here else _stated(name)
+        name: catalogue.weights_hash(catalogue.head_folder(name)) if name in here else _stated(name)
         for name in command.models
         if not needs_nothing(name)
     }
@@ -93,7 +85,7 @@ def sharing_key(command: wire.JobCommand) -> str | None:
 
 def _stated(name: str) -> str:
     """A GGUF file that is replaced under its name is another model."""
-    file = find_gguf(name)
+    file = catalogue.find_gguf(name)
     return f"{name} of {look_at(file)[0]}" if file else name
 
 
@@ -243,14 +235,10 @@ def service_wanted() -> EngineService:
     engines = operator_setting("SPECVIZ_ENGINES")
     if engines.isdecimal():
         return EngineService(store=store_wanted(), engines=int(engines))
-    return _connect(engines)
-
-
-def _connect(url: str) -> EngineService:
     from specviz.service.stream import EngineAddress, StreamEngine  # an HTTP client, which no other server needs
 
-    if urlsplit(url).scheme == "http" and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+    if urlsplit(engines).scheme == "http" and urlsplit(engines).hostname not in ("localhost", "127.0.0.1", "::1"):
         _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
     streams = int(operator_setting("SPECVIZ_STREAMS"))
-    address = EngineAddress(url, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
+    address = EngineAddress(engines, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
     return EngineService(partial(StreamEngine, address, streams), store=store_wanted())

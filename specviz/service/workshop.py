@@ -5,7 +5,7 @@ They yield `EngineAlive` where the job waits for a download or the Hub, so that 
 """
 
 import gc
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -21,6 +21,7 @@ from specviz.core.names import show_size
 from specviz.core.operator_settings import operator_setting
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.steps import Steps
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import fit_drafter
@@ -32,7 +33,6 @@ from specviz.models.catalogue import bundled_names, check_heads, known_models, m
 from specviz.models.devices import available_bytes
 from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
-from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import check_known, download, load_model
 from specviz.models.pairing import check_pair, shared_vocabulary
@@ -117,7 +117,7 @@ def set_aside() -> None:
     gc.freeze()
 
 
-def run_in_thread(job: int, work: Callable[[], Value]) -> Generator[wire.EngineAlive, None, Value]:
+def run_in_thread(job: int, work: Callable[[], Value]) -> wire.StepsTo[Value]:
     """Do the work in a thread, and wait for it. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
     while not done.done():
@@ -144,7 +144,7 @@ class _Download:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.progress: Progress | None = None  # None before it has begun
+        self.progress: downloads.Progress | None = None  # None before it has begun
         self.asked_at = monotonic()  # when a job last asked how far it is
         self.done = _begin(self._run)
 
@@ -163,7 +163,7 @@ class Workshop:
         self._downloads: dict[str, _Download] = {}  # by model
         self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
 
-    def load_pair(self, job: int, request: RunRequest) -> Generator[wire.JobEvent | None, None, LoadedPair]:
+    def load_pair(self, job: int, request: RunRequest) -> wire.StepsTo[LoadedPair]:
         """The request's models; loads those that are not in memory, and says which.
 
         InputError: the pair cannot work, or does not fit in memory.
@@ -187,9 +187,7 @@ class Workshop:
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
 
-    def _sizes(
-        self, job: int, request: RunRequest, names: list[str]
-    ) -> Generator[wire.JobEvent | None, None, dict[str, int]]:
+    def _sizes(self, job: int, request: RunRequest, names: list[str]) -> wire.StepsTo[dict[str, int]]:
         """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded.
 
         What is known without the network is checked before it is used. The Hub is asked in a thread. The chat model is
@@ -231,7 +229,7 @@ class Workshop:
                 del self._downloads[name]
             here = this.done.result()
 
-    def costs_of(self, target: LoadedModel, draft: Loaded, attempt: int = 1) -> Generator[None, None, Costs]:
+    def costs_of(self, target: LoadedModel, draft: Loaded, attempt: int = 1) -> Steps[Costs]:
         """What the pair costs here, measured again for a later attempt only; DisturbedError: too busy a machine."""
         pair = self._pair(target, draft)
         known, costs = self._costs.get(pair, (0, None))

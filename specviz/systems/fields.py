@@ -133,15 +133,21 @@ def _pieces(place: str, value: Any) -> Iterator[Fields]:
 
 
 def text_of(choice: Fields) -> str:
-    """The text of an answer in OpenAI's format, or of a part of it. What a model thinks comes before its answer."""
-    if (text := choice.text("text")) is not None:
-        return text
+    """The text of an answer in OpenAI's format, or of a part of it. What a model thinks comes first."""
+    text = choice.text("text")
+    return text if text is not None else "".join(thought_and_said(choice))
+
+
+def thought_and_said(choice: Fields) -> tuple[str, str]:
+    """Of a chat's answer, or of a part of it: what the model thinks before it answers, and what it says."""
     message = choice.inner("message" if choice.has("message") else "delta")
     thought = message.text("reasoning") or message.text("reasoning_content") or ""
     if not isinstance(message.value.get("content"), list):
-        return thought + (message.text("content") or "")
+        return thought, message.text("content") or ""
     parts = message.every("content")  # each with a text, or with parts of what the model thinks
-    return thought + "".join(each.text("text") or "" for part in parts for each in (part, *part.every("thinking")))
+    thinking = (each for part in parts for each in part.every("thinking"))
+    thought += "".join(each.text("text") or "" for each in thinking)
+    return thought, "".join(part.text("text") or "" for part in parts)
 
 
 def token_texts(choice: Fields) -> list[str]:

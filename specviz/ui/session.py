@@ -29,12 +29,13 @@ class Arrival:
     def read_once(self, given: Params, reading: Callable[[Params], tuple[Found, list[str]]]) -> Found | None:
         """What the link asks for, where it was not read before; None later.
 
-        `reading` makes of the address's parameters what is asked for, and a line for each part that cannot be used.
+        `reading` makes of the address's parameters what is asked for, and a line for each part that cannot be used. It
+        may say itself whether that was an act of the visitor.
         """
         if self.read:
             return None
-        found, self.notes = reading(given)
         self.read, self.acted = True, self.acted or bool(given)
+        found, self.notes = reading(given)
         return found
 
     def change(self) -> None:

@@ -9,9 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.trace import dump_trace
-from tests.support.architectures import random_weights
 from tests.support.commands import HOSTILE, PROMPT, SHORT, Cli, hostile_trace, without_progress
-from tests.support.gguf_files import write_gguf
 from tests.support.tiny_models import save, tiny_model
 
 
@@ -124,12 +122,3 @@ def test_sampling_with_two_tokenizers(run: Cli, tmp_path: Path, capsys: pytest.C
     said = refused(run, "run", "--target", "wren-base", "--draft", tiny, *PROMPT, *short)
     assert f"{tiny} cannot draft for wren-base, because their tokenizers differ" in said
     assert "set the temperature to 0, or use one family." in said
-
-
-def test_a_gguf_file_is_a_target_and_one_that_is_cut_gets_one_line(run: Cli, tmp_path: Path) -> None:
-    file = write_gguf(tmp_path / "small.gguf", random_weights("llama", {"vocab_size": 300}), "BF16")
-    arguments = ("run", "--target", file, "--draft", "lookup", *PROMPT, "--max-new-tokens", "4")
-    status, out, _ = run(*arguments)
-    assert (status, "Identical: both wrote the same 4 tokens." in out) == (0, True)
-    file.write_bytes(file.read_bytes()[:-100])
-    assert "small.gguf is incomplete or broken (output.weight)" in refused(run, *arguments)

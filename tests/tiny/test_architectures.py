@@ -9,11 +9,10 @@ from specviz import DecodeSettings, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models import transformers_models
 from specviz.models.cached_model import CHUNK, CachedModel
-from specviz.models.key_values import FIRST_ROOM, HiddenStates
+from specviz.models.key_values import FIRST_ROOM
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import explain_unsupported
-from specviz.models.transformers_models import TransformersReader
-from tests.support.architectures import KNOWN, random_model, random_weights, ready
+from tests.support.architectures import random_model, random_weights, ready
 from tests.support.known import known
 from tests.support.strategies import refusal
 from tests.support.tiny_models import tiny_model
@@ -30,16 +29,6 @@ def test_a_model_that_takes_the_cache_and_ignores_it_is_refused() -> None:
 
 
 TEXT = torch.randint(23, (60,), generator=torch.Generator().manual_seed(5))
-
-
-@pytest.mark.parametrize("case", KNOWN)
-def test_logits_are_those_of_transformers_in_passes_of_every_width(case: str) -> None:
-    loaded = ready(random_weights(*KNOWN[case]))
-    assert loaded.info.forward == "light"
-    ours, theirs = loaded.open_reader(), TransformersReader(loaded.model, "")
-    for part in TEXT.split([17, 1, 5, 1, 2, 34]):
-        one, other = ours.read(part), theirs.read(part)
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +107,3 @@ def test_hidden_states_are_those_of_transformers_and_follow_the_cache() -> None:
     model.read(LONG[-3:])
     assert torch.allclose(states.since(0), expected, atol=1e-5)
     assert torch.allclose(states.since(len(LONG) - 2), expected[-2:], atol=1e-5)
-
-
-def test_hidden_states_of_the_accepted_path_of_a_tree_stay() -> None:
-    rows = torch.arange(12.0).view(6, 2)
-    states = HiddenStates()
-    states.append(rows)
-    states.select(2, [1, 3])
-    assert torch.equal(states.since(0), rows[[0, 1, 3, 5]])

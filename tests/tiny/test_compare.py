@@ -16,7 +16,7 @@ from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs, count
 from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
-from specviz.core.trace import Output, Trace, dump_trace, parse_trace
+from specviz.core.trace import Output, Trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import (
     LONGEST_PASS,
@@ -35,7 +35,6 @@ from specviz.measure.compare import (
     mean_log_probability,
     next_logits,
     quality,
-    run_both,
     shown_pair,
     top2_gap,
 )
@@ -71,10 +70,8 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
     draws = comparison_of(pairs, TARGET, costs=None).draws
     assert [draw.counts for draw in draws] == ([] if settings.greedy else [count(ours.rounds) for ours, _ in pairs])
     assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == len(set(seeds)), "three draws"
-
-
-def test_a_seed_never_grows_beyond_the_largest() -> None:
-    assert [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)] == [MAX_SEED, 0]
+    wrapped = [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)]
+    assert wrapped == [MAX_SEED, 0], "never beyond the largest"
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_one_has_its_seed() -> None:
@@ -89,9 +86,12 @@ def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_one_has_its_se
     assert [plain.settings.seed for _, plain in runs.measured] == [2, 3]
 
 
-def test_a_comparison_says_what_it_does_and_counts_all_seeds() -> None:
-    said: list[str] = []
+def test_a_comparison_is_warmed_up_says_what_it_does_and_counts_all_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, ran = list[str](), list[int]()
+    listen_to_runs(monkeypatch, lambda name, *given, **more: ran.append(given[-1].max_new_tokens))
     comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3, progress=said.append)
+    assert ran[0] == ran[1] < 20, "a few rounds and steps, before the repeats"
+    assert ran[2:8] == [20] * 6
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
     assert (comparison.seeds, comparison.counts.emitted, comparison.identical) == ([2, 3, 4], 60, None)
     assert isinstance(comparison.quality, SampledQuality)
@@ -101,28 +101,11 @@ def test_a_comparison_says_what_it_does_and_counts_all_seeds() -> None:
 
 def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
     def timed(seconds: float, seed: int) -> tuple[Trace, Trace]:
-        alone = fake_trace(tokens=12)
-        alone = replace(alone, settings=replace(SAMPLED, seed=seed))
-        rounds = [
-            replace(each, draft_seconds=0.0, verify_seconds=seconds, overhead_seconds=0.0) for each in alone.rounds
-        ]
-        return replace(alone, rounds=rounds), alone
+        alone = replace(fake_trace(tokens=12), settings=replace(SAMPLED, seed=seed))
+        took: dict[str, Any] = {"draft_seconds": 0.0, "verify_seconds": seconds, "overhead_seconds": 0.0}
+        return replace(alone, rounds=[replace(each, **took) for each in alone.rounds]), alone
 
     assert shown_pair([timed(0.1, 0), timed(0.3, 1), timed(0.2, 2)])[0].settings.seed == 2
-
-
-def test_a_comparison_is_warmed_up_before_its_first_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[int] = []
-    listen_to_runs(monkeypatch, lambda name, *given, **more: ran.append(given[-1].max_new_tokens))
-    compare(TARGET, DRAFTER, PROMPT, replace(GREEDY, draft_length=2), repeats=2)
-    assert ran[:6] == [6, 6, 20, 20, 20, 20], "a few rounds and steps, and then the repeats"
-
-
-def test_both_runs_are_one_trace() -> None:
-    trace = run_both(TARGET, DRAFTER, PROMPT, GREEDY)
-    assert trace.autoregressive.token_ids == trace.output.token_ids
-    assert trace.rounds[0].drafted[0].candidates
-    assert parse_trace(dump_trace(trace)) == trace
 
 
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:
@@ -256,14 +239,11 @@ def test_a_calibration_is_refused_where_its_repeats_do_not_agree(blocks: list[Co
         check_costs(replace(calibration(*blocks), target_dtype=dtype))
 
 
-def test_how_long_a_calibration_takes_is_said_of_as_many_rounds_as_it_times() -> None:
-    assert CALIBRATION == TURNS * pass_timing.BLOCK
-
-
 def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch) -> None:
     costs, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
     named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
     assert named == ("target", "float32", "draft", "float32", 1)
+    assert CALIBRATION == TURNS * pass_timing.BLOCK, "as many rounds are timed as a visitor is told"
     assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0

@@ -6,10 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-import torch
 
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter
-from specviz.core.metrics import count_by_position
 from specviz.core.settings import UNSURE_BELOW, DraftSchedule
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
@@ -75,36 +73,30 @@ def test_the_draft_length_by_hand(
     assert seen == lengths
 
 
-@pytest.mark.parametrize("draft", [DRAFT, TWIN], ids=lambda draft: draft.name)
-def test_the_loop_drafts_as_the_heuristic_says_and_the_figures_know_every_position(draft: LoadedModel) -> None:
+def test_the_loop_drafts_as_the_heuristic_says() -> None:
     settings = DecodeSettings(max_new_tokens=40, draft_length=2, draft_schedule="heuristic")
-    trace = speculative_decode(TARGET, ModelDrafter(draft), PROMPT, settings)
+    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
     length, left = DraftLength(settings), 40
     for round in trace.rounds:
         assert len(round.drafted) == min(length.tokens, left - 1)
         length.update(len(round.drafted), round.accepted)
         left -= len(round.emitted_ids)
-    longest = max(len(round.drafted) for round in trace.rounds)
-    assert longest > 2
-    places = count_by_position(trace.rounds, longest)
-    assert sum(place.judged for place in places) == sum(round.accepted + round.rejected for round in trace.rounds)
+    assert max(len(round.drafted) for round in trace.rounds) > 2
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_with_the_confidence_schedule_the_first_unsure_token_is_the_last_one(temperature: float) -> None:
     settings = DecodeSettings(55, draft_length=6, draft_schedule="confidence", temperature=temperature)
     trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
-    short = full = 0
-    written = 0
+    early, written = Counter[bool](), 0
     for round in trace.rounds:
         probs = [token.draft_prob or 0.0 for token in round.drafted]
         most = min(6, 55 - written - 1)
         assert all(prob >= UNSURE_BELOW for prob in probs[:-1])
         assert len(probs) == most or probs[-1] < UNSURE_BELOW
-        short, full = short + (len(probs) < most), full + (len(probs) == most)
+        early[len(probs) < most] += 1
         written += len(round.emitted_ids)
-    assert short >= 3, "no round stopped early: this shows nothing"
-    assert full >= 1, "every round stopped early: this shows nothing"
+    assert min(early[True], early[False]) >= 1, "all rounds alike show nothing"
 
 
 @pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (TWIN, True)])
@@ -143,40 +135,6 @@ def test_each_model_reads_each_token_of_a_tree_once(tree: str, temperature: floa
     assert len(draft.lengths) == 1 + sum(passes)
     firsts = [draft.lengths[1 + sum(passes[:i])] for i, number in enumerate(passes) if number]
     assert set(firsts) <= {1, 2}  # two after a round that accepted a leaf, which the draft has not read
-
-
-PARENTS = [-1, -1, -1, 0, 0, 1, 3, 3, 5, 6]  # of a tree of four depths
-NODES = [4, 5, 0, 6, 1, 4, 2, 3, 3, 5]
-
-
-def path_to(node: int) -> list[int]:
-    return [] if node < 0 else [*path_to(PARENTS[node]), node]
-
-
-def test_every_node_sees_its_own_path_alone_whether_read_at_once_or_depth_by_depth() -> None:
-    model, again = CachedModel(TARGET, 7), CachedModel(TARGET, 7)
-    for each in (model, again):
-        each.prefill(PROMPT)
-    logits = model.read(NODES, PARENTS)
-    parts = [again.read(NODES[a:b], PARENTS[a:b]) for a, b in ((0, 3), (3, 6), (6, 9), (9, 10))]
-    torch.testing.assert_close(torch.cat(parts), logits, rtol=1e-4, atol=1e-5)
-    for node in range(len(NODES)):
-        alone = CachedModel(TARGET, 7).read([*PROMPT, *(NODES[each] for each in path_to(node))])
-        torch.testing.assert_close(logits[node], alone[-1], rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(("end", "tokens"), [(-1, 0), (0, 1), (2, 1), (8, 3), (9, 4), (9, 2)])  # the last: in part
-def test_after_a_selection_the_cache_is_that_of_the_accepted_path(end: int, tokens: int) -> None:
-    path = path_to(end)[:tokens]
-    text = [*PROMPT, *(NODES[node] for node in path)]
-    model = CachedModel(TARGET, 7)
-    model.prefill(PROMPT)
-    model.read(NODES, PARENTS)
-    model.crop(len(text), path_to(end))
-    assert model.length == len(text)
-    alone = CachedModel(TARGET, 7).read([*text, 6, 2])[-2:]
-    torch.testing.assert_close(model.read([6, 2]), alone, rtol=1e-4, atol=1e-5)
-    assert model.read([3, 4], [-1, -1]).shape == (2, 7)  # and another tree grows on it
 
 
 def test_the_draft_proposes_what_it_would_if_it_read_everything_again() -> None:
@@ -309,9 +267,7 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
     assert sentence in refusal(lambda: iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings))
 
 
-def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_tree_that_cannot_be_read_or_grown_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
     by_transformers = tiny_model(seed=1, name="target")
     settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")

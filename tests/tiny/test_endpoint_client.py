@@ -63,7 +63,6 @@ WRONG: dict[str, tuple[Reply, str]] = {
     "many values": (Reply([b"data: [" + b"0," * 100_000 + b"0]\n"]), "it sent what is no JSON"),
     "no UTF-8": (Reply([b'data: {"choices": [{"text": "\xff\xfe"}]}\n']), "bytes that are no UTF-8 text"),
     "no object": (Reply([b"data: 17\n"]), "what is no JSON object: “17”"),
-    "another object": (Reply([event({"choices": "all"})]), "a part that is no answer of a completion"),
     "an error in the stream": (Reply([TEXT, event({"error": {"message": "out of memory"}})]), "“out of memory”"),
     "llama.cpp's error": (Reply([TEXT, b'error: {"message": "slot\\u001b[31m lost"}\n']), "it says “slot�[31m lost”"),
     "the end in the middle": (Reply([TEXT], cut=True), "it ended the connection in the middle"),
@@ -78,7 +77,6 @@ WRONG: dict[str, tuple[Reply, str]] = {
         Reply(status=307, headers={"Location": "https://elsewhere.example/v1?key=1"}),
         "it sends us to “https://elsewhere.example/v1”, which is not followed",
     ),
-    "a wrong model": (said("The model `x` does not exist.", 404), "it answered 404 Not Found: “The model `x` does not"),
     "too many requests": (said("Rate limit: 3 a minute", 429), "429 Too Many Requests: “Rate limit: 3 a minute”"),
     "a failure": (Reply([b"<html>\n<h1>Bad gateway</h1>"], 502), "502 Bad Gateway: “<html> <h1>Bad gateway</h1>”"),
     "an endless failure": (Reply(endless(b"no " * 1000), 500), "500 Internal Server Error: “no no no"),
@@ -133,8 +131,18 @@ def piece(text: object, **more: Any) -> bytes:
     return event({"choices": [{"text": text}], **more})
 
 
-def usage(tokens: int) -> dict[str, Any]:
-    return {"usage": {"prompt_tokens": tokens and 3, "completion_tokens": tokens}}
+def usage(tokens: int, **details: int) -> dict[str, Any]:
+    counts = {"prompt_tokens": tokens and 3, "completion_tokens": tokens, "completion_tokens_details": details}
+    return {"usage": counts}
+
+
+def thinks(usage: object = None, **delta: str) -> bytes:
+    """A part of a chat of vLLM, or of llama.cpp and SGLang, before the answer."""
+    return event({"choices": [{"delta": delta | {"content": None}}], "usage": usage})
+
+
+def says(usage: object) -> bytes:
+    return event({"choices": [{"delta": {"content": "no"}, "finish_reason": "stop"}], "usage": usage})
 
 
 THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
@@ -150,6 +158,11 @@ STREAMS: dict[str, Iterable[bytes]] = {
         *(event({"choices": [{"delta": {"content": its}}]}) for its in (THOUGHT, [{"type": "text", "text": " y"}])),
         DONE,
     ],
+    "reasoning, in counted parts": [thinks(reasoning="ab", **usage(3)), says(**usage(4)), DONE],
+    "reasoning, in parts without a count": [thinks(reasoning_content="ab"), says(**usage(4)), DONE],
+    "reasoning that the server counts": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=9)), DONE],
+    "reasoning of zero tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=0)), DONE],
+    "more reasoning than tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=11)), DONE],
 }
 
 
@@ -157,6 +170,7 @@ def told(answer: Answer) -> str:
     """Times are in order, one for each part."""
     assert answer.part_seconds == sorted(answer.part_seconds)
     parts = f"{len(answer.part_seconds)} parts of {answer.part_tokens}"
+    parts += f", {answer.reasoning:.0%} reasoning" if answer.reasoning else ""
     return f"{answer.text!r}: {answer.tokens} tokens after {answer.prompt_tokens}, {answer.finish!r}, {parts}"
 
 

@@ -72,9 +72,7 @@ def test_alone_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
 
 
 @given(st.integers(1, 200), st.sampled_from([2, 4, 16]), st.integers(0, 100))
-def test_many_requests_under_way_have_at_least_four_blocks_of_many_requests(
-    prompts: int, concurrency: int, seed: int
-) -> None:
+def test_many_requests_under_way_have_four_blocks_or_more(prompts: int, concurrency: int, seed: int) -> None:
     blocks = plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
     assert blocks == plan(prompts, replace(settings([concurrency]), seed=seed), SIDES)
     times = max(repeat for block in blocks for _, repeat in block.jobs) + 1
@@ -99,10 +97,11 @@ def test_the_seed_draws_who_is_first_and_a_block_has_prompts_of_all_kinds() -> N
         assert {prompt // 8 for prompt, _ in block.jobs} == {0, 1, 2}
 
 
-def test_a_server_that_still_writes_is_waited_for() -> None:
+def test_a_server_that_still_writes_is_waited_for_and_tokens_for_somebody_else_are_seen() -> None:
     plain = FakeServer(busy=3)
-    measure(FakeServer(), plain, settings())
+    found = measure(FakeServer(strangers=50), plain, settings())
     assert plain.busy == 0
+    assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
 
 
 def test_more_than_a_file_holds_is_refused() -> None:
@@ -126,11 +125,6 @@ def test_a_bench_holds_every_answer_and_what_the_servers_counted() -> None:
         (0, None)
     ] * 3
     assert read_result(dump_result(found).encode()) == found
-
-
-def test_tokens_for_somebody_else_are_seen() -> None:
-    found = measure(FakeServer(strangers=50), FakeServer(), settings())
-    assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

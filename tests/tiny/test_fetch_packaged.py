@@ -53,7 +53,7 @@ def test_it_is_fetched_once_and_the_command_says_where_it_is(pip: FakePip, capsy
         ("ERROR: No matching distribution found at https://user:word@example.org/", "Is there a network?"),
     ],
 )
-def test_what_pip_cannot_do_is_one_sentence_and_its_own_words_are_in_the_log(
+def test_what_pip_cannot_do_is_one_sentence(
     pip: FakePip, way: str, says: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     pip.does(way)

@@ -113,9 +113,7 @@ def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_
 
 @pytest.mark.parametrize("continued", [False, True])
 @pytest.mark.parametrize("trouble", ["wrong size", "wrong bytes"])
-def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(
-    hub: HubServer, trouble: Trouble, continued: bool
-) -> None:
+def test_other_weights_than_the_hub_lists_are_not_stored(hub: HubServer, trouble: Trouble, continued: bool) -> None:
     """Before: any bytes of the right number were stored and loaded."""
     if continued:
         hub.trouble = "cut always"
@@ -164,7 +162,7 @@ OUTSIDE = {"model.safetensors": None, "model.safetensors.index.json": '{"weight_
         ({f"{number}.txt": " " * 1_000 for number in range(41)}, "small files of 1 MB, more than 40 or "),
     ],
 )
-def test_a_model_whose_files_cannot_be_used_is_refused_before_any_is_downloaded(
+def test_files_that_cannot_be_used_are_refused_before_any_is_downloaded(
     hub: HubServer, files: Files, says: str
 ) -> None:
     for name, content in files.items():

@@ -104,12 +104,9 @@ def test_quality_needs_only_a_few_rows_of_logits(passes: list[int], monkeypatch:
         return logits
 
     monkeypatch.setattr(CachedModel, "read", read)
-    found = compare.mean_log_probability(TARGET, LONG, output)
-    whole = TARGET.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].log_softmax(-1)
-    each = whole[torch.arange(len(output)), torch.tensor(output)]
-    assert found.mean == pytest.approx(float(each.mean()), abs=1e-5)
+    compare.mean_log_probability(TARGET, LONG, output)
     assert max(rows) == compare.ROWS
     rows.clear()
-    best, second = TARGET.model(torch.tensor([LONG])).logits[0, -1].topk(2).values.tolist()
-    assert compare.top2_gap(compare.next_logits(TARGET, LONG)) == pytest.approx(best - second, abs=1e-5)
+    logits = compare.next_logits(TARGET, LONG)
+    torch.testing.assert_close(logits, TARGET.model(torch.tensor([LONG])).logits[0, -1], rtol=0, atol=1e-5)
     assert rows == [1]

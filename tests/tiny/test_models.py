@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode
-from specviz.models import devices, loading, transformers_models
+from specviz.models import devices, loading
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import inspect_model
@@ -28,7 +28,7 @@ from specviz.models.transformers_models import from_transformers
 from tests.conftest import ROOT
 from tests.support.architectures import DECODABLE, GPT2, REFUSED
 from tests.support.strategies import refusal
-from tests.support.tiny_models import tiny_model, tokenizer_of, word_tokenizer
+from tests.support.tiny_models import tiny_model, word_tokenizer
 
 
 def test_a_saved_folder_loads_as_the_same_model_in_the_dtype_asked_for(saved: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, mon
     ("faster", "slower", "alone"),
     [("float32", "bfloat16", 0.004), ("bfloat16", "float32", 0.004), ("bfloat16", "float32", 0.006)],
 )
-def test_auto_is_the_dtype_with_the_smaller_sum_measured_once_and_says_if_the_other_is_faster_alone(
+def test_auto_is_the_dtype_with_the_smaller_sum(
     folder: Path, monkeypatch: pytest.MonkeyPatch, faster: str, slower: str, alone: float
 ) -> None:
     times = {faster: {1: 0.005, 5: 0.0051}, slower: {1: alone, 5: 0.0071}}  # it is the sum that counts
@@ -136,30 +136,19 @@ def enter(folder: Path, **entries: object) -> str:
 BROKEN: list[tuple[Wrong, str]] = [
     ({"hidden_size": 32}, "is incomplete or broken (lm_head.weight)"),
     ({"hidden_size": 10**9}, "is incomplete or broken"),
-    ({"vocab_size": 9}, "is incomplete or broken"),
     ({"vocab_size": 10**12}, ""),
-    ({"intermediate_size": 64}, "is incomplete or broken"),
     ({"num_key_value_heads": 1}, "(model.layers.0.self_attn.k_proj.weight)"),
     ({"num_hidden_layers": 3}, "(model.layers.2."),
     ({"num_hidden_layers": 10**9}, "(num_hidden_layers)"),
     ({"num_hidden_layers": "two"}, ""),
     ({"num_attention_heads": 0}, ""),
-    ({"max_position_embeddings": "x"}, ""),
-    ({"pad_token_id": 99}, ""),
-    ({"eos_token_id": "x"}, ""),
     ({"layer_types": ["none", "such"]}, ""),
-    ({"model_type": "bert"}, "is not a causal language model"),
-    ({"model_type": "nope"}, ""),
     ({"model_type": None}, ""),
-    ({"hidden_act": "nope"}, ""),
     ({"dtype": "nope"}, ""),
     ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "is quantized"),
     (("config.json", None), "is not a model: it has no config.json."),
-    (("config.json", b""), ""),
-    (("config.json", b"null"), ""),
     (("config.json", b"\xff\x00"), ""),
     (("config.json", b'{"a":' * 100_000), ""),
-    (("tokenizer.json", b"{}"), ""),
     (("tokenizer.json", None), "has no tokenizer"),
     (("tokenizer_config.json", b"[]"), ""),
     (("model.safetensors", None), "has no weights in safetensors, the only format that is loaded."),
@@ -172,10 +161,8 @@ BROKEN: list[tuple[Wrong, str]] = [
     (("tokenizer.json", LFS), "tokenizer.json is only a pointer of Git LFS"),
     (("tokenizer.json", b'{"version": "1.0", "model": {"type": "NewKind"}}'), "The tokenizer of "),
     (stored(lambda name, weight: (f"_orig_mod.{name}", weight)), "begin with “_orig_mod.”"),  # torch.compile
-    (stored(lambda name, weight: (f"module.{name}", weight)), "begin with “module.”"),  # DDP
     (stored(lambda name, weight: (f"base_model.model.{name}", weight)), "begin with “base_model.model.”"),  # PEFT
     (stored(lambda name, weight: (name, weight.to(torch.float8_e4m3fn))), "is stored as F8_E4M3, without scales"),
-    (stored(lambda name, weight: (name, weight.to(torch.int8))), "is stored as I8, without scales"),
     (
         stored(lambda name, weight: (name.replace("lm_head", "fc"), weight)),
         "is a head such as EAGLE or Medusa (fc.weight)",
@@ -183,12 +170,9 @@ BROKEN: list[tuple[Wrong, str]] = [
     (another("llama", "Eagle3LlamaForCausalLM"), "is a head such as EAGLE or Medusa (Eagle3LlamaForCausalLM)"),
     (stored(lambda name, weight: (name.replace("lm_head.weight", "a.qweight"), weight)), "is quantized (a.qweight)"),
     (another("bert", "BertForMaskedLM"), "(BertForMaskedLM): use one such as GPT-2"),
-    (another("bert", "BertModel"), "is not a causal language model"),
     (another("bert"), "is not a causal language model"),
-    (another("roberta", "RobertaForMaskedLM"), "is not a causal language model"),
     (another("llama", "LlamaForSequenceClassification"), "is not a causal language model"),
     (another("t5", "T5ForConditionalGeneration"), "is not a causal language model"),
-    (another("vit", "ViTModel"), "is not a causal language model"),
 ]
 
 
@@ -231,18 +215,13 @@ def model_of(kind: str, config: dict[str, object], folder: Path) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize("kind", DECODABLE)
-def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: str, tmp_path: Path) -> None:
-    name = model_of(kind, DECODABLE[kind], tmp_path)
-    assert check_pair(name, name)[1] == ""
-    if kind == "bloom":  # which has no limit
-        check_pair(name, None, new_tokens=10**6)
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_path: Path) -> None:
-    sentence = unread_refusal("wren-base", model_of(kind, REFUSED[kind], tmp_path))
-    assert "a recurrent state or no cache" in sentence
+@pytest.mark.parametrize("kind", ["gpt2", "gemma3_text", "bloom", *REFUSED])
+def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted_alone(kind: str, tmp_path: Path) -> None:
+    name = model_of(kind, (DECODABLE | REFUSED)[kind], tmp_path)
+    if kind in REFUSED:
+        assert "a recurrent state or no cache" in unread_refusal("wren-base", name)
+    else:
+        assert check_pair(name, name, new_tokens=10**6 if kind == "bloom" else 1)[1] == "", "bloom has no limit"
 
 
 def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:
@@ -255,26 +234,10 @@ def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Pa
     assert inspect_model(name)[0].parameters == sum(weight.numel() for weight in weights.values())
 
 
-def test_tokenizers_that_differ_are_named_and_sampling_refused(saved: Path, folder: Path) -> None:
-    words = {f"w{i}": i for i in range(7)}
-    tokenizer_of({**words, "w5": 6, "w6": 5}).save_pretrained(folder)
-    assert "greedy decoding only" in check_pair(str(saved), str(folder))[1]
-    assert "set the temperature to 0" in unread_refusal(str(saved), str(folder), greedy=False)
-
-
 def test_the_context_of_a_pair_is_the_shorter_one(saved: Path, folder: Path) -> None:
     short = enter(folder, max_position_embeddings=32)
     check_pair(str(saved), short)
     assert "context window of 32: choose fewer." in unread_refusal(str(saved), short, new_tokens=32)
-
-
-def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64}
-    name = enter(folder, **large, num_key_value_heads=8, head_dim=128, vocab_size=128256, tie_word_embeddings=False)
-    monkeypatch.setattr(transformers_models, "headers_in_folder", lambda *_: {})  # as of many files on the Hub
-    monkeypatch.setattr(devices, "available_bytes", lambda: 20 * 10**9)
-    assert "would take 310.4 GB of memory, but 20.0 GB are free here" in unread_refusal(name, "wren-nano")
-    assert "would take 310" in refusal(lambda: load_model(name))
 
 
 @pytest.mark.parametrize(("dtype", "room", "ok"), [("float32", 5, True), ("float32", 4, False), ("bfloat16", 3, True)])

@@ -77,6 +77,20 @@ def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
     assert said.stdout == "0\n"
 
 
+@pytest.mark.parametrize(
+    ("imports", "absent"),
+    [
+        ("specviz.service, specviz.core.trace, specviz.core.metrics", "torch transformers pandas streamlit"),
+        ("specviz.ui.watch.watch_page, specviz.models.catalogue", "torch transformers pandas"),
+        ("specviz.service.handlers, specviz.measure.sweep.measure, specviz.measure.race", "pandas streamlit"),
+    ],
+)
+def test_what_a_process_does_not_need_it_does_not_import(imports: str, absent: str) -> None:
+    script = f"import sys, {imports}; print([name for name in {absent.split()} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout == "[]\n"
+
+
 def test_a_new_setting_is_everywhere() -> None:
     command = [sys.executable, "-m", "tests.support.new_setting"]
     run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)

@@ -1,10 +1,8 @@
 """The chat model in the engine: fetched when a visitor chooses it, once for all who do, while other runs go on."""
 
 import os
-import socket
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -14,7 +12,6 @@ from specviz.core.request import RunRequest
 from specviz.models import devices, loading
 from specviz.models.draft_menu import offered_names
 from specviz.models.gguf_folder import SMOLLM2, is_missing
-from specviz.models.packaged import fetch_smollm2
 from specviz.service import workshop as workshop_module
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone
@@ -61,19 +58,17 @@ def test_two_who_choose_it_at_once_share_one_download_and_other_runs_end_meanwhi
     assert len(pip.calls) == 1
 
 
-def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(pip: FakePip) -> None:
     """Not at once: a job that only makes way for another one finds it further on."""
     pip.does("waits")
-    monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 3_600)
+    pip.patch.setattr(workshop_module, "PATIENCE_SECONDS", 3_600)
     workshop = Workshop()
     before, job = steps(workshop), steps(workshop, job=2)
     until_bytes(before)
     before.close()
     until_bytes(job)
     assert len(pip.calls) == 1
-    monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
+    pip.patch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
     under_way = workshop._downloads[SMOLLM2]
     job.close()
     under_way.done.result(60)
@@ -82,15 +77,13 @@ def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
     assert pip.left == set()
 
 
-def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_that_still_waits(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_that_ended_while_the_engine_was_busy_begins_again(pip: FakePip) -> None:
     """Before: the job said that the model is not here. To load another model can take longer than the patience."""
     pip.does("waits")
     workshop = Workshop()
     job = steps(workshop)
     until_bytes(job)
-    with monkeypatch.context() as busy:
+    with pip.patch.context() as busy:
         busy.setattr(workshop_module, "PATIENCE_SECONDS", 0)
         workshop._downloads[SMOLLM2].done.result(60)
     pip.does("brings")
@@ -98,43 +91,26 @@ def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_
     assert len(pip.calls) == 2
 
 
-def test_a_file_that_is_deleted_meanwhile_is_fetched_again_only_where_that_is_allowed(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_deleted_is_fetched_again_only_where_that_is_allowed(pip: FakePip) -> None:
     workshop, file = Workshop(), pip.folder / "smollm2.gguf"
     list(steps(workshop))
+    assert not is_missing(SMOLLM2)
+    assert SMOLLM2 in offered_names()
     file.unlink()
     assert isinstance(last(steps(workshop)), RunDone), "it is in memory"
-    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    pip.patch.setenv("SPECVIZ_MODELS", "bundled")
     assert "does not download smollm2" in refusal(lambda: list(steps(Workshop())))
-    monkeypatch.setenv("SPECVIZ_MODELS", "smollm2")
+    pip.patch.setenv("SPECVIZ_MODELS", "smollm2")
     assert isinstance(last(steps(Workshop())), RunDone)
     assert len(pip.calls) == 2
 
 
-def test_what_does_not_fit_and_how_a_program_gets_it_are_said_before_anything_is_fetched(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_and_how_a_program_gets_it_are_said_at_once(pip: FakePip) -> None:
     assert "`python -m specviz models get smollm2` fetches it" in refusal(lambda: loading.load_model(SMOLLM2))
-    with monkeypatch.context() as limited:
+    with pip.patch.context() as limited:
         limited.setenv("SPECVIZ_MODEL_MB", "400")
         said = refusal(lambda: list(steps(Workshop())))
         assert "smollm2 take 538 MB, and this server holds at most 400 MB" in said
-    monkeypatch.setattr(devices, "available_bytes", lambda: 10**8)
+    pip.patch.setattr(devices, "available_bytes", lambda: 10**8)
     assert "smollm2" in refusal(lambda: list(steps(Workshop())))
     assert pip.calls == []
-
-
-def test_what_was_fetched_before_a_class_is_offered_and_runs_without_a_network(
-    pip: FakePip, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    list(fetch_smollm2())
-    refuse = Mock(side_effect=OSError("no network in this test"))
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    pip.does("No matching distribution found")
-    assert not is_missing(SMOLLM2)
-    assert SMOLLM2 in offered_names()
-    assert isinstance(last(steps(Workshop())), RunDone)
-    assert not refuse.called
-    assert len(pip.calls) == 1

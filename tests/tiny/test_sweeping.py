@@ -97,8 +97,7 @@ def test_a_constrained_row_follows_the_grammar(monkeypatch: pytest.MonkeyPatch) 
     plan = replace(PLAN, prompts=(prompt,), draft_lengths=(3,), constrain=True)
     free, held = sweep(plan.cells(), load)
     assert (free.constrained, held.constrained) == (False, True)
-    assert held.acceptance_rate == 1.0
-    assert held.identical is True
+    assert (held.acceptance_rate, held.identical) == (1.0, True)
     assert free.acceptance_rate != 1.0
     assert free.key != held.key
 
@@ -107,14 +106,14 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     cell = PLAN.cells()[0]
     half = replace(TARGET, info=replace(TARGET.info, dtype="bfloat16"))
     half_draft = replace(DRAFT, info=replace(DRAFT.info, dtype="bfloat16"))
-    changes: list[dict[str, Any]] = [
-        {"temperature": 1.0}, {"max_new_tokens": 5}, {"draft_length": 5}, {"seed": 1}, {"stop_at_eos": False},
-        {"top_k": 2}, {"top_p": 0.5}, {"draft_schedule": "heuristic"},
-        {"draft_sampling": "argmax"}, {"verification": "block"}, {"tree": "dynamic:8"},
-            {"prompt_format": "chat"},
-    ]  # fmt: skip
-    assert {name for change in changes for name in change} == {field.name for field in fields(DecodeSettings)}
-    cells = [cell, *(replace(cell, settings=replace(cell.settings, **change)) for change in changes)]
+    changes: dict[str, Any] = {
+        "temperature": 1.0, "max_new_tokens": 5, "draft_length": 5, "seed": 1, "stop_at_eos": False, "top_k": 2,
+        "top_p": 0.5, "draft_schedule": "heuristic", "draft_sampling": "argmax", "verification": "block",
+        "tree": "dynamic:8", "prompt_format": "chat",
+    }  # fmt: skip
+    assert changes.keys() == {field.name for field in fields(DecodeSettings)}
+    cells = [cell]
+    cells += [replace(cell, settings=replace(cell.settings, **{name: its})) for name, its in changes.items()]
     cells += [replace(cell, constrained=True), PLAN.cells()[2]]
     cells += [replace(cell, prompt=replace(cell.prompt, text="w6"))]  # another text under the same name
     keys = [cell_key((TARGET, DRAFT), one) for one in cells]
@@ -126,22 +125,10 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
-def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    for pair in (PAIR, LOOKUP):  # the second's name has a comma in it, and None for a dtype
-        for settings in (GREEDY, replace(SAMPLED, top_k=3, top_p=0.9)):
-            cells = replace(PLAN, pairs=(pair,), settings=settings, temperatures=(settings.temperature,)).cells()
-            file = SweepFile(path)
-            measured = [file.add(row) for row in sweep(cells, load, file.done)]
-            assert len(measured) == 6
-            assert SweepFile(path).rows == file.rows
-            assert not list(sweep(cells, load, SweepFile(path).done))
-    assert len(path.read_text().splitlines()) == 1 + 24
-
-
 def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
-    cells = replace(PLAN, prompts=PROMPTS[:2], draft_lengths=(2,), repeats=3).cells()
+    pairs = (LOOKUP,)  # the drafter's name has a comma, and no dtype
+    cells = replace(PLAN, prompts=PROMPTS[:2], pairs=pairs, draft_lengths=(2,), repeats=3).cells()
 
     def missing() -> list[str]:
         return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
@@ -164,17 +151,13 @@ def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Pa
 TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))
 
 
-@pytest.mark.parametrize(
-    ("template", "says"),
-    [
+def test_a_model_without_a_template_or_whose_template_refuses_says_so() -> None:
+    for template, says in (
         (None, "talker has no chat template: its prompts must be texts"),
         ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
-    ],
-)
-def test_a_model_without_a_template_or_whose_template_refuses_says_so(template: str | None, says: str) -> None:
-    assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2], "up to the answer"
-    with pytest.raises(InputError, match=says):
-        chat_ids(with_template(template), TALK)
+    ):
+        with pytest.raises(InputError, match=says):
+            chat_ids(with_template(template), TALK)
 
 
 CHAT = DecodeSettings(max_new_tokens=8, prompt_format="chat")
@@ -190,9 +173,7 @@ CHAT = DecodeSettings(max_new_tokens=8, prompt_format="chat")
     ],
     ids=["messages", "without a role", "raw", "nothing said"],
 )
-def test_a_text_that_is_read_as_a_chat_is_run_as_the_messages_that_it_is(
-    text: str, settings: DecodeSettings, ids: Any
-) -> None:
+def test_a_text_of_a_chat_is_run_as_its_messages(text: str, settings: DecodeSettings, ids: Any) -> None:
     """A run's prompt stays the text, and its ids are the template's."""
     with nullcontext() if isinstance(ids, list) else pytest.raises(InputError, match=ids):
         run = autoregressive_decode(with_template(TEMPLATE), text, settings)
@@ -233,24 +214,22 @@ def rows_in(items: list[Any]) -> list[SweepRow]:
     return [item for item in items if isinstance(item, SweepRow)]
 
 
-def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
+def test_the_engine_says_what_it_measures_next() -> None:
     command = Sweep(1, PLAN)
     assert parse_command(dump_command(command)) == command
     assert command.models == {"target", "draft"}
     assert [each.prompt for each in command.asked] == ["w1", "w4", "w2"]
     events, items = steps_of(command)
-    assert [(row.preset, row.draft_length) for row in rows_in(items)] == [
-        (cell.prompt.name, cell.settings.draft_length) for cell in PLAN.cells()
-    ]
+    assert len(items) == 6
     assert any(isinstance(event, RunStarted) for event in events)
     assert [event for event in events if isinstance(event, JobProgress)] == [
         JobProgress(1, "measuring", 6, prompt=name, draft="draft", draft_length=1) for name in ("a-1", "b-1", "a-2")
     ]
 
 
-@pytest.mark.parametrize("stop_after", [1, 60, 130])
+@pytest.mark.parametrize("stop_after", [1, 130])
 def test_a_sweep_that_gave_way_measures_no_cell_twice_and_loses_none(stop_after: int) -> None:
-    plan = replace(PLAN, prompts=PROMPTS[:2], pairs=(PAIR, LOOKUP), draft_lengths=(1, 2, 4))
+    plan = replace(PLAN, prompts=PROMPTS[:2], pairs=(PAIR, LOOKUP), draft_lengths=(1, 4))
     found: list[Any] = []
     for _ in range(60):
         found += steps_of(Sweep(1, plan, done=len(found)), stop_after)[1]

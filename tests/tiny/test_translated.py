@@ -1,6 +1,5 @@
 """Drafts with another tokenizer: the output stays the target's own, the text survives, nothing is read twice."""
 
-import copy
 import random
 from dataclasses import replace
 from unittest.mock import Mock
@@ -14,7 +13,6 @@ from specviz.core.trace import Trace
 from specviz.decoding import TranslatedDrafter, autoregressive_decode, fit_drafter, speculative_decode
 from specviz.decoding.drafters.translated import TextTokens
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_models import from_transformers
 from tests.support.counted_reads import CountedReads
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_tokenizer
 from tests.support.tokenizers import (
@@ -26,7 +24,6 @@ from tests.support.tokenizers import (
     random_model,
     taught,
     tokenizer,
-    words_tokenizer,
 )
 
 
@@ -69,32 +66,6 @@ def shared_boundary(target: LoadedModel, draft: LoadedModel, text: str) -> int:
         if spelled == length and start == draft_ids[: len(start)]:
             return length
     raise AssertionError("The two tokenizers share no boundary in this text.")
-
-
-def twins() -> tuple[LoadedModel, LoadedModel]:
-    """The same weights under other token ids: they say the same words. Neither ever says a special token."""
-    words = list(dict.fromkeys(STORY.split()))
-    one = with_tokenizer(tiny_model(seed=5, vocabulary=len(words) + 3, context=200), words_tokenizer(words, False))
-    with torch.no_grad():
-        one.model.get_output_embeddings().weight[:3] = 0  # never the most probable of so many
-    order = [0, 1, 2, *range(len(words) + 2, 2, -1)]
-    model = copy.deepcopy(one.model)
-    with torch.no_grad():
-        for get in (model.get_input_embeddings, model.get_output_embeddings):
-            get().weight.copy_(get().weight[order].clone())
-    return one, from_transformers(model, words_tokenizer(words[::-1], False), "twin", one.info)
-
-
-def test_the_same_model_under_other_ids_is_always_accepted() -> None:
-    target, twin = twins()
-    reads = CountedReads(twin)
-    trace = translated(target, reads.loaded, "little girl who", max_new_tokens=30, draft_length=4)
-    assert trace.output.token_ids == autoregressive_decode(target, "little girl who", trace.settings).output.token_ids
-    assert all(token.status == "accepted" for round in trace.rounds for token in round.drafted)
-    assert [len(round.drafted) for round in trace.rounds] == [4] * 6
-    assert reads.again == 0
-    # One guess more than the target's tokens is made, and is the bonus: so each round needs but five more.
-    assert sum(reads.lengths) <= len(trace.prompt.token_ids) + 30 + 1
 
 
 @pytest.mark.parametrize(("target", "draft"), [("story", "bare"), ("code", "spaces")])

@@ -1,11 +1,10 @@
 """The engine's jobs at work, without models; the server's one service; the address of a cluster."""
 
+import re
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import count, pairwise
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -198,59 +197,63 @@ def at_work(script: Script, seconds: float) -> str:
     return script.worked
 
 
-def test_alone_a_job_has_all_the_time_and_long_ones_beside_watched_ones_a_share() -> None:
-    assert set(at_work(Script(*long_of(1)), 4)) == {"1"}
-    assert set(at_work(Script(run(5), endless=True), 4)) == {"5"}
+def share(turns: str, jobs: str) -> float:
+    return sum(map(turns.count, jobs)) / len(turns)
+
+
+def longest_turn(turns: str, jobs: str) -> int:
+    return max(map(len, re.findall(f"[{jobs}]+", turns)))
+
+
+def test_long_jobs_beside_watched_ones_have_a_share_of_each_two_seconds() -> None:
     turns = at_work(Script(*long_of(1), run(5), endless=True), 40)
-    assert turns.count("1") / len(turns) == pytest.approx(LONG_SHARE / CYCLE, abs=0.05)
-    assert max(map(len, turns.split("5"))) <= 6, "half a second"
-    assert max(map(len, turns.split("1"))) <= 16
+    assert share(turns, "1") == pytest.approx(LONG_SHARE / CYCLE, abs=0.05)
+    assert longest_turn(turns, "1") <= 6, "tenths of a second"
+    assert longest_turn(turns, "5") <= 16
+
+
+ONE_OWNER = [replace(command, owners=(1, 1, 1)) for command in long_of(1, 2)]
 
 
 @pytest.mark.parametrize("watched", [[], [run(9)]], ids=["alone", "beside a run"])
-def test_long_jobs_have_equal_shares_in_turns_and_no_owner_more_than_another(watched: list[wire.JobCommand]) -> None:
-    seconds = 120 if not watched else 480
-    turns = at_work(Script(*long_of(1, 2, 3), *watched, endless=True), seconds).replace("9", "")
-    assert all(turns.count(each) == pytest.approx(len(turns) / 3, abs=10 * TURN) for each in "123")
-    assert max(len(part) for part in turns.replace("2", "3").split("3")) <= 10 * TURN + 1
-    two = [replace(command, owners=(1, 1, 1)) for command in long_of(1, 2)]
-    turns = at_work(Script(*two, *long_of(3), *watched, endless=True), seconds).replace("9", "")
-    assert turns.count("3") == pytest.approx(len(turns) / 2, abs=10 * TURN)
+@pytest.mark.parametrize(("jobs", "part"), [(long_of(1, 2, 3), 1 / 3), ([*ONE_OWNER, *long_of(3)], 1 / 2)])
+def test_long_jobs_have_equal_shares_in_turns_and_no_owner_more_than_another(
+    jobs: list[wire.JobCommand], part: float, watched: list[wire.JobCommand]
+) -> None:
+    turns = at_work(Script(*jobs, *watched, endless=True), 480 if watched else 120).replace("9", "")
+    assert share(turns, "3") == pytest.approx(part, abs=10 * TURN / len(turns))
+    assert longest_turn(turns, "3") <= 10 * TURN + 1
 
 
 def test_a_run_of_a_large_model_keeps_no_other_waiting_for_more_than_a_turn() -> None:
     turns = at_work(Script(run(5), run(6), endless=True), 40)
-    assert max(map(len, turns.replace("6", " ").replace("5", "6").split())) <= 10 * TURN + 1
-    assert turns.count("5") == pytest.approx(turns.count("6"), abs=10 * TURN)
+    assert max(longest_turn(turns, job) for job in "56") <= 10 * TURN + 1
+    assert share(turns, "5") == pytest.approx(1 / 2, abs=10 * TURN / len(turns))
 
 
-def test_first_rounds_come_at_once_beside_thirty_long_jobs_and_nothing_is_begun_again() -> None:
+def test_first_rounds_come_at_once_beside_thirty_long_jobs() -> None:
     script = Script(*long_of(*range(30)))
     bench = script.bench()
-    while script.now < 150:
+    while script.now < 10:
         bench.work()
-    before, script.sent[:] = dict(script.done), []
+    script.sent.clear()
     script.commands.append(run(50))
     work(bench, 3)
     assert script.said() == "b50 r50"
     work(bench, 30)
     assert "f50" in script.said()
-    assert len(before) == 30
-    assert all(script.done[job] >= steps for job, steps in before.items())
 
 
 def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() -> None:
-    class Downloads(Script):
-        here = False
+    script, here = Script(run(1)), list[bool]()
 
-        def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
-            while command.job == 1 and not self.here:
-                self.done[1] = self.done.get(1, 0) + 1
-                yield wire.EngineAlive(1)
-            yield from super().steps(command)
+    def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        while command.job == 1 and not here:
+            script.done[1] = script.done.get(1, 0) + 1
+            yield wire.EngineAlive(1)
+        yield from script.steps(command)
 
-    script = Downloads(run(1))
-    bench = script.bench()
+    bench = Bench(steps, script, script.sent.append, clock=lambda: 0.0)
     work(bench, 5)
     assert set(script.patience[2:]) == {LOOK}, "it pauses between two looks"
     asked = script.done[1]
@@ -258,30 +261,23 @@ def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() 
     work(bench, 8)
     assert script.said() == "b2 r2 r2 f2"
     assert script.done[1] > asked + 5, "it is asked as before"
-    script.here = True
+    here.append(True)
     work(bench, 8)
     assert script.sent[-1] == wire.JobFinished(1)
 
 
-def test_a_job_that_goes_on_later_has_no_more_time_than_others() -> None:
-    script = Script(*long_of(1))
+@pytest.mark.parametrize(("before", "steps"), [(0.0, 9), (0.5, 4)], ids=["at first", "goes on later"])
+def test_a_job_has_its_time_and_no_more_where_it_goes_on_later(before: float, steps: int) -> None:
+    """The steps that load models are not counted."""
+    command = wire.Calibrate(1, REQUEST, seconds=before)
+    script, stopped = Script(command), Script(command, job_1=3)
     work(script.bench(budget=0.85), 30)
     *_, has, failed = script.sent
-    assert has == rounds(1)
+    assert (has, script.done[1]) == (rounds(1), steps)
     assert isinstance(failed, wire.JobFailed)
     assert failed.message.startswith("This job had its 1 seconds")
-    assert script.done[1] == 9, "without the steps that load models"
-    script, seconds = Script(), 0.0
-    bench = script.bench(budget=0.85)
-    for _ in range(5):
-        script.commands, script.stop_after = [wire.Calibrate(1, REQUEST, seconds=seconds)], {}
-        work(bench, 7)
-        script.stop_after = {"job_1": 0}
-        bench.work()
-        last = script.sent[-1]
-        assert isinstance(last, wire.JobStopped | wire.JobFailed)
-        seconds = last.seconds if isinstance(last, wire.JobStopped) else seconds
-    assert "x1" in script.said()
+    work(stopped.bench(budget=0.85), 30)
+    assert stopped.sent[-1] == wire.JobStopped(1, pytest.approx(before + 0.3))
 
 
 # ---- which jobs an engine begins
@@ -431,58 +427,31 @@ def test_a_job_that_goes_on_later_keeps_what_it_found_and_a_run_begins_again() -
     assert (race.view.progress, race.command.seconds, run.command.seconds) == (progress, 7.5, 0.0)
 
 
-def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
-    """Found: it kept the number of every cancelled job for ever."""
-    mailbox, sent = Mailbox(), list[wire.Event]()
-    bench = Bench(Script().steps, mailbox, sent.append)
-    for number in range(5):
-        mailbox.receive(wire.dump_command(wire.Run(number, REQUEST)))
-        assert not mailbox.stopped(number)
-        if number % 2:
-            mailbox.receive(wire.dump_command(wire.Stop(number)))
-        work(bench, 2 if number % 2 else 6)
-        mailbox.receive(wire.dump_command(wire.Stop(number)))  # late: it is over
-    assert [event.job for event in sent if isinstance(event, wire.JobStopped)] == [1, 3]
-    assert mailbox._wanted == set()
-    mailbox.receive(wire.dump_command(wire.Calibrate(6, REQUEST)))
-    work(bench, 3)
-    mailbox.receive(wire.dump_command(wire.Stop(6)))
-    bench.work()
-    assert isinstance(sent[-1], wire.JobStopped)
-    mailbox.receive(wire.dump_command(run(6)))
-    work(bench, 6)
-    assert sent[-1] == wire.JobFinished(6), "a number may come again"
+def test_only_a_stopped_job_is_no_longer_wanted() -> None:
+    """That a number may come again, and that each job is wanted until its end: test_fleet.py."""
+    mailbox = Mailbox()
+    for command in (run(1), run(2), wire.Stop(1)):
+        mailbox.receive(wire.dump_command(command))
+    assert [mailbox.stopped(job) for job in (1, 2)] == [True, False]
 
 
-def test_there_is_one_engine_whatever_visitors_do() -> None:
-    """Any visitor can ask the server for that, in one message."""
-    before = engine()
-    st.cache_resource.clear()
-    assert engine() is before
-    engine().close()
-    engine.cache_clear()
-    together = Barrier(8)
-    with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: (together.wait(), id(engine()))[1], range(8)))
-    assert len(found) == 1
-    engine().close()
-    engine.cache_clear()
-
-
-def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else its figures wait, and each visitor's page asks again and again."""
-    asked = []
+def test_there_is_one_engine_whatever_visitors_do_which_measures_the_first_screens_pair_before_anyone_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Any visitor can empty Streamlit's cache. Without those costs each visitor's page asks again and again."""
+    asked = list[RunRequest]()
     monkeypatch.setattr(EngineService, "start", lambda _: None)
     monkeypatch.setattr(EngineService, "submit", lambda _, session, slot, make: asked.append(make(1).request))
     start_engine.cache_clear()
     start_engine()
+    before, first = engine(), known(first_trace())
+    st.cache_resource.clear()
     start_engine()
-    first = known(first_trace())
-    assert first.drafter is not None
-    assert [(each.target, each.draft) for each in asked] == [(first.target.name, first.drafter.name)]
-    start_engine.cache_clear()
+    assert engine() is before
+    assert [(each.target, each.draft) for each in asked] == [(first.target.name, known(first.drafter).name)]
     engine().close()
-    engine.cache_clear()
+    for made in (engine, start_engine):
+        made.cache_clear()
 
 
 @pytest.mark.parametrize(

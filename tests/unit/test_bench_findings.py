@@ -1,5 +1,6 @@
-"""What a bench says, against benches with a known truth; its words, its JSON and its CSV are in the snapshots."""
+"""What a bench says, against benches with a known truth; its words, its JSON, its CSV and its table as snapshots."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
-from specviz.measure.endpoints.pairs import FEWEST_TOKENS, PairGroup, pair_answers
-from specviz.measure.endpoints.report import dump_csv, results, table
-from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Span
-from specviz.measure.endpoints.sentences import conclusion, losses_in_words
-from tests.support.bench_results import FIRST, PROMPTS, SPEEDUPS, STEP, make_answer, make_bench, with_spans
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, Gain, PairGroup, pair_answers
+from specviz.measure.endpoints.report import dump_csv, dump_report, lowest, percentiles, results, table
+from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Span, read_result
+from specviz.measure.endpoints.sentences import conclusion
+from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
 from tests.support.known import known
 
 ONE = [("story 1", "story")]
@@ -193,6 +194,10 @@ BENCHES = {
     "slower at the end": later_slower(1, 2),
     "slower at the end, at a load": later_slower(4, 2),
     "thoughts that are sent": thought(""),
+    "a share of thoughts": change(BOTH, lambda a: replace(a, reasoning=0.5 if a.side == "with" else a.prompt % 2)),
+    "thoughts of one server alone": replace(
+        BOTH, without=None, answers=[replace(a, reasoning=0.25) for a in BOTH.answers if a.side == "with"]
+    ),
     **{f"hidden thoughts {sides}": thought(sides) for sides in ("with", "without", "with without")},
     **{f"a first part of 41 of {tokens}": first_part_of_41(tokens) for tokens in (44, 64)},
     **{f"loads {[*loads.values()]}": make_bench(loads) for loads in (
@@ -249,30 +254,26 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     assert pair_answers(of_pair(thinks, pair.answers["without"]))[0][0].ratio == pytest.approx(2)
 
 
-@pytest.mark.parametrize("speedup", [1.5, 0.6])
-@pytest.mark.parametrize("load", [1, 4])
-def test_a_load_without_an_interval_has_no_word_for_any_of_its_ratios(speedup: float, load: int) -> None:
-    """Found: "looks like it helps" was said of one prompt, and a line of losses of two blocks."""
-    found = BenchFindings(make_bench({load: speedup}, prompts=ONE if load == 1 else PROMPTS, repeats=2))
-    gains = [known(getattr(found.measured[0], name)) for name in ("speedup", "first", "throughput")]
-    assert [(gain.interval, gain.judged.word) for gain in gains] == [(None, "too close to call")] * 3
-    assert losses_in_words(found) == []
-    by_repeats = [BenchFindings(make_bench({1: 1.5}, repeats=repeats)).loads[0].prompts[0] for repeats in (2, 3)]
-    assert [prompt.gain.interval is None for prompt in by_repeats] == [True, False]
+@pytest.mark.parametrize(("every", "doubts"), [(10, []), (5, ["lost"])])
+def test_a_load_at_which_more_than_a_tenth_of_the_requests_failed_has_no_verdict(every: int, doubts: list[str]) -> None:
+    """Found: 40 % had timed out, and the verdict was a green "helps"."""
+    whole = make_bench({4: 2.0}, repeats=5)
+    lost = {id(each) for each in whole.answers[::every]}
+    spoilt = change(whole, lambda each: replace(each, problem="timed out", tokens=None) if id(each) in lost else each)
+    [load] = BenchFindings(spoilt).loads
+    assert (load.doubts, known(load.speedup).trusted) == (doubts, not doubts)
 
 
-def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:
-    result = make_bench({4: 2.0}, noise=0, repeats=3)
-    longest = {side: FIRST + 32 * STEP * 1.4 / (2 if side == "with" else 1) for side in ("with", "without")}
-    [gain] = [load.throughput for load in BenchFindings(result).loads]
-    assert known(gain).ratios == pytest.approx([longest["without"] / longest["with"]] * 3)
-    spoilt = replace(result.answers[0], problem="The server said 503.", tokens=None)
-    [load] = BenchFindings(replace(result, answers=[spoilt, *result.answers[1:]])).loads
-    assert len(known(load.throughput).ratios) == 2
+def test_an_interval_that_says_nothing_is_none() -> None:
+    """Found: "2.97× 0.00× 297130.88×" of three repeats."""
+    assert known(Gain.from_ratios([0.6, 0.7, 60.0])).interval is None
+    assert known(Gain.from_ratios([1.1, 1.2, 1.4])).interval
 
 
 def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
-    own, counters = known(find_acceptance(BOTH)), known(find_acceptance(with_spans(BOTH)))
+    spanned, plain = with_spans(BOTH), replace(RESTING, side="without", asked=True)
+    own, counters = known(find_acceptance(BOTH)), known(find_acceptance(spanned))
+    assert find_acceptance(replace(spanned, spans=[*spanned.spans, plain])) == counters, "of the one with speculation"
     assert (own.source, counters.source) == ("answers", "counters")
     assert (own.whole, own.by_load) == (counters.whole, counters.by_load)
     assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
@@ -306,3 +307,92 @@ def test_figures_that_no_server_has_end_in_sentences_not_in_an_error(extreme: di
     assert all(sentence.endswith(".") for sentence in conclusion(result))
     assert "nan" not in " ".join(conclusion(result))
     dump_csv(BenchFindings(result))
+
+
+# ---- for scripts and spreadsheets, and on the page
+
+STRANGE = [("=tale", "story"), ("loop", "code"), ("<b>", "story")]
+
+
+def two_loads() -> BenchResult:
+    """One helps and one hurts; an answer of each side failed, and one prompt's counts are not known."""
+    bench = make_bench({1: 1.5, 4: 0.6}, prompts=STRANGE, repeats=3)
+    answers = [
+        replace(
+            each,
+            problem="500" if (each.prompt, each.repeat, each.side, each.concurrency) == (1, 2, "with", 4) else "",
+            accepted=None if each.prompt == 2 else accepted_of(33, 5, (0.9, 0.5, 0.2)) if each.side == "with" else None,
+            text=f"{each.text}{each.side if each.prompt == 0 and each.concurrency == 4 else ''}",
+        )
+        for each in bench.answers
+    ]
+    return replace(bench, answers=answers)
+
+
+WHOLE: dict[str, BenchResult] = {
+    "nothing": EMPTY,
+    "two loads": two_loads(),
+    "without counts": make_bench({2: 1.01}, prompts=STRANGE[:2], repeats=2, counted=False),
+    "one prompt": replace(
+        (alone := make_bench({1: 2.0}, prompts=STRANGE[:1], repeats=1)),
+        answers=[replace(each, first=0.03) if each.side == "with" else each for each in alone.answers],
+    ),
+    "one side": replace(
+        (made := make_bench({1: 1.5}, prompts=STRANGE, repeats=2)),
+        without=None,
+        answers=[each for each in made.answers if each.side == "with"],
+    ),
+}
+
+
+def shown(value: Any) -> Any:
+    """With four digits: what a reader looks at, on every processor."""
+    if isinstance(value, dict):
+        return {name: shown(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [shown(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_bench_whole_as_scripts_and_spreadsheets_get_it_and_its_table_on_the_page(
+    name: str, snapshot: SnapshotAssertion
+) -> None:
+    found = BenchFindings(WHOLE[name])
+    loads = [json.dumps({key: value}) for each in results(WHOLE[name]) for key, value in shown(each).items()]
+    rows = table(found)
+    columns = [",".join(rows[0]), *(",".join(map(str, shown([*row.values()]))) for row in rows)] if rows else []
+    assert {"results": loads, "csv": dump_csv(found).splitlines(), "table": columns} == snapshot
+
+
+def test_a_report_is_the_bench_with_more() -> None:
+    bench = two_loads()
+    report = json.loads(dump_report(bench))
+    assert report.pop("results") == json.loads(json.dumps(results(bench)))
+    assert len(report.pop("conclusion")) > 2
+    assert read_result(json.dumps(report).encode()) == bench
+
+
+def test_the_lowest_end_is_known_where_every_load_has_one_that_is_trusted() -> None:
+    """In the last one the server that drafts is faster than its tokens allow, so its clock is not believed."""
+    both, doubted = (
+        make_bench(speedups, prompts=STRANGE, repeats=3) for speedups in ({1: 1.5, 4: 0.7}, {1: 1.5, 4: 9.0})
+    )
+    assert lowest(both) == min(each["low"] for each in results(both))
+    assert [(each["trusted"], each["verdict"]) for each in results(doubted)] == [
+        (True, "helps"),
+        (False, "cannot be told"),
+    ]
+    assert lowest(doubted) is None
+    assert lowest(WHOLE["one prompt"]) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "ends"), [(1, (1, 1, 1)), (2, (1, 2, 2)), (3, (2, 3, 3)), (10, (5, 9, 10)), (101, (51, 91, 100))]
+)
+def test_a_percentile_is_the_least_value_that_so_many_are_not_above(count: int, ends: tuple[int, ...]) -> None:
+    answers: list[Answer] = [
+        make_answer("with", 0.01, first=float(count - place), part_seconds=[]) for place in range(count)
+    ]
+    assert percentiles(answers)["ttft"] == dict(zip(("p50", "p90", "p99"), ends, strict=True))
+    assert "gap" not in percentiles(answers)

@@ -217,6 +217,7 @@ class World:
             self.settle()
         assert [job.id for job in self.jobs if not job.view.finished] == []
         assert all(not driver.running for driver in self.fleet.drivers)
+        assert all(not engine.mail._wanted for engine in self.made if engine.alive), "a number may come again"
         for job, asked in zip(self.jobs, self.asked, strict=True):
             self.check_result(job, asked)
 

@@ -12,20 +12,7 @@ from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.game import game
-from specviz.game.game import (
-    LOOKUP,
-    MAX_TURNS,
-    MODEL,
-    PROMPTS,
-    ROUNDS,
-    YOU,
-    GamePlan,
-    Turn,
-    dump_turn,
-    load_turn,
-    run_of,
-    score,
-)
+from specviz.game.game import LOOKUP, MAX_TURNS, MODEL, PROMPTS, ROUNDS, YOU, GamePlan, Turn
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import SavedGame, dump_game, game_csv, load_game
 from specviz.game.words import best_branch, branches, words_of
@@ -66,7 +53,7 @@ def test_a_turn_is_explained_and_has_its_row(name: str, snapshot: SnapshotAssert
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
-    totals = score(turns)
+    totals = game.score(turns)
     assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
     assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
     assert totals[LOOKUP].tokens_per_target_call == 1
@@ -117,15 +104,12 @@ def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
 
 
 CHAT = {"prompt_format": "chat"}
-NO_CHAT = [
-    (CHAT, "story"),
-    (CHAT | {"set": "prose"}, "prose"),
-    ({"set": "answer"}, "story"),
-    ({"target": "x"}, "story"),
-]
 
 
-@pytest.mark.parametrize(("link", "kind"), NO_CHAT)
+@pytest.mark.parametrize(
+    ("link", "kind"),
+    [(CHAT, "story"), (CHAT | {"set": "prose"}, "prose"), ({"set": "answer"}, "story"), ({"target": "x"}, "story")],
+)
 def test_a_link_to_a_chat_with_what_cannot_chat_gets_a_sentence(link: dict[str, str], kind: str) -> None:
     plan, [problem] = game.plan_from_link(link)
     assert plan == GamePlan(seed=game.LINK_SEED, set=kind)
@@ -173,7 +157,7 @@ def test_a_game_with_a_chat_model_is_read_back_with_its_own_rival() -> None:
     chat = replace(turn, rivals={plan.rival: turn.rivals[MODEL], LOOKUP: turn.rivals[LOOKUP]})
     own = SavedGame(plan.link, 0, [[chat], [], []])
     assert load_game(dump_game(own)) == own
-    assert score([chat], plan.rival)[plan.rival].rounds == 1
+    assert game.score([chat], plan.rival)[plan.rival].rounds == 1
     with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
         load_game(dump_game(replace(own, games=[[turn], [], []])))
 
@@ -222,15 +206,15 @@ def test_the_better_guess_is_known_and_holds_the_targets_own_token() -> None:
 def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tables_show_both() -> None:
     """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
     tree, both = a_tree_turn([DOG, CAT], DOWN), with_tree([DOG, CAT], DOWN)
-    counts = score([tree])
+    counts = game.score([tree])
     assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
     assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
     assert counts[YOU].acceptance_rate == 3 / 5
     (shared,) = shared_rounds(both.plan, both.games)
     assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
     chain = a_turn([" a", " b"], 1, before=tree.text)
-    run = known(run_of([tree, chain]))
+    run = known(game.run_of([tree, chain]))
     assert (run.settings.tree, [round.is_tree for round in run.rounds]) == ("dynamic:5", [True, False])
     parse_trace(dump_trace(run))
-    assert known(run_of([chain])).settings.tree is None
-    assert load_turn(dump_turn(tree)) == tree
+    assert known(game.run_of([chain])).settings.tree is None
+    assert game.load_turn(game.dump_turn(tree)) == tree

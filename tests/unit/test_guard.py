@@ -7,16 +7,7 @@ from starlette.exceptions import HTTPException
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from specviz.ui.shared import guard
-from specviz.ui.shared.guard import (
-    ADDRESS_BYTES,
-    ALL_BYTES,
-    MOST_FILES,
-    MOST_ITEMS,
-    SAYS,
-    SESSION_BYTES,
-    is_forged,
-    items_in,
-)
+from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, SAYS, SESSION_BYTES, is_forged
 from tests.load.hostile import MESSAGES
 from tests.support.door_contents import dense, message, typed, valued
 
@@ -58,10 +49,7 @@ SENT = {
     "three files": message(lambda sent, _: sent.file_urls_request.file_names.extend("abc")),
 }
 NOT_SENT = {
-    **{
-        name: BackMsg(**{name: True}).SerializeToString()
-        for name in ("load_git_info", "clear_cache", "set_run_on_save")
-    },
+    **{its: BackMsg(**{its: True}).SerializeToString() for its in ("load_git_info", "clear_cache", "set_run_on_save")},
     "nothing": b"",
     "an address": rerun(url="https://example.org/" + "x" * 2_000),
     **{f"a {name}": rerun(**{name: "x" * 2_001}) for name in ("timezone", "locale")},
@@ -92,8 +80,8 @@ def test_every_kind_of_message_that_streamlit_knows_was_decided_about() -> None:
 
 
 def test_items_are_counted_at_any_depth_and_no_further_than_needed() -> None:
-    assert items_in(read(widgets(100, string_array_value={"data": ["a"] * 3}))) == 400
-    assert items_in(read(widgets(3_000))) == MOST_ITEMS + 1
+    assert guard.items_in(read(widgets(100, string_array_value={"data": ["a"] * 3}))) == 400
+    assert guard.items_in(read(widgets(3_000))) == guard.MOST_ITEMS + 1
 
 
 # ---- files

@@ -1,8 +1,7 @@
 """Records of other systems become traces of what was reported, and no figure is made of the rest."""
 
-import json
 import math
-import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from specviz.core.intervals import speedup_interval
 from specviz.core.names import pair_name
 from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
-from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, check_trace, dump_trace, parse_trace, read_trace
+from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, TraceLimits, check_trace, dump_trace, parse_trace
 from specviz.core.verdict import explain_no_verdict, verdict_of_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
@@ -30,7 +29,6 @@ from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known
-from tests.support.plain_json import with_value
 from tests.support.records import RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
 
 CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO = SYSTEM_OF
@@ -84,17 +82,16 @@ GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "tempera
 
 @pytest.mark.parametrize("name", SYSTEM_OF)
 def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(
-    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+    name: str, snapshot: SnapshotAssertion
 ) -> None:
-    trace, file = imported(name), tmp_path / "trace.json"
+    trace = imported(name)
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
     usual, with_texts = lines_of(trace), imported(name, tokenizer=FakeTokenizer(), **GIVEN)
     given = [line for line in lines_of(with_texts) if line not in usual]
     assert "\n".join([*usual, "", "With a tokenizer and names:", *given]) == snapshot
     assert CUT not in known(with_texts.imported).notes
     assert open_run(record(name), RecordOptions(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
-    file.write_text(dump_trace(trace), encoding="utf-8")
-    assert read_trace(file) == trace
+    assert parse_trace(dump_trace(trace)) == trace
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
     drafted = [token for round in trace.rounds for token in round.drafted]
@@ -194,51 +191,20 @@ def test_a_hostile_record_gets_one_sentence(system: str, content: bytes) -> None
     assert len(refusal(content, system, tokenizer=FakeTokenizer())) < 1_500
 
 
-@pytest.mark.parametrize("name", SYSTEM_OF)
-def test_a_record_that_was_cut_off_gets_one_sentence_or_is_read(name: str) -> None:
-    whole, sentences = record(name), list[str]()
-    for end in range(0, len(whole), 97):
-        try:
-            trace = import_run(whole[:end], SYSTEM_OF[name], RecordOptions(tokenizer=FakeTokenizer()))
-        except InputError as error:
-            sentences.append(str(error))
-        else:
-            assert parse_trace(dump_trace(trace)) == trace
-    assert all(re.fullmatch(r"[^\n]+\.", sentence) for sentence in sentences)
-
-
-MADE = {
-    "a negative time": (lambda t: replace(t, prefill_seconds=PrefillSeconds(-1.0, None)), "prefill_seconds.target"),
-    "no number": (lambda t: replace(t, prefill_seconds=PrefillSeconds(math.nan, None)), "prefill_seconds.target"),
-    "a long name": (lambda t: replace(t, created="x" * 301), "created"),
-    "a long text": (lambda t: replace(t, output=replace(t.output, text="x" * 2_000_001)), "output.text"),
-    "a text as a number": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[1])), "prompt.tokens.0"),
-    "many tokens": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[""] * 65_537)), "prompt.tokens"),
-    "a contradiction": (lambda t: replace(t, rounds=t.rounds[1:]), "contradicts itself"),
-    "a token deep inside": (
-        lambda t: replace(t, rounds=[replace(t.rounds[0], emitted=replace(t.rounds[0].emitted, id=-1))]),
-        "rounds.0.emitted.id",
-    ),
+MADE: dict[str, tuple[Callable[[Trace], Trace], TraceLimits]] = {
+    "prefill_seconds.target": (lambda t: replace(t, prefill_seconds=PrefillSeconds(math.nan, None)), UPLOAD),
+    "output.text": (lambda t: replace(t, output=replace(t.output, text="x" * 2_000_001)), UPLOAD),
+    "prompt.tokens.0": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[1])), UPLOAD),  # type: ignore[list-item]
+    "contradicts itself": (lambda t: replace(t, rounds=t.rounds[1:]), UPLOAD),
+    "larger than 0 MB": (lambda t: t, replace(UPLOAD, megabytes=0)),
 }
 
 
-@pytest.mark.parametrize("change", MADE)
-def test_a_made_trace_has_the_bounds_of_a_file(change: str) -> None:
-    make, says = MADE[change]
-    with pytest.raises(InputError) as refused:
-        check_trace(make(imported(CHAT)))
-    assert says in str(refused.value)
-
-
-def test_a_made_trace_whose_file_could_not_be_opened_is_refused() -> None:
-    with pytest.raises(InputError, match="larger than 0 MB"):
-        check_trace(imported(CHAT), replace(UPLOAD, megabytes=0))
-
-
-def test_markup_in_a_record_stays_text() -> None:
-    hostile = "<script>alert(1)</script>"
-    content = changed(CHAT, ('"token": " cat"', f'"token": "{hostile}"'), ("[32, 99, 97, 116]", "null"))
-    assert import_run(content, "vllm").rounds[2].emitted.text == hostile
+@pytest.mark.parametrize("says", MADE)
+def test_a_made_trace_has_the_bounds_of_a_file(says: str) -> None:
+    change, limits = MADE[says]
+    with pytest.raises(InputError, match=says):
+        check_trace(change(imported(CHAT)), limits)
 
 
 @pytest.mark.parametrize("count", [1, 3, 60])
@@ -327,33 +293,10 @@ def test_frames_and_names_leave_out_what_is_not_known() -> None:
         known_seconds(None)
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"rounds.0.emitted.id": 5}, "12 tokens, and 1 of them have an id"),
-        ({"imported": None}, r"prompt\.token_ids is empty"),
-        ({"rounds.1.index": 7, "output.stopped_by": None}, r"rounds\.1 has index 7; output\.stopped_by is missing"),
-    ],
-    ids=["ids are all reported or none is", "what is not imported needs them", "all contradictions at once"],
-)
-def test_what_an_imported_trace_cannot_be_is_named(changes: dict[str, object], says: str) -> None:
-    written = json.loads(dump_trace(ITS))
-    for where, value in changes.items():
-        written = with_value(written, where, value)
-    with pytest.raises(InputError, match=says):
-        parse_trace(json.dumps(written))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nowhere.json", "--from", "vllm"],
-        [RECORDS / "transformers-5.23.jsonl", "--from", "transformers"],
-        [RECORDS / "vllm-0.29-chat.json", "--from", "vllm", "--temperature", "-1"],
-    ],
-)
-def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[object]) -> None:
-    status, printed, errors = command_line(capsys)("import", *arguments)
+@pytest.mark.parametrize(("name", "more"), [("nowhere.json", []), (TRANSFORMERS, []), (CHAT, ["--temperature", -1])])
+def test_bad_input_is_one_line(name: str, more: list[object], capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["import", RECORDS / name, "--from", SYSTEM_OF.get(name, "vllm"), *more]
+    status, printed, errors = command_line(capsys)(*given)
     assert (status, printed, errors.count("\n")) == (2, "", 1)
 
 

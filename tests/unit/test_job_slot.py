@@ -32,62 +32,43 @@ from tests.support.replaying_engine import header, output
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
-LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
-GREATEST = RaceEntry.of(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
 A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
-def started() -> JobSlot:
-    slot = JobSlot("sweep")
-    slot.start(lambda job: wire.Sweep(job, PLAN))
-    return slot
-
-
-def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> None:
-    slot = JobSlot("sweep")
-    assert (slot.state, slot.busy, slot.job, slot.view, slot.items) == ("idle", False, None, None, ())
-    assert not slot.refresh()
-    job = slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert service.started
-    assert slot.state == "waiting"
-    events = (wire.Loading(job, "wren-base"), wire.JobProgress(job, "measuring", 2), wire.JobItem(job, "sweep", "a"))
-    for event, state in zip(events, ("loading", "running", "running"), strict=True):
-        service.tell(event)
-        assert not slot.refresh()
-        assert (slot.state, slot.busy) == (state, True)
-    service.tell(wire.JobFinished(job))
-    assert slot.refresh(), "it has just ended"
-    assert not slot.refresh(), "and says so once"
-    assert (slot.state, slot.busy, slot.items) == ("done", False, ("a",))
-
-
 @pytest.mark.parametrize(
     ("state", "message", "end"),
     [
+        ("done", "", lambda service, _: service.tell(wire.JobFinished(1))),
         ("failed", "The engine stopped.", lambda service, _: service.tell(wire.JobFailed(1, "The engine stopped."))),
         ("cancelled", "", lambda _, slot: slot.cancel()),
         ("lost", "This run has expired.", lambda service, _: service.expire("ada")),
     ],
 )
-def test_a_job_that_ends_early_has_what_it_found_and_its_slot_can_be_used_again(
+def test_a_job_goes_from_idle_to_its_end_has_what_it_found_and_its_slot_can_be_used_again(
     service: FakeService, state: str, message: str, end: Callable[[FakeService, JobSlot], object]
 ) -> None:
-    slot = started()
-    service.tell(wire.JobProgress(1, "measuring", 2), wire.JobItem(1, "sweep", "a"))
-    slot.refresh()
+    slot = JobSlot("sweep")
+    assert (slot.view.state, slot.busy, slot.view.items) == ("idle", False, ())
+    assert not slot.refresh()
+    assert slot.start(lambda job: wire.Sweep(job, PLAN)) == 1
+    assert (service.started, slot.view.state) == (True, "waiting")
+    events = (wire.Loading(1, "wren-base"), wire.JobProgress(1, "measuring", 2), wire.JobItem(1, "sweep", "a"))
+    for event, now in zip(events, ("loading", "running", "running"), strict=True):
+        service.tell(event)
+        assert (slot.refresh(), slot.view.state, slot.busy) == (False, now, True)
     end(service, slot)
     assert [slot.refresh(), slot.refresh()] == [True, False], "it says once that it has ended"
-    assert (slot.state, slot.message, slot.items) == (state, message, ("a",))
+    assert (slot.view.state, slot.busy, slot.view.message, slot.view.items) == (state, False, message, ("a",))
     cancelled = [*service.cancelled]
     slot.cancel()
     assert service.cancelled == cancelled, "there is nothing to cancel"
     slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert (slot.state, slot.message, slot.items) == ("waiting", "", ())
+    assert (slot.view.state, slot.view.message, slot.view.items) == ("waiting", "", ())
     slot.reset()
-    assert (slot.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
+    assert (slot.view.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -105,11 +86,12 @@ def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch:
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
     assert not (slot.wait(0.01) if look == "wait" else slot.refresh())
-    assert (slot.job, slot.state, slot.message) == (2, "waiting", "")
+    assert (slot.view.job, slot.view.state, slot.view.message) == (2, "waiting", "")
 
 
 def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    slot = started()
+    slot = JobSlot("sweep")
+    slot.start(lambda job: wire.Sweep(job, PLAN))
     assert not slot.wait_for_end(0.01)
     assert slot.busy
 
@@ -119,7 +101,7 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
     monkeypatch.setattr(service, "wait", end_soon)
     assert slot.wait_for_end(3600)
-    assert slot.state == "done"
+    assert slot.view.state == "done"
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
@@ -138,7 +120,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.slot.ended) == (
         1,
         ["One cannot be measured."],
         page_texts("shared")["lost"],
@@ -147,13 +129,15 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
-    sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
+    longest = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
+    greatest = RaceEntry.of(longest, presets=(), own="\n".join("abcdefgh"), repeats=20)
+    sentence = size_sentence(greatest, Pace(0.01, 0.02))
     assert re.findall(r"\d+", sentence) == ["8", "20", "256", "20"]  # prompts, repeats, tokens, minutes
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
-    assert "300 s" in size_sentence(GREATEST, Pace(0.01, 0.02))
-    assert "min" not in size_sentence(GREATEST, None)
-    recorded = quiet_pace(GREATEST.request())  # a fresh server: found, nothing was said of the time
-    assert "min" in size_sentence(GREATEST, None, known(recorded))
+    assert "300 s" in size_sentence(greatest, Pace(0.01, 0.02))
+    assert "min" not in size_sentence(greatest, None)
+    recorded = quiet_pace(greatest.request())  # a fresh server: found, nothing was said of the time
+    assert "min" in size_sentence(greatest, None, known(recorded))
 
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:

@@ -16,16 +16,14 @@ from specviz.core.texts import figures_in, fill
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
-from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.roofline import published_peaks
 from specviz.data.lessons.story import StoryStep, request_of, round_at, steps, watch_link
 from specviz.data.links.permalink import RunLink
-from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.measure.sweep.study import select_kind, studies_of, summarise
 from specviz.models.draft_menu import linked_names
-from specviz.ui.learn.family import best_of, family_table, figures_of
+from specviz.ui.learn.family import family_table, figures_of
 from specviz.ui.learn.learn_page import LearnState, go_to_place
 from specviz.ui.learn.roofline import roofline_payload
 from tests.support.known import known
@@ -140,15 +138,6 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
     assert figures_of(on_kind(1.5, 0.1, None).best)[1] == "–"
     monkeypatch.setattr(facts, "stored_methods", lambda: None)
     assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
-
-
-def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
-    """The table itself: tests/pages/test_learn.py."""
-    sampled = next(part for part in known(stored_methods()).temperatures if part.temperature)
-    usual = known(sampled.find("wren-nano")).kinds[ALL].best
-    for member in family().methods:
-        _, beside = best_of(member, stored_methods())
-        assert (beside == usual) == (member.name in ("method-argmax", "method-block")), member.name
 
 
 def test_a_published_figure_names_its_source_and_is_the_one_that_is_computed_with() -> None:

@@ -9,12 +9,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
-from specviz.data.measured.measured_methods import ALL, KINDS, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names
 from specviz.ui.when_it_helps.by_method import costs_figure, reading, speedups_figure, where
 from tests.support.figures import lines_of
-from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured, on_kind
+from tests.support.measured_methods import measured, on_kind
 
 MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
@@ -27,6 +26,7 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
     monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() == measured()
+    assert on_kind(1.5, 0.1).settings[0].by_position == [0.75, 0.5, 0.25, 0.0], "rates have their numbers"
     file.unlink()
     if content is not None:
         file.write_bytes(content)
@@ -35,27 +35,12 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
     assert re.search(r"methods\.json, the comparison of methods, cannot be read: \w+\.$", said)
 
 
-def test_rates_have_their_numbers() -> None:
-    assert on_kind(1.5, 0.1).settings[0].by_position == [0.75, 0.5, 0.25, 0.0]
-
-
 def test_what_a_comparison_of_methods_says_and_draws(snapshot: SnapshotAssertion) -> None:
     """No cost of a step of prompt lookup is known."""
     parts = measured(1.5, 1.42, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35).temperatures
     said = [reading(part, ALL) for part in (*parts, *measured(0.9, 0.5, 0.8, 0.7, 0.6, 0.85, 0.4, 0.3).temperatures)]
     figures = [lines_of(draw(parts[1].methods, ALL)) for draw in (costs_figure, speedups_figure)]
     assert "\n".join([where(measured()), *said, *figures]) == snapshot
-
-
-def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatures() -> None:
-    found = known(stored_methods())
-    assert [part.temperature for part in found.temperatures] == [0.0, 1.0]
-    for part in found.temperatures:
-        assert part.kinds() == [ALL, *KINDS]
-        names = {method.name for method in part.methods}
-        assert names >= {*NAMES[:6], "wren-mini", "wren-small", "early-exit:2", "early-exit:6"}
-        assert names >= {"wren-eagle tree", "wren-medusa tree"}
-    assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 
 @pytest.mark.parametrize("number_format", ["float32", "bfloat16"])

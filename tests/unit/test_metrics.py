@@ -8,33 +8,22 @@ from syrupy.assertion import SnapshotAssertion
 
 import specviz
 from specviz.core import metrics
-from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
+from specviz.core.rounds import Round
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace
+from tests.support.both import round_from
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.figures import rounded
 from tests.support.known import known
 
-FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "d": "discarded"}
-
-
-def a_round(index: int, fates: str, draft: float, verify: float, overhead: float) -> Round:
-    """`fates` like "ard": accepted, rejected, discarded. Token ids count up from 10 times the index."""
-    drafted = [DraftedToken(10 * index + i, "x", FATES[fate]) for i, fate in enumerate(fates)]
-    if "d" in fates and "r" not in fates:  # an accepted end of text
-        return Round(index, draft, verify, overhead, drafted, EmittedToken("none"))
-    emitted = EmittedToken("correction" if "r" in fates else "bonus", 10 * index + 9, "x")
-    return Round(index, draft, verify, overhead, drafted, emitted)
-
-
 ROUNDS = [
-    a_round(0, "aaa", draft=3.0, verify=10.0, overhead=1.0),  # 4 tokens in 14 s
-    a_round(1, "ard", draft=6.0, verify=12.0, overhead=2.0),  # 2 tokens in 20 s
-    a_round(2, "", draft=0.0, verify=8.0, overhead=0.5),  # 1 token in 8.5 s
-    a_round(3, "ad", draft=3.0, verify=11.0, overhead=1.5),  # 1 token in 15.5 s
+    round_from(0, "aaa", "bonus", [3, 10, 1]),  # 4 tokens in 14 s
+    round_from(1, "ard", "correction", [6, 12, 2]),  # 2 tokens in 20 s
+    round_from(2, "", "bonus", [0, 8, 0.5]),  # 1 token in 8.5 s
+    round_from(3, "ad", "none", [3, 11, 1.5]),  # 1 token in 15.5 s
 ]
-WRITTEN = [0, 1, 2, 9, 10, 19, 29, 30]
+WRITTEN = [0, 1, 2, 99, 0, 99, 99, 0]
 STEPS = [8.0, 8.0, 9.0, 7.0, 8.0, 8.0, 20.0, 8.0]  # median 8
 PLAIN = Autoregressive(STEPS, WRITTEN)
 
@@ -56,13 +45,8 @@ def test_counts_are_made_of_fates_and_rates_of_counts() -> None:
     for counts, per_call in ((nothing, None), (undrafted, 1)):
         assert counts.acceptance_rate is counts.per_judgement_rate is None
         assert counts.tokens_per_target_call == per_call
-    all_rejected = metrics.count([a_round(0, "rdd", 1, 1, 1)])
-    assert (all_rejected.acceptance_rate, all_rejected.per_judgement_rate) == (0, 0)
-
-
-def test_a_plain_run_that_ended_early_goes_on_at_its_median_step() -> None:
     early = Autoregressive([2.0, 4.0, 3.0], [1, 2, 3])
-    assert metrics.autoregressive_clock(early, 5) == [0, 2, 6, 9, 12, 15]
+    assert metrics.autoregressive_clock(early, 5) == [0, 2, 6, 9, 12, 15], "it goes on at its median step"
 
 
 def test_the_interval_of_a_median_is_the_narrowest_that_holds_it_95_times_of_100() -> None:
@@ -76,7 +60,7 @@ def test_the_interval_of_a_median_is_the_narrowest_that_holds_it_95_times_of_100
 
 
 def test_costs_and_speedups_that_were_not_measured_are_none() -> None:
-    assert metrics.speedup(a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])) is None
+    assert metrics.speedup(a_trace(rounds=[round_from(0, "a", "bonus", [0, 0, 0])])) is None
     no_steps, too_short = Autoregressive([], []), Autoregressive([0.0] * 8, WRITTEN)
     for plain in (None, no_steps, too_short):
         assert metrics.costs(a_trace(plain=plain)) is None
@@ -94,18 +78,7 @@ def test_repetition_is_the_share_of_4_grams_that_occurred_before() -> None:
         assert metrics.repetition(tokens) == (share if share is None else pytest.approx(share))
 
 
-TRACES = {
-    "sampled": fake_trace(),
-    "greedy": fake_trace(greedy=True),
-    "ended by the end of the text": fake_trace(eos=True),
-    "prompt lookup": fake_trace(lookup=True),
-    "hostile texts": fake_trace(hostile=True),
-    "nothing recorded": fake_trace(record=False),
-    "a draft with another tokenizer": translated(fake_trace()),
-}
-
-
-@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES.keys())
+@pytest.mark.parametrize("trace", [translated(fake_trace()), fake_trace(eos=True), fake_trace(lookup=True)])
 def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Trace) -> None:
     frame, counts = trace.to_frame(), metrics.count(trace.rounds)
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
@@ -123,7 +96,13 @@ def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Tra
 
 def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> None:
     """In a tree each token names its parent."""
-    run, tree = cut(fake_trace(), 2), fake_tree_trace()
+    run, tree, empty = cut(fake_trace(), 2), fake_tree_trace(), cut(fake_trace(), 0)
+    for frame, of_none, columns in (
+        (run.to_frame(), empty.to_frame(), TOKEN_COLUMNS),
+        (run.rounds_frame(), empty.rounds_frame(), ROUND_COLUMNS),
+    ):
+        assert {name: str(kind) for name, kind in of_none.dtypes.items()} == columns
+        assert frame.dtypes.equals(of_none.dtypes)
     frames = [run.to_frame(), run.rounds_frame(), a_trace().rounds_frame(), cut(tree, 1).to_frame()]
     assert "\n".join(frame.to_csv(index=False, float_format="%.4g") for frame in frames) == snapshot
 
@@ -132,10 +111,3 @@ def test_the_summary_of_a_run_has_its_counts_and_its_verdict(snapshot: SnapshotA
     assert set(specviz.__all__) <= set(dir(specviz)), "also before they are imported"
     traces = [a_trace(), fake_trace(), fake_trace(plain=False), fake_trace(lookup=True), fake_tree_trace()]
     assert rounded("\n".join(str(specviz.summary(trace)) for trace in traces)) == snapshot
-
-
-def test_a_run_without_rounds_has_the_same_columns_and_types() -> None:
-    empty = cut(fake_trace(), 0)
-    assert {name: str(kind) for name, kind in empty.to_frame().dtypes.items()} == TOKEN_COLUMNS
-    assert {name: str(kind) for name, kind in empty.rounds_frame().dtypes.items()} == ROUND_COLUMNS
-    assert fake_trace().to_frame().dtypes.equals(empty.to_frame().dtypes)

@@ -43,6 +43,7 @@ def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only_and_a_certain_token
     for name, bonus in BONUS.items():
         right = (found := bonus(p)) is None or distance(p[-1], found) < 1e-12
         assert right == Pieces(bonus=name).lossless, name
+    assert all(rule.lossless == rule.pieces.lossless for rule in RULES if rule.pieces)
     for pieces in JUDGING:  # also where it is rejected
         _, written = written_by(pieces, to_probs([1.0, 0.0]), to_probs([0.5, 0.5]))
         assert written.sum() == pytest.approx(1), pieces
@@ -78,20 +79,10 @@ def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() ->
         assert judged.mistakes == [mistake]
         assert judged.lossless == (pieces.bonus == "bonus_forgotten")
         assert place in judged.sentence.partition("“")[0]
-
-
-def test_a_draft_that_is_the_target_refutes_nothing_and_that_is_said() -> None:
     p = np.stack(rows(1, 2))
-    found = enumerated(p, [p[0]], [3], str)
-    same = judge_pieces(Pieces(accept="always_accepted"), found)
+    same = judge_pieces(Pieces(accept="always_accepted"), enumerated(p, [p[0]], [3], str))
+    assert same.sentence.startswith("With this prompt and these models"), "a draft that is the target refutes nothing"
     assert not same.lossless
-    assert same.sentence.startswith("With this prompt and these models")
-
-
-def test_the_rules_of_pieces_are_those_that_judge_one_guess_after_the_other() -> None:
-    made = {rule.name for rule in RULES if rule.pieces}
-    assert made == {"lossless", "match", "no-residual", "top-k", "lenient", "typical", "ensemble"}
-    assert all(rule.lossless == rule.pieces.lossless for rule in RULES if rule.pieces)
 
 
 # ---- the file of `specviz lab run`
@@ -112,6 +103,12 @@ def test_a_students_file_is_a_trace_with_draws() -> None:
     assert (request.prompt, request.settings.draft_length) == (fake_trace().prompt.text, 2)
     assert draws.positions[0].batches == BATCHES_OF_ONE
     assert draws.kind == "replaced_from_target"
+    whole = json.loads(content)
+    alone = {name: value for name, value in whole.items() if name != "same_quality"}
+    many = alone | {"same_quality": whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}}
+    for other, said in ((alone, "has a run and no draws"), (many, "positions"), ({}, "trace")):
+        with pytest.raises(InputError, match=said):
+            read_draws(json.dumps(other).encode())
 
 
 ONE = BATCHES_OF_ONE[0]
@@ -132,12 +129,3 @@ ONE = BATCHES_OF_ONE[0]
 def test_draws_that_contradict_themselves_are_refused(batches: list[DrawBatch]) -> None:
     with pytest.raises(InputError, match="contradicts itself: draws"):
         read_draws(student_file(batches))
-
-
-def test_what_is_no_file_of_draws_gets_a_sentence() -> None:
-    whole = json.loads(student_file(BATCHES_OF_ONE))
-    alone = {name: value for name, value in whole.items() if name != "same_quality"}
-    many = alone | {"same_quality": whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}}
-    for content, said in ((alone, "has a run and no draws"), (many, "positions"), ({}, "trace")):
-        with pytest.raises(InputError, match=said):
-            read_draws(json.dumps(content).encode())

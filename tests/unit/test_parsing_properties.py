@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
-from specviz.core.outside import check_density
+from specviz.core.outside import check_density, read_outside
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
@@ -206,6 +207,8 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
         lambda: parse_trace(unclosed, UPLOAD),
         lambda: check_density(b': "\n' + b"[]," * 400_000, "trace"),
         lambda: check_density(b"[{" * 10_000 + b" " * 20_000, "record"),
+        lambda: read_outside(TypeAdapter(list[Any]), b"[[]," + b"[]," * 9_000 + b"1]", "record"),
+        lambda: read_outside(TypeAdapter(list[Any]), b"\xff", "record"),
     ):
-        with pytest.raises(InputError, match=r"too many values for its size|Invalid JSON"):
+        with pytest.raises(InputError, match=r"not valid at the file: (it has too many values|Invalid JSON)"):
             read()

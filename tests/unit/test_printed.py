@@ -11,38 +11,25 @@ from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.cli import output
-from specviz.core.errors import InputError
-from specviz.core.rounds import DraftedToken, EmittedToken, Round
+from specviz.core.rounds import Round
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt, SourceSystem, Trace
 from specviz.models.downloads import Progress
+from tests.support.both import round_from
 from tests.support.fake_traces import run_of
+from tests.support.strategies import refusal
 
 ESCAPE = "\x1b[31m"  # of a model or a file: on a terminal it would colour what follows
-TREE = [  # fates of a tree: what it hangs on, its text
-    ("rejected", -1, " a"),
-    ("accepted", -1, " the"),
-    ("not taken", 0, " hat"),
-    ("accepted", 1, " cat"),
-    ("rejected", 1, " c\n"),
-    ("not taken", 3, " sat"),
-]
 
 
-def chain(index: int, fates: str, kind: str, own: str) -> Round:
-    """`fates` like "ard": accepted, rejected, discarded."""
-    words = {"a": "accepted", "r": "rejected", "d": "discarded"}
-    drafted = [DraftedToken(10 * index + at, f" {fate}{at}", words[fate]) for at, fate in enumerate(fates)]  # type: ignore[arg-type]
-    emitted = EmittedToken("none") if kind == "none" else EmittedToken(kind, 10 * index + 9, own)  # type: ignore[arg-type]
-    return Round(index, 0.25, 1.0, 0.0, drafted, emitted)
+def round_of(index: int, guesses: str, kind: str, own: str) -> Round:
+    """A round as `round_from` makes it, with this text of the target's own token."""
+    made = round_from(index, guesses, kind, [0.25, 1, 0])
+    return replace(made, emitted=replace(made.emitted, text=own))
 
 
-def tree() -> Round:
-    drafted = [DraftedToken(30 + at, text, fate, parent=parent) for at, (fate, parent, text) in enumerate(TREE)]  # type: ignore[arg-type]
-    return Round(1, 0.5, 1.5, 0.0, drafted, EmittedToken("bonus", 39, " down"))
-
-
-ROUNDS = [chain(0, "aaa", "bonus", " z"), chain(1, "ardd", "correction", f"{ESCAPE}x"), chain(2, "", "own", "!")]
+CORRECTED = round_of(1, "ardd", "correction", f"{ESCAPE}x")
+ROUNDS = [round_of(0, "aaa", "bonus", " z"), CORRECTED, round_of(2, "", "own", "!")]
 WRITTEN = [token for each in ROUNDS for token in each.emitted_ids]
 PLAIN = Autoregressive([1.0] * len(WRITTEN), WRITTEN, alternating=True)
 GREEDY = DecodeSettings(max_new_tokens=len(WRITTEN), temperature=0.0)
@@ -54,7 +41,7 @@ RUN = run_of(
     output=Output(WRITTEN, " you[b]", "eos"),
 )
 OTHER = replace(PLAIN, token_ids=[*WRITTEN[:2], 99, *WRITTEN[3:]])
-GROWN = [chain(0, "rd", "correction", " and"), tree()]
+GROWN = [round_of(0, "rd", "correction", " and\n"), round_of(1, "r-1 a-1 n0 a1 r1 n3", "bonus", " down")]
 
 RUNS: dict[str, Trace] = {
     "another text": replace(RUN, autoregressive=OTHER),
@@ -98,12 +85,9 @@ def test_a_table_and_lines_are_text_as_it_is(capsys: pytest.CaptureFixture[str],
     output.print_line(Text("[i] 12", style="bold"))
     output.note(f"a {ESCAPE}note")
     out, err = capsys.readouterr()
-    assert {"out": out.splitlines(), "err": err.splitlines()} == snapshot
-
-
-def test_no_line_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_line("word " * 30_000)
-    assert capsys.readouterr().out == "word " * 30_000 + "\n"
+    assert capsys.readouterr().out == "word " * 30_000 + "\n", "no line is broken"
+    assert {"out": out.splitlines(), "err": err.splitlines()} == snapshot
 
 
 def test_a_json_goes_to_a_file_or_is_all_that_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,9 +98,7 @@ def test_a_json_goes_to_a_file_or_is_all_that_is_printed(tmp_path: Path, capsys:
     assert capsys.readouterr().out == ""
     assert not output.write_json("-", "{1}")
     assert capsys.readouterr().out == "{1}\n"
-    with pytest.raises(InputError) as refused:
-        output.write_file(tmp_path, "")
-    assert str(refused.value) == f"{tmp_path} cannot be written: Is a directory."
+    assert refusal(lambda: output.write_file(tmp_path, "")) == f"{tmp_path} cannot be written: Is a directory."
 
 
 def say_all(**how: bool) -> None:

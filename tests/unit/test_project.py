@@ -1,13 +1,18 @@
-"""What the files around the program promise: packages and their hashes, the image."""
+"""What the files around the program promise: packages and their hashes, the image, figures that scripts write."""
 
+import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from scripts.write import WRITERS
 from specviz import __version__
+from specviz.core.files import RESULTS
 from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
@@ -42,9 +47,6 @@ def test_a_lock_has_what_is_required_with_hashes_and_names_no_place_that_files_c
     assert [package for package, versions in own.items() if not all(versions.values())] == []
     assert [package for package in own if FROM_TORCH.fullmatch(package)] == []
     assert not re.search(r"://|^-|index", (ROOT / name).read_text(), re.MULTILINE)
-
-
-def test_the_locks_agree_and_a_package_of_the_program_is_in_its_lock_only() -> None:
     program, tools, ray = map(locked, LOCKS)
     assert set(program) & {*tools, *ray} == set()
     assert [one for one in ray.keys() & tools if list(ray[one]) != list(tools[one])] == []
@@ -76,6 +78,13 @@ def test_the_image_has_its_packages_and_no_rights() -> None:
     assert f'"--server.port", "{image["EXPOSE"]}"' in image["CMD"]
 
 
+def test_make_run_listens_where_it_is_asked_to() -> None:
+    asked = ["make", "--dry-run", "run", "PORT=8765", "HOST=0.0.0.0"]
+    command = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "--server.port 8765" in command
+    assert "--server.address 0.0.0.0" in command
+
+
 def test_what_was_measured_and_is_shown_is_in_the_image_and_in_the_wheel() -> None:
     """Found: an image without two of these files, so that a page of Learn could not be drawn there."""
     code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "specviz").rglob("*.py"))
@@ -83,3 +92,32 @@ def test_what_was_measured_and_is_shown_is_in_the_image_and_in_the_wheel() -> No
     assert len(read) > 3
     assert read <= PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].keys()
     assert read <= {line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines()}
+
+
+@pytest.mark.parametrize("script", WRITERS, ids=lambda script: script.__name__)
+def test_a_file_is_what_its_script_writes(script: ModuleType) -> None:
+    pages = script.pages()
+    assert pages
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, "python -m scripts.write"
+
+
+def test_the_readmes_rows_are_those_of_the_measurements() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| what | figure |")[2]
+    rows = [line for line in readme.partition("\n\n")[0].splitlines() if line.startswith("| ") and "---" not in line]
+    assert rows
+    measurements = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
+    assert [row for row in rows if row.removesuffix(" |") not in measurements] == []
+
+
+SIZE = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (?:s|ms|MB))? \| `(\w+)\.json` \| `([\w.]+)` \|$", re.MULTILINE)
+
+
+def test_sizes_of_a_server_are_stored_figures() -> None:
+    sizes = SIZE.findall((ROOT / "docs/operating.md").read_text(encoding="utf-8"))
+    assert sizes
+    for what, figure, file, key in sizes:
+        stored = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
+        for name in key.split("."):
+            stored = stored[name]
+        assert round(stored, len(figure.partition(".")[2])) == float(figure), what

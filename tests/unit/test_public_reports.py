@@ -1,24 +1,22 @@
-"""Inputs made after public reports (`tests/fixtures/reports`): what is read in each of them, and what is refused.
+"""Records and prompts, some made after public reports (`tests/fixtures/reports`): what is read, and what is refused.
 
 Beside the inputs, `imports.yaml` has the right answers for records of one run, and `prompts.yaml` those for files of
 prompts; for texts that are pasted see `test_serving_counters`.
 """
 
-import csv
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.prompt_files import read_prompts
-from specviz.measure.sweep.rows import TYPES, SweepFile, parse_rows, read_frame
+from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
+from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, prompts_in, read_prompt_file, read_prompts
 from specviz.systems import import_run
+from tests.support.known import known
 from tests.support.records import FIXTURES, report
-from tests.support.strategies import assert_one_sentence
+from tests.support.strategies import refusal
 
 PROMPTS, IMPORTED = (
     yaml.safe_load((FIXTURES / f"reports/{name}.yaml").read_text("utf-8")) for name in ("prompts", "imports")
@@ -29,9 +27,7 @@ PROMPTS, IMPORTED = (
 def test_the_run_in_a_record(name: str) -> None:
     expected, content = IMPORTED[name], report(name).read_bytes()
     if "says" in expected:
-        with pytest.raises(InputError) as refused:
-            import_run(content, expected["system"])
-        assert str(refused.value).startswith(expected["says"])
+        assert refusal(lambda: import_run(content, expected["system"])).startswith(expected["says"])
         return
     trace = import_run(content, expected["system"])
     assert [f"{round.accepted}/{len(round.drafted)}" for round in trace.rounds] == expected["rounds"]
@@ -48,16 +44,50 @@ def test_the_prompts_in_a_file(kind: str) -> None:
     expected = PROMPTS[kind]
     content = expected["text"].encode() if "text" in expected else report(f"40/{expected['file']}").read_bytes()
     if "says" in expected:
-        with pytest.raises(InputError) as refused:
-            read_prompts(content)
-        assert expected["says"] in str(refused.value)
-        assert_one_sentence(str(refused.value))
+        assert expected["says"] in refusal(lambda: read_prompts(content))
         return
     found = read_prompts(content)
     assert [prompt.text for prompt in found.prompts] == expected["prompts"]
     assert list(found.problems) == expected.get("problems", [])
     assert list(found.notes) == expected.get("notes", [])
     assert [prompt.workload for prompt in found.prompts] == expected.get("kinds", ["own"] * len(found.prompts))
+
+
+def test_each_prompts_file_of_the_reports_has_its_answer() -> None:
+    answered = {expected["file"] for expected in PROMPTS.values() if "file" in expected}
+    assert answered == {file.name for file in report("40/x").parent.iterdir()}
+
+
+USER = {"role": "user", "content": "Hello\nyou"}
+
+
+def conversation(*messages: object, **more: object) -> bytes:
+    return json.dumps({"messages": messages, **more}).encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'{"prompt": ', "it is not JSON"),
+        (b"[" * 20_000, "it is not JSON"),
+        (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', 'its "workload" cannot be used'),
+        (b'{"prompt": " "}', "the prompt is empty"),
+        (b'{"prompt": "good"}', "the same name, 'line-2'"),
+        (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
+        (conversation(*[USER] * 65), 'its "messages" cannot be used'),
+        (conversation({**USER, "tool": 1}), 'its "messages" cannot be used'),
+        (conversation({"role": "a\nb", "content": "x"}), 'its "role" cannot be used'),
+        (conversation({"role": "user", "content": ["x"]}), 'its "content" cannot be used'),
+        (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> None:
+    first = b'{"prompt": "good", "name": "line-2"}'
+    found = read_prompts(first + b"\n" + line + b'\n{"prompt": "last"}')
+    assert [prompt.name for prompt in found.prompts] == ["line-2", "line-3"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("Line 2 is left out: ")
+    assert says in found.problems[0]
 
 
 @pytest.mark.parametrize("form", ["lines", "an array"])
@@ -70,68 +100,59 @@ def test_of_a_large_file_the_first_prompts_are_read(form: str, length: int, coun
     assert says in found.problems[-1]
 
 
-def test_each_prompts_file_of_the_reports_has_its_answer() -> None:
-    answered = {expected["file"] for expected in PROMPTS.values() if "file" in expected}
-    assert answered == {file.name for file in report("40/x").parent.iterdir()}
+def test_prompts_and_problems_are_limited_and_a_file_is_read_from_disk(tmp_path: Path) -> None:
+    found = read_prompts(b"Once upon a time\n" + b"\0\n" * 1_000)
+    assert len(found.problems) == MAX_PROBLEMS + 1
+    assert found.problems[-1] == "Line 22 and those after it are not read: 20 lines cannot be used."
+    with pytest.raises(InputError, match="cannot be read"):
+        read_prompt_file(tmp_path)
+    (tmp_path / "large.txt").write_bytes(b"a" * 10_000_000)
+    with pytest.raises(InputError, match="larger than 4 MB"):
+        read_prompt_file(tmp_path / "large.txt")
+    for ending in ("\n", "\r\n", "\r"):
+        (tmp_path / "some.txt").write_text(ending.join(["hello", " \t", "  def f(x):", "", ""]), newline="")
+        found = read_prompt_file(tmp_path / "some.txt")
+        assert [(each.name, each.text) for each in found.prompts] == [("line-1", "hello"), ("line-3", "  def f(x):")]
 
 
-BASE = report("63/o.csv").read_text("utf-8")
-
-
-def saved_again(change: Callable[[list[list[str]]], object], separator: str = ",", start: str = "") -> bytes:
-    """The sweep of the reports after another program changed its cells in place and saved it."""
-    cells = list(csv.reader(io.StringIO(BASE, newline="")))
-    change(cells)
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=separator).writerows(cells)
-    return (start + text.getvalue()).encode()
-
-
-def column(name: str, change: Callable[[str], str]) -> Callable[[list[list[str]]], None]:
-    def apply(cells: list[list[str]]) -> None:
-        at = cells[0].index(name)
-        for row in cells[1:]:
-            row[at] = change(row[at])
-
-    return apply
-
-
-def with_commas(cells: list[list[str]]) -> None:
-    for row in cells[1:]:
-        for at, name in enumerate(cells[0]):
-            row[at] = row[at].replace(".", ",") if TYPES[name] == "float64" else row[at]
-
-
-SAME = {
-    "semicolons and decimal commas": saved_again(with_commas, ";", "\ufeff"),
-    "a spreadsheet's TRUE": saved_again(column("identical", str.upper)),
-    "whole numbers with a point": saved_again(column("drafted", lambda cell: f"{cell}.0")),
-    "quotation marks in the header": BASE.replace("target_dtype", '"target_dtype"', 1).encode(),
-    "another order of columns": saved_again(lambda cells: [row.reverse() for row in cells]),
-}
-
-
-@pytest.mark.parametrize("how", SAME)
-def test_a_sweep_that_another_program_saved_again_is_read_and_goes_on(how: str, tmp_path: Path) -> None:
-    """What else such a program writes: `test_tables_read.py`."""
-    rows = parse_rows(BASE, "o.csv")
-    assert len(rows) == 10
-    path = tmp_path / "o.csv"
-    path.write_bytes(SAME[how])
-    SweepFile(path).add(rows[0])
-    assert SweepFile(path).rows == [*rows, rows[0]]
-    assert len(read_frame(SAME[how], "o.csv")) == 10
+def test_a_line_may_be_a_conversation() -> None:
+    [prompt] = read_prompts(conversation({"role": "system", "content": "Be brief."}, USER, name="talk")).prompts
+    assert (prompt.name, prompt.workload) == ("talk", "own")
+    assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
+    assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("text", "count"),
     [
-        (report("63/o2.csv").read_bytes(), r"row 1, column preset: String should have at least 1 character"),
-        (report("63/o3.csv").read_bytes(), r"row 1, column preset: String should have at least 1 character"),
-        (saved_again(column("speedup", lambda cell: cell.replace(".", ","))), "row 1, column speedup"),
+        ("One paragraph\nin four lines\nis one\nprompt", None),
+        ("def f():\n    return 1\ndef g():\n    return 2\nf()\ng()", None),
+        ('{"name": "Lily", "age": 7}', None),
+        ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
+        ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
+        ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
+        ("name,prompt\none,Once upon\ntwo,a time", 2),
+        ('[{"role": "user", "content": "a"}]\n' * 2, 2),
+        ("[" * 20_000, None),
+        ("", None),
     ],
 )
-def test_a_sweep_that_lost_or_won_something_gets_a_sentence_that_names_it(content: bytes, says: str) -> None:
-    with pytest.raises(InputError, match=says) as refused:
-        read_frame(content, "o.csv")
-    assert_one_sentence(str(refused.value))
+def test_a_text_that_looks_like_a_list_of_prompts_is_noticed(text: str, count: int | None) -> None:
+    assert prompts_in(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        *((text, None) for text in ("Once upon a time", "a\x00b", "{", "日本", " x ", "x" * MAX_PROMPT_CHARACTERS)),
+        (" \n\t\u00a0", "empty"),
+        ("\x00\x01\x1b", "control characters"),
+        ("\u200b\u202e \ufeff", "control characters"),
+        ("once \ud83d upon", "half a character"),
+        ("a" * 2**20, "1,048,576 characters, and at most 20,000"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str | None) -> None:
+    problem = prompt_problem(text)
+    assert problem is None if says is None else says in known(problem)
+    assert problem is None or (problem.endswith(".") and "\n" not in problem)

@@ -10,19 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz import DecodeSettings
-from specviz.cli.sweep import comparison_json, print_comparison
 from specviz.core.metrics import Costs, Counts, count
-from specviz.core.trace import (
-    Autoregressive,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
-    Round,
-)
+from specviz.core.rounds import DraftedToken, EmittedToken, Round
+from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt
 from specviz.core.verdict import mark_disturbed
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
@@ -47,7 +37,7 @@ from specviz.measure.race import (
 from specviz.service.job import JobView
 from specviz.service.protocol import JobFailed, JobItem, JobProgress, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line, recorded_race
+from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line
 from specviz.ui.race.results import quality_sentence, rows, show_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
@@ -115,13 +105,14 @@ SAMPLED = lap(
 PARTED = lap(plain_ids=[0, 1, 7, 0, 8], quality=GreedyQuality(2, 0.0003))
 PARTED = replace(PARTED, plain=replace(PARTED.plain, target=ModelInfo("wren-base", 1, "bfloat16", "0")))
 STEADY = lap(ours=[0.4, 0.5, 0.55], alone=[0.9, 1.1, 1.2], name="own-<b>")
+FAR = replace(PARTED, quality=GreedyQuality(2, 0.0003, lead=3.0, explained="fails"))
 NO_DRAFT = lap(rounds=[Round(i, 0.0, 0.1, 0.0, [], EmittedToken("bonus", i, f" {i}")) for i in range(5)])
 KINDS = [timed("story-1", 1.6, 1.61), timed("random-1", 0.6, 0.61), timed("story-2", 1.5, 1.51), timed("own-1", 1.0)]
 RACES: dict[str, list[Comparison]] = {
     "helps": [STEADY],
     "hurts": [timed("code-1", 0.5, 0.51, 0.52)],
     "too close, and texts that differ": [PARTED, lap(plain_ids=IDS[:4], quality=GreedyQuality(4, None))],
-    "one repeat, and no draft": [lap(ours=[0.4], alone=[1.2]), NO_DRAFT],
+    "one repeat, no draft, and a failure": [lap(ours=[0.4], alone=[1.2]), NO_DRAFT, FAR],
     "two draws": [SAMPLED],
     "kinds that differ": KINDS,
     "a busy machine": [replace(each, plain=mark_disturbed(each.plain)) for each in KINDS[:1]] + KINDS[1:],
@@ -137,18 +128,14 @@ def table(laps: Sequence[Comparison]) -> list[str]:
 
 
 QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 1.67 times as fast by its rounds
-BLOCKS = Costs.from_blocks([replace(QUIET, overhead=0.01 * number) for number in range(9)])
 
 
 @pytest.mark.parametrize("name", RACES)
-def test_what_a_race_says_draws_prints_and_saves(
-    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_what_a_race_says_draws_and_saves(
+    name: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same figures everywhere: on the page, in its files, and in what `specviz compare` prints of one prompt."""
-    laps = RACES[name]
-    compared = replace(laps[0], costs=None if len(laps) > 1 else BLOCKS)
-    print_comparison(compared)
-    said: list[str] = []
+    """The same figures everywhere; what `specviz compare` prints of one prompt: `test_cli.py`."""
+    laps, said = RACES[name], list[str]()
     with monkeypatch.context() as patched:
         for element in ("markdown", "caption"):
             patched.setattr(f"specviz.ui.race.results.st.{element}", said.append)
@@ -160,15 +147,14 @@ def test_what_a_race_says_draws_prints_and_saves(
         "columns": [" | ".join(rows(laps)[0])],
         "table": table(laps),
         "saved": [saved["overall"], *saved["kinds"], [each["seeds"] for each in saved["laps"]]],
-        "lanes": [
-            (each["name"], each["result"], each["wins"], [its["flag"] for its in each["lanes"]]) for each in lanes
-        ],
+        "lanes": [(each["name"], each["result"], [its["flag"] for its in each["lanes"]]) for each in lanes],
         "plot": lines_of(speedups_figure({"recorded": laps, "yours": laps[:1]})).splitlines(),
         "csv": race_csv(laps).splitlines(),
-        "printed": capsys.readouterr().out.splitlines(),
-        "json": [comparison_json(compared)],
     }
     assert rounded("\n".join(f"{part}: {line}" for part, lines in parts.items() for line in lines)) == snapshot
+    assert parse_race(dump_race(laps)) == laps
+    with_costs = [replace(each, costs=QUIET) for each in laps]
+    assert parse_race(dump_race(with_costs)) == laps, "costs are of `specviz compare` alone"
 
 
 def test_the_lanes_play_what_was_timed(snapshot: SnapshotAssertion) -> None:
@@ -191,32 +177,20 @@ def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
     assert known(pooled_terms([lap(), lap()])).of_rounds == pytest.approx(known(lap().terms).at_costs)
     assert pooled_terms([NO_DRAFT]) is None
-
-
-@pytest.mark.parametrize("name", RACES)
-def test_a_race_survives_its_file(name: str) -> None:
-    laps = RACES[name]
-    assert parse_race(dump_race(laps)) == laps
-    with_costs = [replace(each, costs=QUIET) for each in laps]
-    assert parse_race(dump_race(with_costs)) == laps, "costs are of `specviz compare` alone"
+    assert [median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [2, 3, 0, 0]
 
 
 @pytest.mark.parametrize(
     ("laps", "differ"),
     [
         (KINDS, True),
-        ([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)], False),
-        ([timed("story-1", 1.6), timed("random-1", 0.5)], False),
-        ([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)], False),
+        ([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)], False),  # intervals overlap
+        ([timed("story-1", 1.6), timed("random-1", 0.5)], False),  # one repeat has no interval
+        ([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)], False),  # one kind
     ],
-    ids=["they do", "intervals overlap", "one repeat has no interval", "one kind"],
 )
 def test_kinds_have_a_verdict_each_only_where_they_clearly_differ(laps: list[Comparison], differ: bool) -> None:
     assert bool(differing_kinds(laps)) == differ
-
-
-def test_the_median_repeat() -> None:
-    assert [median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [2, 3, 0, 0]
 
 
 def test_a_text_that_ended_within_a_round_has_no_token_after_it() -> None:
@@ -233,12 +207,6 @@ def test_reading_the_prompt_is_both_models_work() -> None:
     read, facts = story_trace("round").prefill_seconds, facts_of("round")
     assert float(facts["prefill_ms"]) == pytest.approx(1000 * known(read.target), abs=0.06)
     assert float(facts["draft_prefill_ms"]) == pytest.approx(1000 * known(read.draft), abs=0.06)
-
-
-def test_a_difference_that_rounding_does_not_explain_fails() -> None:
-    far = replace(PARTED, quality=GreedyQuality(2, 0.0003, lead=3.0, explained="fails"))
-    assert "FAILS: differs from token 3, gap 0.0003" in table([far])[0]
-    assert "FAILS: this difference is larger than rounding explains: 3 logits" in quality_sentence(far)
 
 
 @pytest.mark.parametrize(
@@ -268,21 +236,12 @@ def racing() -> RaceState:
     return found
 
 
-@pytest.mark.parametrize(
-    ("progress", "share"),
-    [
-        (WARMING, 0.0),
-        (replace(TIMING, repeat=1), 0.0),
-        (None, 0.0),
-        (replace(TIMING, repeat=5), 0.8 / 4),
-        (JobProgress(1, "timing", 4, done=2, repeat=3, repeats=4), 0.625),
-    ],
-)
-def test_the_bar_goes_by_what_is_finished(progress: JobProgress | None, share: float) -> None:
-    assert done_share(progress) == pytest.approx(share)
-
-
-def test_what_is_said_while_a_race_is_measured(snapshot: SnapshotAssertion) -> None:
+def test_what_is_said_while_a_race_is_measured_and_the_bar_goes_by_what_is_finished(
+    snapshot: SnapshotAssertion,
+) -> None:
+    half_of_the_third = JobProgress(1, "timing", 4, done=2, repeat=3, repeats=4)
+    shares = [done_share(each) for each in (None, WARMING, replace(TIMING, repeat=5), half_of_the_third)]
+    assert shares == pytest.approx([0, 0, 0.8 / 4, 0.625])
     one = lap(alone=[4.4, 5.4], ours=[1.85, 7.85], plain_prefill=[0.1] * 2, speculative_prefill=[0.15] * 2)
     lines = [
         progress_line(JobView(1, "running", progress=HALFWAY), [one]),
@@ -295,32 +254,24 @@ def test_what_is_said_while_a_race_is_measured(snapshot: SnapshotAssertion) -> N
     assert "\n".join(lines) == snapshot
 
 
-def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeService) -> None:
-    """Then alone is the table drawn again; any other look draws one line."""
+def test_a_look_finds_more_when_another_prompt_is_finished_and_an_early_end_shows_what_was(
+    service: FakeService,
+) -> None:
+    """Only then is the table drawn again; any other look draws one line."""
     page = racing()
     for event, more in ((WARMING, False), (replace(TIMING, job=1), False), (JobItem(1, "race", lap()), True)):
         service.tell(event)
         assert page.refresh() == more
     assert not page.refresh()
-
-
-@pytest.mark.parametrize(
-    ("end", "message", "finished"),
-    [
-        (None, "", "Cancelled. The 1 of 4 finished prompts are shown."),
-        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 finished prompts are shown."),
-    ],
-    ids=["cancelled", "failed"],
-)
-def test_a_race_that_ended_early_shows_what_was_finished(
-    service: FakeService, end: JobFailed | None, message: str, finished: str
-) -> None:
-    page = racing()
-    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), *([end] if end else []))
-    if not end:
-        page.slot.cancel()
+    service.tell(JobFailed(1, "The engine ended."))
     page.refresh()
-    assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
+    shown = "The 1 of 4 finished prompts are shown."
+    assert (page.message, page.finished, page.laps) == ("The engine ended.", shown, [lap()])
+    page = racing()
+    service.tell(replace(WARMING, job=2), JobItem(2, "race", lap()))
+    page.slot.cancel()
+    page.refresh()
+    assert (page.message, page.finished, page.laps) == ("", f"Cancelled. {shown}", [lap()])
 
 
 UNEVEN = (0.2, 0.6, 0.2, 0.1, 0.2)
@@ -334,14 +285,13 @@ def at_costs(ours: Sequence[float], costs: Costs | None, **changes: Any) -> Call
     ("found", "trusted"),
     [
         (at_costs([0.2] * 5, QUIET), True),
-        (at_costs([0.2] * 5, None), False),
-        (at_costs([0.2] * 5, replace(QUIET, step_seconds=0.01)), False),
-        (at_costs(UNEVEN, QUIET), False),
+        (at_costs([0.2] * 5, None), False),  # costs were disturbed
+        (at_costs([0.2] * 5, replace(QUIET, step_seconds=0.01)), False),  # steps are far slower
+        (at_costs(UNEVEN, QUIET), False),  # repeats differ
         (at_costs((0.2, 0.25), QUIET), True),
-        (at_costs([2.0] * 5, QUIET), False),
+        (at_costs([2.0] * 5, QUIET), False),  # a contradiction
         (at_costs(UNEVEN, QUIET, settings=WARM, draws=[SampledRepeat(i, count(ROUNDS), 5) for i in range(5)]), True),
     ],
-    ids=["quiet", "costs disturbed", "steps far slower", "repeats differ", "two repeats", "contradiction", "sampled"],
 )
 def test_a_race_has_the_same_judge_of_trust_as_a_run(found: Callable[[], Comparison], trusted: bool) -> None:
     """Found at a load of 35: steps of 71 ms in the place of 3.3, and a green "Helps, 2.01×"."""

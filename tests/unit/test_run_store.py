@@ -19,23 +19,11 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, drop_candidates
 from specviz.service import run_store
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_store import (
-    _STORED,
-    AHEAD,
-    BUSY_FOR,
-    OF_ONE_REQUEST,
-    RunFiles,
-    RunStore,
-    StoredRun,
-    _short,
-    answers,
-    store_wanted,
-)
+from specviz.service.run_store import RunFiles, RunStore, StoredRun, answers, store_wanted
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
-from tests.unit.test_result import BUSY
-from tests.unit.test_verdict import in_turns
+from tests.unit.test_verdict import BUSY, in_turns
 
 REQUEST = RunRequest("Once")
 
@@ -47,7 +35,7 @@ def a_result(created: str = "2026-01-01T00:00:00+00:00") -> RunResult:
 def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
     for trace, age, answer in ((in_turns(), 2, True), (BUSY, 2, False), (BUSY, 0.5, True), (fake_trace(), 2, True)):
-        made = replace(trace, created=(now - age * BUSY_FOR).isoformat(timespec="seconds"))
+        made = replace(trace, created=(now - age * run_store.BUSY_FOR).isoformat(timespec="seconds"))
         assert answers(RunResult(made), now) == answer
 
 
@@ -107,13 +95,6 @@ def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_server
     assert RunStore(folder).get(other) is None, "a file of another run"
 
 
-def test_where_runs_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    for named, folder in (("memory", "None"), ("", "/cache/specviz/runs")):
-        monkeypatch.setenv("SPECVIZ_RUNS", named)
-        assert str(store_wanted().files) == folder
-
-
 # ---- several servers share one store
 
 
@@ -144,19 +125,10 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
     assert one.get(stored) == two.get(stored) == known(two.latest("key"))
     ids = [put(one, "key", created) for created in ("3", "4")]  # later than 2026
     for store in (one, RunStore(shared)):
-        assert held(*ids, by=store) == [True, True], "old links still open"
-        assert known(store.latest("key")).result.id == ids[1]
-
-
-def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: Path | str) -> None:
-    """Before: the older run was then what everybody got who asked for its settings."""
-    one = RunStore(shared)
-    older, newer = (put(one, "key", created) for created in ("1", "2"))
-    for _ in range(2):
-        store = RunStore(shared)  # its memory is empty
-        for _ in range(2):
-            assert known(store.get(older)).result.id == older
-            assert known(store.latest("key")).result.id == newer
+        for _ in range(2):  # before: the older run was then what everybody got who asked for its settings
+            assert held(*ids, by=store) == [True, True], "old links still open"
+            assert known(store.get(ids[0])).result.id == ids[0]
+            assert known(store.latest("key")).result.id == ids[1]
 
 
 @pytest.fixture
@@ -179,42 +151,40 @@ def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
     files.makedirs(path, exist_ok=True)
     for at, run_id in enumerate(ids):
         result = replace(a_result(str(at)), id=run_id)
-        files.pipe_file(f"{path}/{_short('key')}-{run_id}.json", _STORED.dump_json(StoredRun("key", REQUEST, result)))
+        files.pipe_file(
+            f"{path}/{run_store._short('key')}-{run_id}.json",
+            run_store._STORED.dump_json(StoredRun("key", REQUEST, result)),
+        )
     return ids
 
 
-def test_where_one_run_is_asked_for_one_file_is_read(shared: Path | str, read: list[str]) -> None:
+def test_one_file_is_read_where_one_run_is_asked_for_and_three_of_one_request_are_stored(
+    shared: Path | str, read: list[str]
+) -> None:
     """Before: every stored run of its request, for each link: 69 files, 739 MB and 17 s of a processor."""
 
-    def latest() -> str:
+    def found(run_id: str = "") -> tuple[str, int]:
+        """The id of that run or of the latest, and how many files were read for it."""
         read.clear()
-        return known(RunStore(shared).latest("key")).result.id
+        store = RunStore(shared)
+        return known(store.get(run_id) if run_id else store.latest("key")).result.id, len(read)
 
     old = put_runs_of_before(shared, 9)
-    assert latest() in old
-    assert len(read) == 1
-    for run_id in old:
-        read.clear()
-        assert known(RunStore(shared).get(run_id)).result.id == run_id
-        assert len(read) == 1
+    assert found() in [(run_id, 1) for run_id in old]
+    assert [found(run_id) for run_id in old] == [(run_id, 1) for run_id in old]
     new = put(RunStore(shared))
-    assert latest() == new
-    assert len(read) == 1
+    assert found() == (new, 1)
     damaged = next(name for name in names_in(shared) if new in name)
     files, path = url_to_fs(str(shared))
     files.pipe_file(f"{path}/{damaged}", b"{")
-    assert latest() in old
-    assert (read[0], len(read)) == (damaged, 2)
-
-
-def test_three_runs_of_one_request_are_stored_and_those_of_others_stay(shared: Path | str) -> None:
-    put_runs_of_before(shared, 9)
+    assert found() in [(run_id, 2) for run_id in old]
+    assert read[0] == damaged
     one, ids = RunStore(shared), []
     other = put(one, "other")
     for number in range(5):
         ids.append(put(one, "key", f"later {number}"))
-        assert len(names_in(shared)) == OF_ONE_REQUEST + 1
-    assert all(held(other, *ids[-OF_ONE_REQUEST:], by=RunStore(shared)))
+        assert len(names_in(shared)) == run_store.OF_ONE_REQUEST + 1
+    assert all(held(other, *ids[-run_store.OF_ONE_REQUEST :], by=RunStore(shared)))
 
 
 def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
@@ -306,9 +276,13 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     assert half not in names_in(url)
 
 
-def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
+def test_where_runs_are_stored_and_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    for named, folder in (("memory", "None"), ("", "/cache/specviz/runs")):
+        monkeypatch.setenv("SPECVIZ_RUNS", named)
+        assert str(store_wanted().files) == folder
     monkeypatch.setenv("SPECVIZ_RUNS", "memory//x://y")
     with pytest.raises(InputError, match=r"Runs cannot be stored at [^\n]*: [^\n]*$"):
         store_wanted()
@@ -331,22 +305,15 @@ def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said
     assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"
 
 
-def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    for content in (b"one", b"two"):
-        write_whole(file, content)
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"two"]
-    old, fresh = tmp_path / "new-old", tmp_path / "new-fresh"
-    old.write_bytes(b"half")
-    fresh.write_bytes(b"half")
-    os.utime(old, (0, 0))
-    write_whole(file, b"one")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh"]
-
-
-def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing_else(
+def test_a_file_is_replaced_whole_or_stays_and_what_a_killed_process_left_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    file, old, fresh = (tmp_path / name for name in ("file", "new-old", "new-fresh"))
+    for left in (old, fresh):
+        left.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    for content in (b"one", b"two"):
+        write_whole(file, content)
     published = known(publish_plotly(tmp_path / "readable"))
     before = published.stat()
     assert before.st_mode & 0o444 == 0o444
@@ -354,18 +321,13 @@ def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing
     assert publish_plotly(tmp_path / "readable") == published == tmp_path / "readable" / FILE_NAME
     assert published.stat().st_mtime_ns == before.st_mtime_ns, "it is copied once"
     assert list(published.parent.iterdir()) == [published]
-    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     for owner in (os, Path):  # a file can begin and never end
-        monkeypatch.setattr(owner, "replace", full)
-    file = tmp_path / "old" / "file"
-    file.parent.mkdir()
-    file.write_bytes(b"one")
-    for _ in range(3):
-        with pytest.raises(OSError, match="No space"):
-            write_whole(file, b"two")
-    assert [each.read_bytes() for each in file.parent.iterdir()] == [b"one"]
-    for _ in range(3):
-        assert publish_plotly(tmp_path / "static") is None
+        monkeypatch.setattr(owner, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        write_whole(file, b"three")
+    assert publish_plotly(tmp_path / "static") is None
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh", "readable", "static"]
+    assert file.read_bytes() == b"two"
     assert list((tmp_path / "static").iterdir()) == []
 
 
@@ -384,7 +346,7 @@ def test_files_from_tomorrow_do_not_remove_a_new_run(
     ids = [put(store, f"new {number}", str(number)) for number in range(2)]
     assert len(names_in(tmp_path)) == 3
     assert RunStore(tmp_path).get(ids[-1])
-    if ahead > AHEAD:
+    if ahead > run_store.AHEAD:
         assert RunStore(tmp_path).get(ids[0]), "such files go first"
 
 

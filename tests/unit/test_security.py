@@ -15,8 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.cli.options import MOST_TEXT
 from specviz.core import trace
-from specviz.core.errors import InputError
-from specviz.core.outside import MostItems, read_outside
+from specviz.core.outside import MostItems
 from specviz.core.short_log import LONGEST, MOST_LINES
 from specviz.core.trace import FILE, UPLOAD, Output
 from specviz.data.lessons.story import quiz
@@ -103,19 +102,6 @@ def test_one_file_looks_below_streamlits_public_names() -> None:
     below = re.compile(r"^\s*(?:from streamlit\b|import streamlit\.).*", re.MULTILINE)
     found = {file for file in FILES if below.search(file.read_text(encoding="utf-8"))}
     assert found == {ROOT / "specviz/ui/shared/below_streamlit.py"}
-
-
-def test_json_is_measured_before_it_is_read() -> None:
-    reader = TypeAdapter(Annotated[list[int], MostItems(2)])
-    assert read_outside(reader, b"[1,2]", "record") == [1, 2]
-    for raw, sentence in (
-        (b"[[]," + b"[]," * 9_000 + b"1]", "The record is not valid at the file: it has too many values for its size."),
-        (b"[1", "The record is not valid at the file: Invalid JSON"),
-        (b"\xff", "The record is not valid at the file: Invalid JSON"),
-    ):
-        with pytest.raises(InputError) as refused:
-            read_outside(reader, raw, "record")
-        assert str(refused.value).startswith(sentence)
 
 
 LIMITS = ClassLimits()

@@ -9,16 +9,7 @@ from specviz.core.errors import InputError
 from specviz.measure.endpoints.reading import BadAnswer, Lines
 from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_between, counts_in_answer, read_counters
-from tests.support.endpoint_checks import (
-    check_log_of_llama_cpp,
-    check_log_of_vllm,
-    check_pages,
-    check_pasted_answer,
-    check_run,
-    has_a_place_for_each_round,
-    imported,
-    totals,
-)
+from tests.support import endpoint_checks as checks
 from tests.support.endpoint_records import ENDPOINTS, Answered, asked_of
 from tests.support.known import known
 
@@ -30,25 +21,27 @@ EVERY_BATCH = [(name, at) for name, batches in BATCHES.items() for at in range(l
 STREAMS = [name for name in GOOD if name.endswith(".sse") and "native" not in name]
 
 
-@pytest.mark.parametrize("name", [name for name in DRAFTED if has_a_place_for_each_round(GOOD[name])])
-def test_an_answer_becomes_a_run_with_the_servers_rounds(name: str) -> None:
-    check_run(GOOD[name])
+@pytest.mark.parametrize("name", DRAFTED)
+def test_an_answer_becomes_a_run_and_counters_with_the_servers_rounds(name: str) -> None:
+    if checks.has_a_place_for_each_round(GOOD[name]):
+        checks.check_run(GOOD[name])
+    checks.check_pasted_answer(GOOD[name])
 
 
 @pytest.mark.parametrize(("whole", "streamed"), [("whole.json", "greedy.sse"), ("whole-chat.json", "chat.sse")])
 def test_an_answer_and_its_stream_are_the_same_run(whole: str, streamed: str) -> None:
     answer, stream = (GOOD[f"vllm-0.32-draft-{name}"] for name in (whole, streamed))
-    assert imported(answer).rounds == imported(stream).rounds
+    assert checks.imported(answer).rounds == checks.imported(stream).rounds
     counters = read_counters(answer.content.decode())
     assert counters == read_counters(stream.content.decode())
-    written = sum(each.accepted for each in imported(stream).rounds)
+    written = sum(each.accepted for each in checks.imported(stream).rounds)
     assert any(f"{written} of them were written" in note for note in counters.notes)
 
 
 @pytest.mark.parametrize("name", ["vllm-0.32-ngram-greedy", "vllm-0.32-draft-ended", "llama.cpp-11434-ngram-greedy"])
 def test_a_run_without_a_draft_is_said_to_be_one(name: str) -> None:
     with pytest.raises(InputError, match=r"^The record says that nothing was drafted"):
-        imported(GOOD[f"{name}.sse"])
+        checks.imported(GOOD[f"{name}.sse"])
 
 
 def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
@@ -56,17 +49,10 @@ def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
     vllm, llama = (GOOD[f"{server}-draft-end.sse"] for server in SERVERS)
     assert (vllm.rounds, llama.rounds) == ([(4, 4), (4, 4)], [(4, 4), (4, 2)])
     assert vllm.text == llama.text
-    notes = known(imported(llama).imported).notes
+    notes = known(checks.imported(llama).imported).notes
     assert any("the end of a text as the target’s own token" in note for note in notes)
-
-
-def test_a_seed_that_the_server_chose_and_does_not_say_is_unknown() -> None:
-    assert "seed" in known(imported(GOOD["llama.cpp-11434-draft-native.sse"]).imported).unknown
-
-
-@pytest.mark.parametrize("name", DRAFTED)
-def test_the_counters_of_a_pasted_answer(name: str) -> None:
-    check_pasted_answer(GOOD[name])
+    # a seed that the server chose and does not say
+    assert "seed" in known(checks.imported(GOOD["llama.cpp-11434-draft-native.sse"]).imported).unknown
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -79,11 +65,9 @@ def test_a_server_without_speculation_has_no_counters(server: str) -> None:
 
 @pytest.mark.parametrize("kind", ["draft", "ngram"])
 def test_the_logs_of_the_servers(kind: str) -> None:
-    vllm, llama = (f"{server}-{kind}" for server in SERVERS)
-    check_log_of_vllm((ENDPOINTS / f"{vllm}.log").read_text())
-    check_log_of_llama_cpp(
-        (ENDPOINTS / f"{llama}.log").read_text(), [each for batch in BATCHES[llama] for each in batch.good]
-    )
+    vllm, llama = ((ENDPOINTS / f"{server}-{kind}.log").read_text() for server in SERVERS)
+    checks.check_log_of_vllm(vllm)
+    checks.check_log_of_llama_cpp(llama, [each for batch in BATCHES[f"{SERVERS[1]}-{kind}"] for each in batch.good])
 
 
 def read(answer: Answered, end: int | None = None) -> Answer:
@@ -105,15 +89,10 @@ def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: 
     assert (found.prompt_tokens, found.finish in ("length", "stop")) == (usage["prompt_tokens"], True)
     assert not answer.ids or len(answer.ids) == answer.written == sum(found.part_tokens)
     counted = found.accepted
-    rounds = [] if "plain" in name else answer.rounds
-    if rounds:
-        assert (known(counted).drafted, known(counted).accepted, known(counted).rounds) == (
-            *totals(rounds),
-            len(rounds),
-        )
+    if rounds := [] if "plain" in name else answer.rounds:
         steps = range(1, 1 + max(drafted for drafted, _ in rounds))
         positions = [sum(accepted >= place for _, accepted in rounds) for place in steps]
-        assert known(counted).per_position == positions
+        assert counted == Accepted(*checks.totals(rounds), len(rounds), positions)
     else:
         assert counted is None or (counted.drafted, counted.accepted, counted.rounds) == (0, 0, 0)
     for end in range(0, len(answer.content) - 20, max(1, len(answer.content) // 12)):
@@ -125,7 +104,7 @@ def test_a_stream_is_read_whole_and_never_taken_for_whole_where_it_is_cut(name: 
 def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, at: int) -> None:
     batch = BATCHES[name][at]
     if "plain" not in name:
-        check_pages(batch)
+        checks.check_pages(batch)
     if all(answer.file in STREAMS for answer in batch.good):
         written, counts = counts_between(batch.before, batch.after)
         answers = [read(answer) for answer in batch.good]
@@ -146,10 +125,7 @@ def test_tensorrt_counts_tokens_by_position_between_two_readings() -> None:
 
     written, counts = counts_between(page(100), page(300))
     assert (written, Accepted.from_counts(counts)) == (None, Accepted(400, 150, 200, [100, 50]))
-
-
-def test_an_answer_whose_timings_are_something_else_counts_nothing() -> None:
-    assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None
+    assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None, "something else counts nothing"
 
 
 def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:

@@ -44,7 +44,6 @@ def test_settings_that_do_not_go_together_are_refused(settings: dict[str, str], 
 
 def test_a_tree_is_as_deep_as_the_draft_is_long_and_what_is_unusual_is_named() -> None:
     assert (DecodeSettings().tree_shape, DecodeSettings().manner) == (None, "")
-    assert DecodeSettings(draft_length=6, tree="dynamic:16").tree_shape == parse_tree("dynamic:16")
     assert len(DecodeSettings(draft_sampling="argmax", verification="block").manner.split(", ")) == 3
     assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"
 

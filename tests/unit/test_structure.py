@@ -91,13 +91,3 @@ def test_every_table_that_is_written_marks_formulas() -> None:
         code = file.read_text(encoding="utf-8")
         marks = "specviz.core.csv_cells" in code or file.stem == "csv_cells"
         assert not re.search(r"\.to_csv\(|csv\.(writer|DictWriter)\(", code) or marks, file
-
-
-def test_a_browser_with_a_script_or_a_clock_of_its_own_serves_one_test_only() -> None:
-    """Nothing takes these away again: the next visitor of the same browser would have them too."""
-    lasts = re.compile(r"\.add_init_script\(|\.clock\.install\(")
-    for file in (ROOT / "tests").rglob("test_*.py"):
-        found = tree_of(file).body if lasts.search(file.read_text(encoding="utf-8")) else []
-        tests = [ast.unparse(node) for node in found if isinstance(node, ast.FunctionDef)]
-        lasting = [test for test in tests if lasts.search(test)]
-        assert all("once=True" in test for test in lasting), file

@@ -1,6 +1,7 @@
 """What a sweep's file says as a whole: pooled points, sentences, figures on pages and as files."""
 
 import math
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,20 +22,12 @@ from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
-from specviz.measure.sweep import study as sentences
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows, names_apart
 from specviz.measure.sweep.study import RISK, Study, rivals_t, studies_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
-from specviz.ui.when_it_helps.sweeps import (
-    HERE,
-    RECORDED,
-    WhenItHelpsState,
-    recorded_studies,
-    recorded_sweep,
-    studied,
-)
+from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, recorded_studies, recorded_sweep, studied
 from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from tests.support.bench_results import make_bench
 from tests.support.fake_rows import a_row, prompts_at, row_at
@@ -116,10 +109,10 @@ def told(study: Study) -> dict[str, object]:
     """The sentences and the tables of one series."""
     sorted_too = sorted([study, *study.others], key=lambda each: each.series.temperature)
     said = [
-        sentences.workload_sentence(study.fair),
-        sentences.length_sentence(study.points),
-        sentences.map_sentence(study.points, study.costs, study.lookup),
-        sentences.grammar_sentence(study.grammar),
+        studying.workload_sentence(study.fair),
+        studying.length_sentence(study.points),
+        studying.map_sentence(study.points, study.costs, study.lookup),
+        studying.grammar_sentence(study.grammar),
     ]
     table = temperature_table(study.fair["workload"].to_list(), sorted_too)
     tables = {"points": study.points, "fair": study.fair, "by temperature": table if study.others else table[:0]}
@@ -149,10 +142,10 @@ def test_what_is_told_and_drawn_of_a_sweep(
         return []
 
     studies = studies_of(rows)
-    monkeypatch.setattr(sentences, "studies_of", lambda _: studies)  # each table is made once
+    monkeypatch.setattr(studying, "studies_of", lambda _: studies)  # each table is made once
     monkeypatch.setattr(plots, "_write", write)
     list(plots.write_plots(Path(), rows))
-    found: dict[str, object] = {"conclusions": "\n".join(sentences.conclusions(rows))}
+    found: dict[str, object] = {"conclusions": "\n".join(studying.conclusions(rows))}
     for number, study in enumerate(studies, start=1):
         ways = drawn(study)
         plotted["map"] = ways.pop("map", "")
@@ -168,7 +161,7 @@ def test_pairs_temperatures_formats_and_machines_are_not_pooled(snapshot: Snapsh
         a_row(top_k=40), a_row(top_p=0.9), a_row(draft_length=3, tree="4,2,1"),
     ]  # fmt: skip
     labels = [f"{study.series.label}: {len(study.rows)}" for study in studies_of(frame_of(rows))]
-    assert "\n".join([*labels, *sentences.conclusions(frame_of(rows))]) == snapshot
+    assert "\n".join([*labels, *studying.conclusions(frame_of(rows))]) == snapshot
 
 
 def test_twelve_lines_look_different_without_their_colour() -> None:
@@ -180,14 +173,9 @@ def test_twelve_lines_look_different_without_their_colour() -> None:
 def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts() -> None:
     """Each prompt's own best is the other length."""
     rows = [*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5)]
-    (said,) = (line for line in sentences.conclusions(frame_of(rows)) if "times the speed" in line)
+    (said,) = (line for line in studying.conclusions(frame_of(rows)) if "times the speed" in line)
     assert "with each prompt at the draft length that did best on the other prompts," in said
     assert "1.50 times the speed" in said
-
-
-def test_prompt_lookup_is_predicted_from_its_counts_in_the_worksheet_too() -> None:
-    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
-    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1)
 
 
 def test_costs_are_those_of_chains_of_a_fixed_length_without_a_grammar() -> None:
@@ -214,26 +202,30 @@ def test_points_pool_their_rows() -> None:
     [other] = studies_of(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")]))
     assert other.points.empty
     assert other.points["may_be_best"].dtype == "bool"
+    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
+    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1), "prompt lookup, from its counts"
 
 
-def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear in the rows: the number of passes over them does not depend on how many there are."""
-    passes: list[int] = []
-    grouped = pd.DataFrame.groupby
+def test_pooling_many_rows_groups_them_once_and_compares_each_pair_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: 2,000 series held the interpreter for a minute, as each was compared with each other."""
+    passes, grouped, comparing = list[int](), pd.DataFrame.groupby, Mock(wraps=replace)
 
     def counting(frame: pd.DataFrame, *arguments: Any, **options: Any) -> Any:
-        passes.append(len(frame))
+        passes[-1] += 1
         return grouped(frame, *arguments, **options)
 
     monkeypatch.setattr(pd.DataFrame, "groupby", counting)
-    counts = []
     for prompts in (2, 50):
         rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
-        passes.clear()
+        passes.append(0)
         [study] = studies_of(rows)
         assert len(study.points) + len(study.grammar) + len(study.schedules) == 16
-        counts.append(len(passes))
-    assert counts[0] == counts[1] > 0
+    assert passes[0] == passes[1] > 0
+    monkeypatch.setattr(studying, "replace", comparing)
+    rows = frame_of(row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0))
+    studies = studies_of(rows)
+    assert comparing.call_count == len(studies) == 40
+    assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,16 +240,6 @@ def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: 
         assert pooling.call_count == number
     assert studied(sweeps, RECORDED) is studied(WhenItHelpsState(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
-
-
-def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with each other: 2,000 series held the interpreter for a minute."""
-    comparing = Mock(wraps=replace)
-    monkeypatch.setattr(studying, "replace", comparing)
-    rows = [row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0)]
-    studies = studies_of(frame_of(rows))
-    assert comparing.call_count == len(studies) == 40
-    assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +262,7 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
     assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
     slow = rows["draft"].str.startswith("prompt lookup").idxmax()
     rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
-    said, studies = sentences.conclusions(rows), studies_of(rows)
+    said, studies = studying.conclusions(rows), studies_of(rows)
     assert {bool(study.spoilt.any()) for study in studies} == {True, False}
     for study in studies:
         its = [line for line in said if line.startswith(f"{study.series.label}: ")]
@@ -340,31 +322,30 @@ def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one(snapsho
 # ---- as files
 
 
-def test_a_folder_for_plots_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
-        plots.check_plots(tmp_path / "file")
-
-
 def check_pages(drawn: list[Path], names: set[str]) -> None:
-    """Text stays text, and colours of the pages' theme are colours."""
+    """Text stays text, no long name is cut, and colours of the pages' theme are colours."""
     assert {path.name for path in drawn} == {f"{name}.html" for name in names}
     for path in drawn:
         content = path.read_text(encoding="utf-8")
-        assert "Plotly.newPlot" in content
-        assert "plotly.min.js" in content
-        assert '"automargin":' in content, "no long name is cut"
-        assert "<b>" not in content
-        assert "var(--" not in content
+        assert [each for each in ("Plotly.newPlot", "plotly.min.js", '"automargin":') if each not in content] == []
+        assert not re.search(r"<b>|var\(--", content)
 
 
-def test_figures_are_pages_for_each_pair_of_models(tmp_path: Path) -> None:
+def test_figures_are_pages_for_each_pair_of_models_and_pictures_where_kaleido_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "new" / "figures"
     plots.check_plots(folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        plots.check_plots(tmp_path / "file")
     rows = [*prompts_at("$x^2$ <b>", 2, 1.2, 1.3), *prompts_at("story", 4, 1.4, temperature=1.0)]
     names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
     check_pages([*plots.write_plots(folder, frame_of(rows))], {f"{name}-{pair}" for pair in (1, 2) for name in names})
     assert (folder / "plotly.min.js").exists()
+    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
+    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
+    assert {path.suffix for path in plots.write_plots(folder, frame_of(rows))} == {".html", ".svg", ".png"}
 
 
 def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
@@ -375,10 +356,3 @@ def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_p
     alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
     check_pages(list(plots.write_bench_plots(tmp_path, alone)), of_one_server)
     assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
-
-
-def test_pictures_are_written_where_kaleido_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
-    monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
-    drawn = list(plots.write_plots(tmp_path, frame_of(ROWS)))
-    assert {path.suffix for path in drawn} == {".html", ".svg", ".png"}

@@ -10,14 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.data.prompts.grammars import Grammar
 from specviz.data.prompts.workloads import CONSTRAINED, WORKLOADS
-from specviz.measure.sweep.plan import (
-    SweepPair,
-    SweepPlan,
-    SweepPrompt,
-    groups,
-    plain_runs,
-    workload_prompts,
-)
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PROMPTS = (SweepPrompt("a", "a-1", "one"), SweepPrompt("b", "b-1", "two", Grammar("regex", "x")))
@@ -31,6 +24,7 @@ PLANS = {
     "schedules, and prompt lookup is never unsure": replace(
         ONE, pairs=(PAIR, LOOKUP), schedules=("fixed", "heuristic", "confidence")
     ),
+    "one length's repeats are not one plain run": replace(ONE, draft_lengths=(1,), repeats=2),
     "greedy repeats": replace(ONE, draft_lengths=(1, 2, 3), repeats=2),
     "sampled repeats have another seed each": replace(ONE, draft_lengths=(1, 2, 3), repeats=2, temperatures=(0.7,)),
 }
@@ -49,12 +43,6 @@ def test_a_plan_is_its_cells_in_order_two_to_a_plain_run(name: str, snapshot: Sn
         for its in [cell.settings]
     ]
     assert "\n".join(lines) == snapshot
-
-
-def test_a_cell_and_its_repeat_do_not_share_a_plain_run_also_beside_each_other() -> None:
-    plan = replace(PLANS["greedy repeats"], draft_lengths=(1,))
-    of_one = [cell for cell in plan.cells() if cell.prompt == plan.prompts[0]]  # what a cluster gives one node
-    assert [len(group) for group in groups(of_one)] == [1, 1]
 
 
 def test_each_workloads_first_prompt_comes_first() -> None:

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings, read_trace
+from specviz.core import metrics
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status
-from specviz.core.trace import FILE, UPLOAD, Autoregressive, Prompt, dump_trace, parse_trace
+from specviz.core.terms import terms_of
+from specviz.core.trace import FILE, UPLOAD, Autoregressive, Prompt, Trace, dump_trace, parse_trace
+from specviz.core.verdict import verdict_of_run
+from tests.support.both import round_from
 from tests.support.fake_traces import fake_trace, run_of, translated
 from tests.support.known import known
 from tests.support.plain_json import with_value
@@ -52,6 +56,30 @@ def changed(where: str, value: object, base: Json = VALID) -> str:
     return json.dumps(with_value(base, where, value))
 
 
+def tree_trace(rounds: list[Round]) -> Trace:
+    """The run that these rounds make, greedy; the target alone takes a second a token."""
+    written = [token_id for round in rounds for token_id in round.emitted_ids]
+    settings = DecodeSettings(max_new_tokens=max(1, len(written)), draft_length=2, tree="2,2")
+    return run_of(rounds, Autoregressive([1.0] * len(written), written), settings=settings)
+
+
+TREE_ROUNDS = [
+    #              place 1        place 2 after node 1
+    round_from(0, "r-1 a-1 n0 n0 r1 r1", "correction", [1, 3, 0]),  # 2 tokens in 4 s
+    round_from(1, "a-1 n-1 r0 a0 n1 n1", "bonus", [1, 3, 0]),  # 3 tokens in 4 s
+    round_from(2, "r-1 r-1 n0 n0 n1 n1", "correction", [1, 3, 0]),  # 1 token in 4 s
+    round_from(3, "a-1 n-1", "bonus", [0.5, 2, 0]),  # 2 tokens in 2.5 s: no room for two depths
+]
+
+
+def of_tree(nodes: str, kind: str) -> str:
+    return dump_trace(tree_trace([round_from(0, nodes, kind, [0, 1, 0])]))
+
+
+TREE = tree_trace(TREE_ROUNDS)
+TREE_FILE: Json = json.loads(dump_trace(TREE))
+
+
 def refusal(content: str | bytes) -> str:
     sentence = sentence_of(lambda: parse_trace(content))
     assert_one_sentence(sentence)
@@ -64,13 +92,19 @@ ASKED = {"draft_length": 3, "temperature": 1.0, "draft_sampling": "argmax", "ver
 SECOND: Json = VALID | {"schema": 2, "settings": VALID["settings"] | ASKED}
 
 
-@pytest.mark.parametrize("trace", [VALID, PLAIN, SECOND], ids=["speculative", "plain", "schema 2"])
+STOPPED: Json = json.loads(of_tree("r-1 a-1 n0 n0 n1 n1", "none"))
+
+
+@pytest.mark.parametrize("trace", [VALID, PLAIN, SECOND, TREE_FILE, STOPPED])
 def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
     read = parse_trace(json.dumps(trace))
     assert parse_trace(dump_trace(read)) == read
     assert set(json.loads(dump_trace(read))) == set(VALID)
     how = (read.settings.draft_sampling, read.settings.verification, read.settings.tree)
-    assert how == (("argmax", "block", None) if trace is SECOND else ("sample", "token", None)), "an ordinary chain"
+    tree = trace["settings"].get("tree")
+    assert how == (("argmax", "block", None) if trace is SECOND else ("sample", "token", tree))
+    parents = [token.get("parent") for round in trace["rounds"] for token in round["drafted"]]
+    assert ("parent" in dump_trace(read)) == any(each is not None for each in parents) == bool(tree)
 
 
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
@@ -85,10 +119,12 @@ def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -
     assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
 
 
-def test_a_file_is_read_from_disk_and_its_counts_are_those_of_the_statuses(tmp_path: Path) -> None:
+def test_a_file_is_read_from_disk_or_named_and_its_counts_are_those_of_the_statuses(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.write_text(json.dumps(VALID), encoding="utf-8")
     assert read_trace(file) == read_trace(str(file)) == parse_trace(json.dumps(VALID))
+    for name in ("nowhere.json", ".", "x" * 300):
+        assert " cannot be read: " in sentence_of(partial(read_trace, tmp_path / name))
     full, rejected, ended = parse_trace(json.dumps(VALID)).rounds
     assert [(r.accepted, r.rejected, r.discarded) for r in (full, rejected, ended)] == [(2, 0, 0), (1, 1, 1), (1, 0, 1)]
     assert [r.emitted_ids for r in (full, rejected, ended)] == [[5, 5, 7], [5, 6], [5]]
@@ -132,6 +168,24 @@ def test_hostile_text_stays_and_later_fields_are_tolerated() -> None:
         (changed("autoregressive", None, PLAIN), "a run without a drafter has no rounds"),
         (changed("drafter", None), "a run without a drafter has no rounds"),
         (changed("output.token_ids", [5, 7], PLAIN), r"its output is autoregressive\.token_ids"),
+        (changed("rounds.0.drafted", [VALID["rounds"][0]["drafted"][0] | {"status": "not taken"}]), "out of order"),
+        (of_tree("a-1 a-1 n0 n0 n1 n1", "bonus"), "accepts drafted.1, which does not follow the accepted path"),
+        (of_tree("r-1 r-1 r0 n0 n1 n1", "correction"), "rejects drafted.2, which does not follow an accepted token"),
+        (of_tree("r-1 n-1 n0 n0 n1 n1", "correction"), "'correction', but not every token at its place is rejected"),
+        (of_tree("a-1 n-1 n0 n0 n1 n1", "bonus"), "emits kind 'bonus' at a place where tokens were drafted"),
+        (of_tree("a-1 n-1 r0 r0 n1 n1", "bonus"), "emits kind 'bonus' at a place where tokens were drafted"),
+        (of_tree("a-1 n-1 d0 d0 n1 n1", "none"), "discards drafted.2: a node of a tree that was not judged"),
+        (of_tree("r-1 a-1 n0 n0 r1 r1", "none"), "rejects drafted.4, which does not follow an accepted token"),
+        (of_tree("a-1 n2 n-1 n-1", "none"), "has drafted.1 before its parent 2"),
+        (of_tree("r-1 r-1", "bonus"), "emits kind 'bonus' at a place where tokens were drafted"),
+        (of_tree("r-1 r-1 n0", "none"), "emits nothing"),
+        (changed("rounds.0.drafted.1.parent", None, TREE_FILE), "has tokens with a parent and tokens without one"),
+        (changed("rounds.0.drafted.0.parent", None, TREE_FILE), "has tokens with a parent and tokens without one"),
+        (changed("rounds.0.drafted.5.parent", 5, TREE_FILE), "before its parent 5"),
+        (changed("rounds.0.drafted.5.id", 4, TREE_FILE), "a sibling has its id"),
+        (changed("settings.tree", None, TREE_FILE), "drafts a tree that the setting tree, None, does not allow"),
+        (changed("settings.tree", "1,2", TREE_FILE), "drafts a tree that the setting tree, 1,2, does not allow"),
+        (changed("rounds.0.drafted.3.parent", 2, TREE_FILE), "drafts 3 tokens, more than draft_length"),
     ],
 )  # fmt: skip
 def test_a_trace_that_contradicts_itself_is_refused_by_what_and_where(content: str, says: str) -> None:
@@ -161,12 +215,8 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
     assert len(parse_trace(content, UPLOAD).prompt.token_ids) == 4_000
 
 
-@pytest.mark.parametrize("version", [3, 0, "1", None, "x" * 10_000])
-def test_another_schema_is_named(version: object) -> None:
-    assert refusal(changed("schema", version)) == "The trace is not valid at schema: Input should be 1 or 2."
-
-
 RANGES: dict[str, list[object]] = {
+    "schema": [3, 0, "1", None, "x" * 10_000],
     "rounds.0.overhead_seconds": [-1e-9],
     "rounds.0.draft_seconds": [1e300],
     "autoregressive.seconds_per_token.0": [-0.1],
@@ -182,6 +232,7 @@ RANGES: dict[str, list[object]] = {
     "rounds.1.emitted.residual_top.0": [[5, "a", 7]],
     "rounds.0.emitted.kind": ["gift"],
     "rounds.0.draft_tokens": [[1], ["a"] * 65, None, ["a" * 2_001]],
+    "rounds.0.drafted.0.parent": [-2, 64],
     "rounds.0.drafted": [VALID["rounds"][0]["drafted"][:1] * 65],
     "output.stopped_by": ["boredom"],
     "target.parameters": [-1],
@@ -216,20 +267,30 @@ def test_a_missing_field_is_named() -> None:
         assert field in refusal(json.dumps({key: value for key, value in VALID.items() if key != field}))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        json.dumps(VALID)[:-1],
-        json.dumps(VALID) + "}",
-        '"\ud800"',  # half a character; escaped: tests/hostile
-        json.dumps(VALID).replace("x y", "\ud800"),
-    ],
-    ids=lambda content: repr(content[:12]),
-)
-def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
-    assert refusal(content).startswith("The trace is not valid at ")
+# ---- what is counted of trees
 
 
-def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
-    for name in ("nowhere.json", ".", "x" * 300):
-        assert " cannot be read: " in sentence_of(partial(read_trace, tmp_path / name))
+def test_every_node_and_every_place_counts_once() -> None:
+    counts = metrics.count(TREE_ROUNDS)
+    assert (counts.drafted, counts.accepted, counts.rejected, counts.discarded) == (20, 4, 6, 10)
+    assert counts.emitted == 8
+    assert [round.discarded for round in TREE_ROUNDS] == [2, 3, 4, 1]
+    assert TREE_ROUNDS[1].emitted_ids == [0, 3, 99]
+    places = [(each.position, each.judged, each.accepted) for each in metrics.count_by_position(TREE_ROUNDS, 3)]
+    assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
+    assert metrics.per_place_rate(TREE_ROUNDS) == 4 / 6
+    assert metrics.per_place_rate([]) is None
+
+
+def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
+    costs = known(metrics.costs(TREE))
+    assert costs.cost_ratio == 0.5
+    assert costs.verification == {7: 3.0}  # that of the last round was timed once: it lies between, 1 2/3 steps
+    assert metrics.speedup_at(TREE_ROUNDS, costs) == pytest.approx(8 / (14.5 - 1 / 3))
+    terms = known(terms_of(TREE))
+    assert terms.alpha == 4 / 6
+    assert terms.draft_length == 2
+    assert (terms.tokens, terms.drafted, terms.checking) == (2.0, 1.75, pytest.approx(2.75 - 1 / 12))
+    assert terms.read == 6.0  # five guesses a round, and the text's last token
+    assert terms.speedup == pytest.approx(8 / (14.5 - 1 / 3))
+    assert re.findall(r"[\d.]+\d|\d+", known(verdict_of_run(TREE)).reason)[:4] == ["6", "2.67", "67", "2.00"]

@@ -21,8 +21,7 @@ from specviz.ui.watch.watch_state import FIRST, LIST_BYTES, MAX_RUNS, MAX_TOKENS
 from tests.support.fake_traces import fake_run, fake_trace
 from tests.support.figures import lines_of, rounded
 from tests.support.known import known
-from tests.unit.test_result import BUSY
-from tests.unit.test_verdict import CALIBRATED, in_turns
+from tests.unit.test_verdict import BUSY, CALIBRATED, in_turns
 
 REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
@@ -68,16 +67,14 @@ def test_the_list_on_screen_and_saved_has_each_run_of_the_session(snapshot: Snap
     assert rounded("\n".join(map(str, [own.name, *parts]))) == snapshot
 
 
-def test_the_costs_that_come_with_the_app_speak_for_runs_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_speak_for_runs_until_a_trusted_run_refutes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that come with the app speak too; a busy run refutes nothing."""
     drafts = {known(RUN.drafter).asked_as: Costs.from_blocks([CALIBRATED] * 9)}
     here = MachineCosts("2026-11-26", "here", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0), drafts)
-    monkeypatch.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [here]))
-    own = tries(watching_of(REQUEST))[1]
+    with monkeypatch.context() as patched:
+        patched.setattr("specviz.data.measured.quiet_costs.quiet_costs", lambda: QuietCosts(1, [here]))
+        own = tries(watching_of(REQUEST))[1]
     assert (known(own.estimated).interval is None, own.costs_of) == (False, "here")
-
-
-def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy run refutes nothing."""
     watching = watching_of(REQUEST)
     busy, steady = (replace(shown(REQUEST, number), trace=trace) for number, trace in ((2, BUSY), (3, in_turns())))
     costs = {run.run_id: replace(CALIBRATED, cost_ratio=0.35) for run in (busy, steady)}
@@ -89,13 +86,12 @@ def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: 
 
 
 def test_a_run_that_is_shown_again_is_no_second_row() -> None:
-    watching = watching_of(REQUEST, FORMULA)
-    watching.past.finish(replace(shown(REQUEST, 1), run_id="live-3", source="stored"))
-    assert ([run.run_id for run in watching.past.finished], watching.past.count) == (["live-1", "live-2"], 2)
-    without = replace(shown(REQUEST, 3), stored_id="")
+    past = watching_of(REQUEST, FORMULA).past
+    past.finish(replace(shown(REQUEST, 1), run_id="live-3", source="stored"))
+    assert ([run.run_id for run in past.finished], past.count) == (["live-1", "live-2"], 2)
     for _ in range(2):
-        watching.past.finish(without)
-    assert watching.past.count == 4, "runs that no store has are different runs"
+        past.finish(replace(shown(REQUEST, 3), stored_id=""))
+    assert past.count == 4, "runs that no store has are different runs"
 
 
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]

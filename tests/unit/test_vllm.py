@@ -28,7 +28,6 @@ KNOWN = RecordOptions(tokenizer=FakeTokenizer())
 ANSWERS: dict[str, tuple[list[Fields], RecordOptions]] = {
     "texts of tokens": (answer(WORDS | {"finish_reason": "length"}, usage={"completion_tokens": 5}), RecordOptions()),
     "texts and ids, a known tokenizer": (answer(WORDS | IDS | {"finish_reason": "stop"}), KNOWN),
-    "texts and ids": (answer(WORDS | IDS | {"finish_reason": "stop"}), RecordOptions()),
     "a text without an end": (answer({"text": WORDS["text"]}, usage={"completion_tokens": 5}), RecordOptions()),
     "ids, a known tokenizer": (answer(IDS | {"finish_reason": "stop", "prompt_token_ids": [7, 8]}), KNOWN),
     "a text, at a string": (
@@ -87,36 +86,12 @@ def test_an_answer_that_does_not_say_its_rounds_is_refused(snapshot: SnapshotAss
     assert {name: read_or_said(vllm.steps, pieces, RecordOptions()) for name, pieces in REFUSED.items()} == snapshot
 
 
-LISTS: dict[str, dict[str, Any]] = {
-    "both": {"num_spec_tokens": 4, "per_step_accepted": [2, 0, 2], "per_step_drafted": [3, 2, 3]},
-    "only accepted": {"per_step_accepted": [1, 2]},
-    "drafted more than accepted": {"per_step_accepted": [0], "per_step_drafted": [2]},
-    "nothing": {"per_step_accepted": []},
-    "a histogram": {"per_step_accepted": [1], "acceptance_histogram": [0, 1]},
-    "no list": {"per_step_accepted": 3},
-    "of two lengths": {"per_step_accepted": [1, 1], "per_step_drafted": [2]},
-    "half a token": {"per_step_accepted": [1.5]},
-    "a long draft": {"per_step_accepted": [1], "num_spec_tokens": 10**6},
-    "a long drafted one": {"per_step_accepted": [1], "per_step_drafted": [10**6]},
-    "a long accepted one": {"per_step_accepted": [10**6]},
-}
-
-
-def test_lists_of_steps_add_up_or_are_refused(snapshot: SnapshotAssertion) -> None:
-    assert {name: read_or_said(vllm.add_up_steps, found) for name, found in LISTS.items()} == snapshot
-    assert len(vllm.add_up_steps({"per_step_accepted": [64]})["acceptance_histogram"]) == 65
-
-
 DRAFTS = "spec_decode_num_drafts_total 40\nspec_decode_num_draft_tokens_total 120\n"
 ACCEPTED, PLACES = "spec_decode_num_accepted_tokens_total 57\n", "spec_decode_num_accepted_tokens_per_pos_total"
 PAGES = {
     "all": f"vllm:{DRAFTS}{ACCEPTED}request_success_total 9\ngeneration_tokens_total 106\nnum_requests_running 3\n",
     "places": f'{DRAFTS}{PLACES}{{position="0"}} 30\n{PLACES}{{position="1"}} 20\n',
-    "llama.cpp": f"llamacpp:{DRAFTS}{ACCEPTED}",
-    "TensorRT-LLM": f"trtllm_{DRAFTS}{ACCEPTED}",
     "before the first draft": f'vllm:spec_decode_num_drafts_total 0\n{PLACES}{{position="0"}} 0\n',
-    "without rounds": ACCEPTED,
-    "without accepted": DRAFTS,
     "another page": "generation_tokens_total 5\n",
 }
 LINE = "SpecDecodingmetrics:Meanacceptancelength:{},Accepted:{}tokens,Drafted:{}tokens,"
@@ -128,21 +103,24 @@ LOGS = {
     "a quiet end": [LINE.format("1.50", 50, 300), LINE.format("nan", 0, 0)],
     "nothing accepted": [LINE.format("1.00", 0, 300)],
     "not a whole number": [LINE.format("1.50", 50, 333)],
-    "without a length": ["SpecDecodingmetrics:Draftacceptancerate:0.5,Accepted:5tokens,Drafted:9tokens"],
-    "without a length or a rate": ["SpecDecodingmetrics:Accepted:5tokens,Drafted:9tokens"],
     "more tokens than places": [f"{LINE.format('2.02', 5, 9)}Per-positionacceptancerate:0.810,"],
-    "only quiet": [LINE.format("nan", 0, 0)],
     "more requests than can be": [f"Running:{'9' * 400}reqs,{LINE.format('1.50', 50, 300)}"],
     "another log": ["Running:4reqs"],
 }
 
 
 def test_counters(snapshot: SnapshotAssertion) -> None:
+    """Others, and what is refused: `test_serving_counters.py`."""
     pages = {
         name: read_or_said(vllm.counts_in_metrics, Metrics(page, [], vllm.METRICS)) for name, page in PAGES.items()
     }
     logs = {name: read_or_said(vllm.counts_in_log, log) for name, log in LOGS.items()}
     assert {"pages": pages, "logs": logs} == snapshot
+    assert vllm.add_up_steps({"per_step_accepted": [1, 2]})["num_accepted_draft_tokens"] == 3, "and none drafted"
+    assert len(vllm.add_up_steps({"per_step_accepted": [64]})["acceptance_histogram"]) == 65
+    for too_long in ({"num_spec_tokens": 10**6}, {"per_step_drafted": [10**6]}, {"per_step_accepted": [10**6]}):
+        with pytest.raises(InputError):
+            vllm.add_up_steps({"per_step_accepted": [1]} | too_long)
 
 
 def test_a_benchmark(snapshot: SnapshotAssertion) -> None:

@@ -12,6 +12,8 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
+from specviz.figures.parts import scatter
+from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure import paired
 from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
@@ -19,22 +21,11 @@ from specviz.models.draft_menu import linked_names
 from specviz.service import protocol as wire
 from specviz.ui.when_it_helps import by_draft, when_it_helps_page
 from specviz.ui.when_it_helps import sweeps as sweeps_module
-from specviz.ui.when_it_helps.by_draft import (
-    ByDraft,
-    Point,
-    best_lengths,
-    best_of,
-    drafts_figure,
-    drafts_to_compare,
-    lengths_in_words,
-    points_of,
-    reading,
-)
+from specviz.ui.when_it_helps.by_draft import Point, best_of, points_of, reading
 from specviz.ui.when_it_helps.sweeps import SweepChoice, WhenItHelpsState, estimated_seconds
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.figures import lines_of
-from tests.support.known import known
 
 NAMES = ["wren-base", "wren-nano"]
 MANY = SweepChoice(
@@ -64,16 +55,14 @@ def test_a_plan_has_the_settings_of_its_choice_and_the_visitors_own_prompts_last
 @pytest.mark.parametrize(
     "part",
     [
-        {"workload": ["nonsense"]}, {"target": ["<b>"]}, {"draft": ["../x"]}, {"gamma": ["0"]}, {"gamma": ["17"]},
-        {"gamma": ["9" * 5000]}, {"gamma": ["٣"]}, {"temperature": ["nan"]}, {"temperature": ["0.123"]},
-        {"tokens": ["257"]}, {"prompts": ["-1"]}, {"constrain": ["yes"]}, {"dtype": ["int8"]}, {"schedule": [""]},
-        {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
-        {"tree": ["x"]}, {"verification": ["all"]}, {"draft_sampling": ["beam"]},
+        "workload=nonsense", "target=<b>", "draft=../x", "gamma=0", "gamma=17", "gamma=٣", "temperature=nan",
+        "temperature=0.123", "tokens=257", "prompts=-1", "constrain=yes", "dtype=int8", "schedule=", "seed=-1",
+        f"seed={2**53}", "top_k=1001", "top_p=0", "top_p=1.01", "tree=x", "verification=all", "draft_sampling=beam",
     ],
-    ids=lambda part: next(iter(part)),
 )  # fmt: skip
-def test_a_bad_value_of_a_link_falls_back_with_a_sentence_and_leaves_the_others(part: dict[str, list[str]]) -> None:
-    choice, problems = SweepChoice.read(part, context=NAMES)
+def test_a_bad_value_of_a_link_falls_back_with_a_sentence_and_leaves_the_others(part: str) -> None:
+    name, _, value = part.partition("=")
+    choice, problems = SweepChoice.read({name: [value]}, context=NAMES)
     assert (choice, len(problems)) == (SweepChoice(), 1)
     mixed, problems = SweepChoice.read({"workload": ["story", "no", "story"], "gamma": ["5", "x"]}, context=NAMES)
     assert (mixed.workloads, mixed.draft_lengths, len(problems)) == (("story",), (5,), 2)
@@ -127,31 +116,26 @@ COMPARED = {
 
 
 def test_the_best_draft_and_length_are_claimed_only_where_the_costs_can_tell(snapshot: SnapshotAssertion) -> None:
-    lengths = {name: ", ".join(map(lengths_in_words, drafts)) for name, drafts in COMPARED.items()}
+    lengths = {name: ", ".join(map(by_draft.lengths_in_words, drafts)) for name, drafts in COMPARED.items()}
     assert "\n".join(f"{name}: {reading(drafts)} | γ {lengths[name]}" for name, drafts in COMPARED.items()) == snapshot
 
 
 def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
     assert best_of(ALWAYS).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
     assert (best_of(ALWAYS).modelled.speedup, best_of(ALWAYS).acceptance_rate) == pytest.approx((10, 1))
-    assert list(best_lengths(ALWAYS)) == list(range(9, 17))
+    assert list(by_draft.best_lengths(ALWAYS)) == list(range(9, 17))
     assert (best_of(NEVER).draft_length, best_of(NEVER).per_call, best_of(NEVER).acceptance_rate) == (1, 1.0, 0.0)
 
 
 def test_each_draft_is_a_line_of_its_own_look_and_its_name_is_text(snapshot: SnapshotAssertion) -> None:
     drafts = [prospect("<b>x</b>%{x}", True, 0.05), NEVER]  # a name from a file
-    assert f"{lines_of(drafts_figure(drafts))}\n{lines_of(drafts_figure(drafts, speedups=True))}" == snapshot
+    assert (
+        f"{lines_of(by_draft.drafts_figure(drafts))}\n{lines_of(by_draft.drafts_figure(drafts, speedups=True))}"
+        == snapshot
+    )
 
 
 # ---- how long it still takes: at this machine's pace, with no engine and no clock
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(1, "about 5 s"), (30, "about 30 s"), (72, "about 70 s"), (200, "about 3 min"), (6000, "about 1.7 h")],
-)
-def test_a_duration_has_the_number_of_its_unit(seconds: float, said: str) -> None:
-    assert show_duration(seconds) == said
 
 
 def test_a_sweep_takes_its_runs_and_the_plain_runs_that_they_share() -> None:
@@ -159,6 +143,8 @@ def test_a_sweep_takes_its_runs_and_the_plain_runs_that_they_share() -> None:
     cells = SweepChoice(workloads=("story",), prompts=1, draft_lengths=(1, 2), tokens=100).plan().cells()
     assert estimated_seconds(cells, {pair: Pace(0.01, 0.02)}) == pytest.approx(2 * 100 * 0.01 + 106 * 0.02)
     assert estimated_seconds(cells, {pair: None}) is None
+    said = {1: "about 5 s", 30: "about 30 s", 72: "about 70 s", 200: "about 3 min", 6000: "about 1.7 h"}
+    assert {seconds: show_duration(seconds) for seconds in said} == said
 
 
 @pytest.fixture
@@ -177,13 +163,13 @@ def test_what_is_left_of_a_sweep_goes_by_this_machine_from_its_first_cell(
 
     def left_of(sweeps: WhenItHelpsState) -> str:
         sweeps.refresh()
-        line = when_it_helps_page._progress_line(sweeps, known(sweeps.slot.view))
+        line = when_it_helps_page._progress_line(sweeps, sweeps.slot.view)
         return line.partition("; ")[2].partition(" left")[0]
 
     sweeps, row = WhenItHelpsState(), a_row()
     seconds = {"speculative_seconds": 0.3 * row.new_tokens, "autoregressive_seconds": 0.7 * row.plain_tokens}
     sweeps.start(SweepChoice(workloads=("story",), prompts=1).plan())
-    job = known(sweeps.slot.job)
+    job = sweeps.slot.view.job
     clock[0] += 600  # in a queue, and while a model was loaded
     service.tell(wire.JobProgress(job, "measuring", 31), wire.JobItem(job, "sweep", "This cannot be measured."))
     assert left_of(sweeps) == ""
@@ -197,15 +183,21 @@ def test_the_first_of_some_drafts_promises_nothing_because_its_costs_may_be_know
     service: FakeService, clock: list[float]
 ) -> None:
     """Found: they are measured when the server starts, so it was there at once, and seconds were promised for all."""
-    state = ByDraft()
+    state = by_draft.ByDraft()
     found: Any = Prospect("wren-nano", DraftGuesses(DrafterInfo("model", "wren-nano"), [1], [1], None, {}, True),
         Costs(0.04, 0.1, {1: 1.0}, 0.1), 64, [])  # fmt: skip
-    job = state.slot.start(lambda job: wire.GuessAlong(job, RunRequest("Once"), drafts_to_compare()))
+    job = state.slot.start(lambda job: wire.GuessAlong(job, RunRequest("Once"), by_draft.drafts_to_compare()))
     for left in ("", f"{show_duration(3 * 40)} left"):
         service.tell(wire.JobProgress(job, "guessing", 5), wire.JobItem(job, "guess along", found))
         state.refresh()
         clock[0] += 40 if left else 0
         service.tell(wire.JobProgress(job, "guessing", 5))
-        line = by_draft._progress_line(state, known(state.slot.view))
+        line = by_draft._progress_line(state, state.slot.view)
         assert left in line
         assert ("left" in line) == bool(left)
+
+
+def test_the_dot_of_a_prompt_that_is_far_faster_is_inside_the_figure() -> None:
+    row = SpeedupRow("story", judge(1.1, (1.0, 1.2)))
+    figure = speedup_figure([row], [scatter("a prompt", [0.9, 3.0], [row.label, row.label])])
+    assert figure["layout"]["xaxis"]["range"][1] > 3.0

@@ -77,7 +77,6 @@ function Guess({ chips, words, name }: GuessPayload & { name: string }) {
   );
 }
 
-/** What the other drafters proposed at the same position. */
 function Rivals({ rivals }: { rivals: RivalPayload[] }) {
   return (
     <div class="rivals">

@@ -40,7 +40,6 @@ class Chart {
     this.stopPrinting = onPaper(this.node, () => this.show());
   }
 
-  /** Called by Streamlit for every change of data or theme. */
   load({ data }: Loaded<ChartPayload>) {
     this.data = data;
     this.plot.setAttribute("aria-label", data.alt);
@@ -118,7 +117,6 @@ class Chart {
 
 // ---- plotly.js: loaded once a page, from this server
 
-/** What is used of plotly.js. */
 interface PlotlyModule {
   react: (plot: HTMLElement, traces: object[], layout: object, config: object) => void;
   purge: (plot: HTMLElement) => void;

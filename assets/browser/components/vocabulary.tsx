@@ -25,7 +25,6 @@ function Entry({ of: { id, name, symbol, text, picture, figure, link } }: { of: 
   );
 }
 
-/** Times as bars on one scale. */
 function Times({ bars, alt }: TimesPicture) {
   const longest = Math.max(...bars.map(([, ms]) => ms), 1e-9);
   return (

@@ -175,7 +175,6 @@ export interface LapPayload {
   prompt: string;
   lanes: Array<LanePayload>;
   result: string;
-  wins: "plain" | "speculative" | null;
 }
 
 export interface LoadQuestion {

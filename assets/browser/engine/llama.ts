@@ -15,7 +15,6 @@ import { PlainError, say } from "./words.js";
 
 export type Tensor = { at: number, shape: number[] }; // where it lies in the file, in bytes
 
-/** What is read of a config.json. */
 export interface Config {
   model_type: string;
   hidden_size: number;

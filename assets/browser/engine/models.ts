@@ -108,7 +108,6 @@ export class CachedModel {
     return this._taken;
   }
 
-  /** Tokens in the cache. */
   get length() {
     return this._cache.length;
   }

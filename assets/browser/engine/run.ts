@@ -97,7 +97,6 @@ export class Run {
     return true;
   }
 
-  /** The run so far. */
   trace(): Trace {
     const { target, settings, prompt, ends } = this._setup;
     const ended = ends.has(this.written.at(-1) ?? NaN);

@@ -7,7 +7,6 @@
 
 import { characterAt } from "../shared/bytes.js";
 
-/** What is read of a tokenizer.json. */
 export interface TokenizerFile {
   model: {vocab: Record<string, number>, merges: Array<[string, string]>};
   added_tokens: Array<{id: number, content: string, special: boolean}>;
@@ -36,7 +35,6 @@ export class Tokenizer {
     for (const { id, content } of file.added_tokens) this._spelled[id] = content;
   }
 
-  /** How many tokens there are. */
   get size() {
     return this._spelled.length;
   }

@@ -13,7 +13,6 @@ export interface Draft {
   draftScores: Row[] | null; // what each was chosen from; null: q is a point mass on the guess
 }
 
-/** The result for one draft. */
 export interface Verification {
   accepted: number; // length of the accepted prefix
   tokenId: number; // the target's own token after it: a correction, or a bonus when all were accepted

@@ -12,7 +12,6 @@ import { Tried } from "./tried.js";
 import { say } from "./words.js";
 import type { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../dist/payloads.js";
 
-/** What the page is made with. */
 export interface Shows {
   presets: Preset[];
   menus: Record<string, string[][]>; // value and label of each choice

@@ -39,7 +39,6 @@ export function costsOf(trace: Trace): Costs | null {
   };
 }
 
-/** What these costs come to: tokens over plain steps. */
 export function modelledSpeedup({ rounds }: Trace, costs: Costs) {
   return sum(rounds, emits) / sum(rounds, ({ drafted }) => roundSteps(costs, drafted.length));
 }

@@ -10,7 +10,6 @@ import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phas
 
 const LONGEST = 16; // of a draft
 
-/** a run */
 export interface Shown {
   id: string;
   trace: Trace;

@@ -61,7 +61,6 @@ export class Tried {
   }
 }
 
-/** A run's row of the table. */
 function wordsOf(run: Try) {
   const { settings, prompt } = run.shown.trace;
   const { timed, acceptance, tokens, called } = figuresOf(run);

@@ -40,7 +40,6 @@ class Race {
     this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
   }
 
-  /** Called by Streamlit for every change of data or theme. */
   load({ data, setStateValue }: Loaded<RacePayload>) {
     this.reporter.send = (place) => setStateValue("place", place);
     applyScheme(this.node);
@@ -126,7 +125,7 @@ const Lane = memo(({ lane: { name, tokens, end, flag, steps }, shown }: { lane: 
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [shown]);
   return (
-    <div class={`lane ${name === "speculative" ? "guessed" : "alone"}${finished ? ` finished${flag ? " winner" : ""}` : ""}`}>
+    <div class={`lane ${name === "speculative" ? "guessed" : "alone"}${finished ? " finished" : ""}`}>
       <div class="lane-head">
         <span class="lane-name">{LANES[name]}</span>
         <span class="track"><i style={{ width: `${(100 * written.length) / tokens}%` }} /></span>

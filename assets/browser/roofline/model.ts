@@ -83,7 +83,6 @@ export function valueOf(name: string, value: number, said: RooflinePayload["labe
   return `${grouped(Math.round(value))} ${value === 1 ? one : many}`;
 }
 
-/** A text with its figures. */
 export function filled(text: string | undefined = "", figures: Record<string, string> | undefined = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => figures[name] ?? whole).replaceAll(" %", "\u00a0%");
 }

@@ -11,7 +11,6 @@ export function find<Found extends HTMLElement = HTMLElement>(parent: ParentNode
   return found as Found;
 }
 
-/** Whether the visitor asked their system for less motion. */
 export function prefersReducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

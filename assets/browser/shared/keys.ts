@@ -23,7 +23,6 @@ export function listenForKeys<Name extends string>(node: HTMLElement, names: Rec
   return () => document.removeEventListener("keydown", onKey);
 }
 
-/** Whether keys write text there. */
 export function isEditable(target: EventTarget) {
   return target instanceof Element && target.closest(EDITABLE) !== null;
 }

@@ -10,7 +10,6 @@ export interface Component<Data> {
 
 export type Loaded<Data> = Omit<Component<Data>, "data"> & { data: Data }; // a component that has its data
 
-/** one component on the page */
 export interface Mounted<Data> {
   node: HTMLElement;
   load: (component: Loaded<Data>) => void;

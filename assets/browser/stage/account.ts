@@ -13,7 +13,6 @@ const MANY = 8; // tokens that are named of one status
 /** in the order of their names in a sentence */
 const ORDER: ChipStatus[] = ["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"];
 
-/** Who drafted for whom. */
 export function titleOf({ trace, method }: SentRun) {
   const target = shortName(trace.target.name);
   if (method.by_hand) return say("you_draft", { target });
@@ -27,7 +26,6 @@ export function settingsInWords({ tree, draft_length: length, greedy }: StagePay
   return trace.drafter ? `${drafted}, ${chosen}` : chosen;
 }
 
-/** `run`: the run that is drawn */
 export function accountOf(data: StagePayload, run: SentRun): Account {
   const { rounds } = data;
   const { hidden, tokens } = data.prompt;

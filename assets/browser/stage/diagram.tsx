@@ -69,7 +69,7 @@ function Way({ data, at, phase, said }: Pictured) {
   const beyond = tree ? order.slice(MOST).filter((i) => chips[i].status === "accepted") : [];
   const shown = [...order.slice(0, MOST - beyond.length), ...beyond]; // the first ones, and all that are accepted; those of a tree stand as an outline
   const drafts = tree ? "drafts_tree" : data.method.at_once ? "drafts_at_once" : "drafts_one_by_one";
-  const under = { draft: said(drafts, { count: guesses.length }), target: said("under_target"), text: said(`under_text_${data.rule}`) };
+  const under = { draft: guesses.length ? said(drafts, { count: guesses.length }) : "", target: said("under_target"), text: said(`under_text_${data.rule}`) };
   const own = chips.find(byTarget);
   const after = shown.findLastIndex((i) => guesses[i].status === "accepted") + 1; // a correction takes the next one's row
   const depths = tree ? depthsOf(tree) : [];
@@ -137,7 +137,6 @@ function Alone({ data, at, said }: Pictured) {
 
 // ---- one pass of the target: what enters it side by side, and the token that it expects after each; in a greedy run
 
-/** One place of the pass. */
 interface Place {
   read: string;
   guess: Token | null; // that is read there; null: the text's last token

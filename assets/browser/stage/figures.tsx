@@ -55,7 +55,6 @@ export class Figures {
     this.#part("lengths").hidden = data.imported && data.replay.why_not !== null;
   }
 
-  /** The figures after some rounds. */
   show(done: number, style: Style, asked: Asked) {
     const { data, rounds, reach } = this;
     if (!data) return;

@@ -95,7 +95,8 @@ function Judgement({ data, round, index }: Of) {
     }
     case "correction": {
       const place = round.tree ? say("none_passed") : rejected ? say("in_place_of", { rejected }) : "";
-      if (greedy) return <>{bars(chip.candidates)}<Rule>{`${place} ${say("greedy_own")}`.trim()}</Rule></>;
+      const own = translated ? undefined : chip.candidates.find(([, , , its]) => its);
+      if (greedy) return <>{own && <Facts of={{ p: own[1], q: own[2] }} data={data} />}{bars(chip.candidates)}<Rule>{`${place} ${say("greedy_own")}`.trim()}</Rule></>;
       const source = say(round.tree ? "drawn_from_left" : rule === "block" ? "drawn_after_block" : pointMass ? "drawn_without_rejected" : "drawn_residual");
       const likely = chip.residual.some(([, , own]) => own);
       const rare = !chip.residual.length ? say("residual_not_recorded") : likely ? "" : say(chip.p === null ? "less_likely" : "less_likely_p", { p: prob(chip.p) });

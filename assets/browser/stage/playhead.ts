@@ -28,7 +28,6 @@ export class Playhead {
     return this.step < 0 ? -1 : Math.floor(this.step / this.phases.length);
   }
 
-  /** The index of the current phase in its round. */
   get substep() {
     return Math.max(this.step, 0) % this.phases.length;
   }
@@ -51,7 +50,6 @@ export class Playhead {
     return this.playing && this.more && this.step >= this.last;
   }
 
-  /** Rounds of a run, new or grown. */
   load(run: Run) {
     this.phases = run.phases;
     if (run.run_id !== this.runId) this.#begin(run);
@@ -103,7 +101,6 @@ export class Playhead {
     this.moved();
   }
 
-  /** To a round, judged. */
   seekJudged(round: number) {
     this.seek((round + 1) * this.phases.length - 1);
   }

@@ -76,7 +76,6 @@ export class Replay {
     return Number(this.slider.value);
   }
 
-  /** What the slider asks for. */
   get wanted(): Asked {
     return { length: this.length, run: this.shown, released: this.sent !== null };
   }
@@ -134,7 +133,6 @@ export class Replay {
     this.strip.show(beyond < 0 ? rounds.length - 1 : beyond - 1, "judge", true);
   }
 
-  /** Back to the run on screen. */
   reset() {
     this.stop();
     this.dragging = false;

@@ -61,7 +61,6 @@ export class Stage {
     this.stopPrinting = onPaper(this.node, () => this.#restyle());
   }
 
-  /** Called by Streamlit for every change of data or theme. */
   load({ data, setStateValue, setTriggerValue }: Loaded<StageMount>) {
     this.reporter.send = (step) => setStateValue("step", step);
     this.askDraftLength = (length) => setTriggerValue("gamma", length);

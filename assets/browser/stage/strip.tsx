@@ -93,7 +93,6 @@ export class Strip {
     this.follow(still);
   }
 
-  /** Mark the token that the inspector explains. */
   select(place: Place | null) {
     if (place?.round === this.selected?.round && place?.index === this.selected?.index) return;
     this.selected = place;
@@ -168,7 +167,6 @@ export class Strip {
     event.stopPropagation();
   }
 
-  /** Where a key moves the focus. */
   #next(chip: HTMLElement, key: string): HTMLElement | null | undefined {
     const chips = shownChips(this.tokens);
     const { round: at, index } = placeOf(chip);
@@ -191,7 +189,6 @@ function placeOf({ dataset: { round, index } }: HTMLElement): Place {
   return { round: Number(round), index: Number(index) };
 }
 
-/** Whether it is a guess in a tree. */
 function isNode(chip: HTMLElement) {
   return chip.role === "treeitem";
 }

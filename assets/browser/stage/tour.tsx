@@ -29,7 +29,6 @@ export class Tour {
     this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
   }
 
-  /** The open beat. */
   get beat(): Beat | null {
     return this.tour?.tour.beats[this.at - 1] ?? null;
   }
@@ -48,7 +47,6 @@ export class Tour {
     this.#light();
   }
 
-  /** Whether the visitor has done what the open beat asks for. */
   check() {
     if (!this.data || !this.beat) return;
     const { step, last, round, phase, done } = this.playhead;

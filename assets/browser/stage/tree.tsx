@@ -62,7 +62,6 @@ export function foldedHeight({ rows, folded }: TreePayload) {
   return rows.length - folded.length + (folded.length ? 1 : 0);
 }
 
-/** Guesses that are folded away. */
 export function hiddenGuesses({ rows, folded }: TreePayload) {
   return folded.reduce((sum, row) => sum + rows[row].length, 0);
 }

@@ -20,7 +20,6 @@ export function isPlain(data: StagePayload) {
   return data.diagram?.words === "plain";
 }
 
-/** A status as a part of a text's name. */
 export function nameOf(status: ChipStatus) {
   return status === "not taken" ? "not_taken" : status;
 }

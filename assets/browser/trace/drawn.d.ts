@@ -15,7 +15,6 @@ export type NotTakenChip = { text: string, status: "not taken", p: number | null
 export type TargetChip = { text: string, status: "correction" | "bonus" | "own", p: number | null, candidates: CandidateRow[], residual: ShareRow[] };
 export type Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip;
 
-/** The shape of a round's draft. */
 export interface TreePayload {
   parents: number[]; // of each guess: the one that it follows, or -1, the text
   rows: number[][]; // its guesses as they are drawn, from the top

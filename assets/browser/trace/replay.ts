@@ -19,7 +19,6 @@ export interface Replayed {
   added: Added;
 }
 
-/** The replays, or why there are none. */
 export function replayOf({ trace, guesses, times }: Pick<SentRun, "trace" | "guesses" | "times">, { running, longest_draft: longest, why_not: why }: { running: boolean, longest_draft: number, why_not?: string }): NoReplay | Replays {
   if (!guesses || !times) return { why_not: why ?? whyNot(trace, running) };
   const pieces = new Map(Object.entries(guesses.pieces));
@@ -39,7 +38,6 @@ function whyNot({ settings, rounds }: Trace, running: boolean) {
   return say(running ? "lengths_later" : "lengths_live");
 }
 
-/** The rounds at each draft length. */
 export function everyLength(trace: Trace, guesses: DraftGuesses, longest: number): Map<number, Replayed[]> {
   const tails = tailsOf(trace);
   const lengths = Array.from({ length: longest }, (_, i) => i + 1);

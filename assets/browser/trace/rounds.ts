@@ -14,7 +14,6 @@ export function acceptedTokens({ drafted }: Round) {
   return drafted.filter(({ status }) => status === "accepted");
 }
 
-/** How many drafted tokens have one of these statuses. */
 export function count({ drafted }: Round, ...statuses: Status[]) {
   return drafted.filter(({ status }) => statuses.includes(status)).length;
 }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 from specviz.core.files import MEASURED, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
@@ -16,7 +16,6 @@ from specviz.data.measured.measured_methods import Quiet
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.
 Clock = Literal["wall", "processor"]
-CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
 RECORDED = MEASURED / "batches.json"
 PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
 PassPart = Literal["weights", "attention", "program", "rest"]

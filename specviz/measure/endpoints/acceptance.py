@@ -67,6 +67,13 @@ def count_answer(answer: Answer) -> Counted:
     return answer.accepted or NOTHING, answer.tokens, int(bool(answer.tokens))
 
 
+def reasoning_share(answers: Iterable[Answer]) -> float | None:
+    """What share of these answers is reasoning: of tokens, else of characters. None: the server tells none apart."""
+    sizes = [(each.tokens or len(each.text), each.reasoning) for each in answers if not each.problem]
+    thought = sum(size * share for size, share in sizes)
+    return thought / sum(size for size, _ in sizes) if thought else None
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptanceFound:
     source: Literal["answers", "counters"]

@@ -31,7 +31,8 @@ DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
 NOISE = 1.1  # of one prompt's speedup
 HIDDEN = 1.25  # tokens of a part, or characters of a token, over those that can be
-Doubt = Literal["impossible", "drift", "hidden"]
+LOST = 0.1  # of the requests
+Doubt = Literal["impossible", "drift", "hidden", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
         "impossible": _is_impossible(sample, tally, alone and known is not None and known.source == "answers"),
         "drift": not result.imported and any(_drifts(side, moments, compared) for side in SIDES),
         "hidden": _hides_tokens(pairs),
+        "lost": sum(bool(answer.problem) for answer in every) > LOST * len(every),
     }
     doubts = [doubt for doubt, is_so in checks.items() if is_so]
     blocks, sides = serve_blocks(every) if result.blocks_timed else [], dict[Side, SideFigures]()

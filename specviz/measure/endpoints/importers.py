@@ -4,21 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.result import (
-    MAX_PROMPTS,
-    MAX_TOKENS,
-    SIDES,
-    Accepted,
-    Answer,
-    BenchPrompt,
-    BenchResult,
-    BenchSettings,
-    Server,
-    Side,
-    Span,
-    dump_result,
-    read_result,
-)
+from specviz.measure.endpoints import result as bench_file
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 from specviz.measure.endpoints.sentences import NAMES
 from specviz.systems import read_bench
 from specviz.systems.benches import ToolAnswer, ToolRun
@@ -42,21 +29,21 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
     notes = ["The two runs were not made in turns: what disturbed one of them is in every ratio."]
     notes += [note for runs in files.values() for run in runs for note in run.notes]
     loads = _loads(files)
-    prompts, answers, spans = dict[str, int](), list[Answer](), list[Span]()
+    prompts, answers, spans = dict[str, int](), list[Answer](), list[bench_file.Span]()
     for block, runs in enumerate(loads):
         matched = _match(runs, notes)
         concurrency = min(runs["with"].concurrency or _count_running(runs, notes), MOST_RUNNING)
         for side, run in runs.items():
             for name, both in matched.items():
                 place = side, prompts.setdefault(name, len(prompts)), 0, concurrency, block
-                if place[1] < MAX_PROMPTS:
+                if place[1] < bench_file.MAX_PROMPTS:
                     answers.append(_answer(both[side], place))
-            if accepted := Accepted.from_counts(run.counts):
+            if accepted := bench_file.Accepted.from_counts(run.counts):
                 # Of the whole run, so its own sum of tokens goes with them, where rounds are counted.
                 written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
-                spans.append(Span(side, concurrency, "", None, written, accepted, block))
-    if len(prompts) > MAX_PROMPTS:
-        notes.append(f"Of {len(prompts):,} pairs the first {MAX_PROMPTS:,} are read.")
+                spans.append(bench_file.Span(side, concurrency, "", None, written, accepted, block))
+    if len(prompts) > bench_file.MAX_PROMPTS:
+        notes.append(f"Of {len(prompts):,} pairs the first {bench_file.MAX_PROMPTS:,} are read.")
     every = [run for runs in loads for run in runs.values()]
     system = next((run.counts.engine for run in every if run.counts), "")
     most = max((answer.tokens or 1 for answer in answers), default=1)
@@ -66,17 +53,18 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
         ours.created,
         "a machine that the files do not name",
         # No file says the temperature: texts are compared as if it were 0.
-        BenchSettings(min(most, MAX_TOKENS), 0.0, 0, 1, under_way, "completions"),
-        Server("", ours.model, system),
-        Server("", plain.model, system),
-        [BenchPrompt(name, "", "") for name in list(prompts)[:MAX_PROMPTS]],
+        bench_file.BenchSettings(min(most, bench_file.MAX_TOKENS), 0.0, 0, 1, under_way, "completions"),
+        bench_file.Server("", ours.model, system),
+        bench_file.Server("", plain.model, system),
+        [bench_file.BenchPrompt(name, "", "") for name in list(prompts)[: bench_file.MAX_PROMPTS]],
         answers,
         spans,
         list(dict.fromkeys(notes)),
         ours.tool,
         blocks_timed=all(run.began_known for run in every),
     )
-    return read_result(dump_result(result).encode())  # within the bounds of a bench file, or refused
+    # within the bounds of a bench file, or refused
+    return bench_file.read_result(bench_file.dump_result(result).encode())
 
 
 def _loads(files: Mapping[Side, Sequence[ToolRun]]) -> list[Runs]:

@@ -19,6 +19,7 @@ from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_RATIOS = 3  # the interval of two is so wide that it says nothing
+WIDEST = 100  # times its low end: an interval that says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
 Cut = Literal["", "not_cut", "no_count"]
 Both = dict[Side, Answer]
@@ -43,6 +44,8 @@ class Gain:
         if not every:
             return None
         interval = interval_of_ratios(every) if len(every) >= FEWEST_RATIOS else None
+        if interval and interval[1] > WIDEST * interval[0]:
+            interval = None
         return cls(geometric_mean(every), interval, every, trusted and interval is not None)
 
     @property

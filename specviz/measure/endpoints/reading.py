@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.outside import check_density
 from specviz.measure.endpoints.result import Accepted, Answer
 from specviz.systems import counts_in_answer
-from specviz.systems.fields import Fields, text_of
+from specviz.systems.fields import Fields, text_of, thought_and_said
 from specviz.systems.finding import JsonObject
 
 MOST_LINE = 256_000  # bytes of one part
@@ -60,8 +61,9 @@ class Lines:
         if self.problem:
             raise self.problem
         pieces, texts, ids, seconds = list[JsonObject](), list[str](), list[int](), list[float]()
+        sizes = list[tuple[int, int]]()  # characters of what it thinks in a part, and of the part
         so_far = list[int | None]()  # tokens, as the server says with each part that has a text or ids
-        tokens, prompt_tokens, finish, ended = None, None, "", False
+        tokens, prompt_tokens, reasoned, finish, ended = None, None, None, "", False
         for came, line in self.came:
             if line.startswith(b"error:"):  # of llama.cpp's server
                 raise BadAnswer(f"it says {quote(message_in(line[6:]))}")
@@ -69,13 +71,14 @@ class Lines:
             if ended or not line.startswith(b"data:") or not (data := line[5:].strip()):
                 continue
             pieces.append(parse(data))
-            text, new_ids, reason, counted, prompt = _read_piece(pieces[-1])
-            finish = reason or finish
+            text, new_ids, reason, counted, prompt, thought, stated = _read_piece(pieces[-1])
+            finish, reasoned = reason or finish, stated or reasoned
             if counted is not None:
                 tokens, prompt_tokens = counted, prompt
             if text or new_ids:
                 texts += [text] if text else []
                 ids += new_ids
+                sizes.append((thought, len(text)))
                 seconds.append(round(came - self.began, 6))
                 so_far.append(counted)
         if not ended and not finish:
@@ -101,16 +104,26 @@ class Lines:
             finish=finish[:40],
             part_seconds=seconds,
             part_tokens=new if complete else [],
+            reasoning=min(1.0, reasoned / tokens) if reasoned and tokens else _share(sizes, new if complete else []),
             accepted=Accepted.from_counts(counts_in_answer(pieces)),
         )
+
+
+def _share(sizes: Sequence[tuple[int, int]], tokens: Sequence[int]) -> float:
+    """What share the model thinks: of the tokens where those of each part are known, else of the characters."""
+    weights = tokens or [size for _, size in sizes]
+    thought = sum(weight * its / size for weight, (its, size) in zip(weights, sizes, strict=True) if size)
+    return thought / (sum(weights) or 1)
 
 
 def _is_end(line: bytes) -> bool:
     return line.startswith(b"data:") and line[5:].strip() == b"[DONE]"
 
 
-def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int | None]:
-    """Its text and ids, why the answer ended, and the tokens so far, of the answer and of the prompt."""
+def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int | None, int, int | None]:
+    """Its text and ids, why the answer ended, the tokens so far, of the answer and of the prompt; and of what the
+    model thinks the characters in this part, and the tokens so far.
+    """
     if error := piece.get("error"):
         raise BadAnswer(f"it says {quote(error)}")
     try:
@@ -118,10 +131,13 @@ def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int
         text, ids = "".join(map(text_of, choices)), [each for choice in choices for each in choice.ids("token_ids")]
         finish = next(filter(None, (choice.text("finish_reason") for choice in choices)), "")
         counted, prompt = usage.tokens("completion_tokens"), usage.value.get("prompt_tokens")
+        thought = sum(len(thought_and_said(choice)[0]) for choice in choices)
+        reasoned = usage.inner("completion_tokens_details").tokens("reasoning_tokens")
     except InputError:
         what = "it sent a part that is no answer of a completion"
         raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
-    return text, ids, finish, counted, prompt if isinstance(prompt, int) and 0 <= prompt < 10**9 else None
+    prompt = prompt if isinstance(prompt, int) and 0 <= prompt < 10**9 else None
+    return text, ids, finish, counted, prompt, thought, reasoned
 
 
 def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:

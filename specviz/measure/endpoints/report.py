@@ -11,7 +11,7 @@ from typing import Any
 from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.core.texts import Sentences
-from specviz.measure.endpoints.acceptance import Tally, count_answer
+from specviz.measure.endpoints.acceptance import Tally, count_answer, reasoning_share
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
@@ -25,6 +25,7 @@ COMPARED = ("speedup", "low", "high", "verdict", "acceptance_rate", "tokens_per_
 SHOWN = (
     *("prompt", "workload", "concurrency", "rate", "pairs", "speedup", "speedup_low", "speedup_high"),
     *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
+    *("reasoning_with", "reasoning_without"),
 )
 
 
@@ -61,6 +62,7 @@ def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | No
         "percentiles": {
             side: percentiles([answer for answer in its if not answer.problem]) for side, its in load.answers.items()
         },
+        "reasoning": {side: reasoning_share(its) for side, its in load.answers.items()},
         "goodput": {side: within.share(its) for side, its in load.answers.items()} if within else None,
     }
 
@@ -124,6 +126,7 @@ def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
                 "tokens_per_round": tally.tokens_per_call if counted else None,
                 "failed": len(answers) - len(done),
                 "rate": answers[0].rate,
+                **{f"reasoning_{side}": reasoning_share(own[side]) for side in SIDES},
             }
         )
     return rows

@@ -110,9 +110,7 @@ class Answer:
     began: BenchSeconds  # after the begin of the measurement
     first: BenchSeconds | None  # from the request to the first part with text
     seconds: BenchSeconds  # from the request to the last part with text
-    tokens: (
-        BenchCount | None
-    )  # that the server says it wrote; None: it does not say, and a part of a stream is no token
+    tokens: BenchCount | None  # that the server says it wrote; None: it does not say; a part of a stream is no token
     prompt_tokens: BenchCount | None = None
     text: AnswerText = ""
     token_ids: Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], MostItems(MAX_TOKENS)] = field(
@@ -124,6 +122,7 @@ class Answer:
     accepted: Accepted | None = None  # in the answer itself; None: see `Span`
     problem: Sentence = ""
     rate: Rate | None = None
+    reasoning: Annotated[float, Field(ge=0, le=1)] = 0.0  # what share of it: of its tokens, else of its text
 
     @property
     def load(self) -> float:
@@ -194,6 +193,8 @@ def read_result(content: bytes) -> BenchResult:
     if len(content) > MOST_MEGABYTES * 10**6:
         raise InputError(say("too_large", most=MOST_MEGABYTES))
     raw = content.removeprefix(BOM_UTF8)
+    if b'"schema"' not in raw:
+        raise InputError(say("no_bench"))
     result: BenchResult = read_outside(_RESULT, raw, "bench file")
     if problem := next(_contradictions(result), None):
         raise InputError(say("contradicts", problems=problem))

@@ -9,6 +9,7 @@ from specviz.core.names import first_words
 from specviz.core.numbers import localize, times
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
+from specviz.measure.endpoints.acceptance import reasoning_share
 from specviz.measure.endpoints.findings import BenchFindings, Doubt, LoadFindings
 from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Gain, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
@@ -97,6 +98,10 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
         else:
             tokens = localize(whole.tokens_per_call, ".2f") if whole.tokens_per_call else "?"
             yield say("accepted", tally=whole, source=source, tokens=tokens)
+    sides = [[each for each in result.answers if each.side == side] for side in SIDES if result.server(side)]
+    thought = [reasoning_share(its) or 0.0 for its in sides]
+    if any(thought):
+        yield say("reasoning", shares=_shares(thought))
 
 
 def no_speedup_in_words(found: BenchFindings) -> str:
@@ -178,10 +183,15 @@ def _goodput(found: BenchFindings, within: Within) -> str:
     """The share of requests within the limits, at each load."""
     each = list[str]()
     for load in found.loads:
-        ours, *plain = (localize(within.share(answers), ".0%") for answers in load.answers.values())
-        shares = say("two_shares", ours=ours, plain=plain[0]) if plain else ours
+        shares = _shares([within.share(answers) for answers in load.answers.values()])
         each.append(say("share_at", load=load_in_words(found, load), shares=shares))
     return say("goodput", within=within.said, each="; ".join(each))
+
+
+def _shares(of_sides: Sequence[float]) -> str:
+    """Of both servers, or of one alone."""
+    ours, *plain = (localize(share, ".0%") for share in of_sides)
+    return say("two_shares", ours=ours, plain=plain[0]) if plain else ours
 
 
 def measure_next(found: BenchFindings) -> str:
@@ -191,8 +201,8 @@ def measure_next(found: BenchFindings) -> str:
         return say_next("first_pair")
     if any(load.doubts for load in found.measured) or broken_setup(found.result):
         return ""
-    if UNTOLD in found.words.values():
-        return say_next("more_prompts", times=HALF)
+    if untold := [gain for load in found.measured if (gain := load.speedup) and gain.judged.word == UNTOLD]:
+        return say_next("more_prompts", times=HALF) if any(gain.interval for gain in untold) else ""
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
         option = "--rate" if found.result.settings.rates else "--concurrency"
         return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))

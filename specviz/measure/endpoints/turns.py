@@ -182,10 +182,8 @@ class BenchInTurns:
             async with room:
                 return await endpoint.listen(self.prompts[prompt])
 
-        starts = block.starts or [0.0] * len(block.jobs)
-        return await asyncio.gather(
-            *(one(prompt, start) for (prompt, _), start in zip(block.jobs, starts, strict=True))
-        )
+        asked = zip(block.jobs, block.starts or [0.0] * len(block.jobs), strict=True)
+        return await asyncio.gather(*(one(prompt, start) for (prompt, _), start in asked))
 
     async def _pages(self) -> Pages:
         return {side: await endpoint.metrics() for side, endpoint in self.endpoints.items()}

@@ -9,22 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specviz.measure.proof.rows import (
-    ENSEMBLE_WEIGHT,
-    LENIENCE,
-    TOP_ACCEPTED,
-    TYPICAL_ALPHA,
-    TYPICAL_THRESHOLD,
-    AcceptName,
-    BonusName,
-    EnumeratedRules,
-    Pieces,
-    ReplaceName,
-    TokenShare,
-    WrittenPlaces,
-    judged_key,
-    judging,
-)
+from specviz.measure.proof import rows as proof
 
 Probs = NDArray[np.float64]
 TextOf = Callable[[int], str]  # of a token
@@ -39,27 +24,27 @@ def _times(p: Probs, q: Probs) -> Probs:
 
 def _top(p: Probs, q: Probs) -> Probs:
     chances = np.zeros_like(p)
-    chances[np.argpartition(-p, min(TOP_ACCEPTED, len(p)) - 1)[:TOP_ACCEPTED]] = 1.0
+    chances[np.argpartition(-p, min(proof.TOP_ACCEPTED, len(p)) - 1)[: proof.TOP_ACCEPTED]] = 1.0
     return chances
 
 
 def _typical(p: Probs, q: Probs) -> Probs:
     """Cai et al. 2024, Medusa, section 3.3.1."""
     entropy = -float(np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0)))
-    return np.asarray(p > min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * np.exp(-entropy)), dtype=np.float64)
+    return np.asarray(p > min(proof.TYPICAL_THRESHOLD, proof.TYPICAL_ALPHA * np.exp(-entropy)), dtype=np.float64)
 
 
-ACCEPT: dict[AcceptName, Callable[[Probs, Probs], Probs]] = {
+ACCEPT: dict[proof.AcceptName, Callable[[Probs, Probs], Probs]] = {
     "ratio": lambda p, q: np.minimum(1.0, _times(p, q)),
     "accepted_when_equal": lambda p, q: p,
     "always_accepted": lambda p, q: np.ones_like(p),
     "all_or_nothing": lambda p, q: (p >= q).astype(float),
     "upside_down": lambda p, q: np.minimum(1.0, _times(q, p)),
     "top_k": _top,
-    "lenient": lambda p, q: np.minimum(1.0, _times(p, LENIENCE * q)),  # Leviathan et al. 2023, appendix A.5
+    "lenient": lambda p, q: np.minimum(1.0, _times(p, proof.LENIENCE * q)),  # Leviathan et al. 2023, appendix A.5
     "typical": _typical,
     # verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026)
-    "ensemble": lambda p, q: np.minimum(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * _times(p, q)),
+    "ensemble": lambda p, q: np.minimum(1.0, 1 - proof.ENSEMBLE_WEIGHT + proof.ENSEMBLE_WEIGHT * _times(p, q)),
 }
 
 
@@ -88,7 +73,7 @@ def _without_rejected(p: Probs, q: Probs, rejected: Probs) -> Probs:
 
 
 # What is written in place of rejected tokens; `rejected` has the probability of each of them.
-REPLACE: dict[ReplaceName, Callable[[Probs, Probs, Probs], Probs]] = {
+REPLACE: dict[proof.ReplaceName, Callable[[Probs, Probs, Probs], Probs]] = {
     "leftover": lambda p, q, rejected: rejected.sum() * leftover(p, q),
     "without_rejected": _without_rejected,
     "replaced_from_target": lambda p, q, rejected: rejected.sum() * p,
@@ -96,7 +81,7 @@ REPLACE: dict[ReplaceName, Callable[[Probs, Probs, Probs], Probs]] = {
     "most_probable_instead": lambda p, q, rejected: rejected.sum() * most_probable(leftover(p, q)),
 }
 # What follows a draft that was accepted whole; p is (guesses + 1, vocabulary). None: nothing.
-BONUS: dict[BonusName, Callable[[NDArray[np.float64]], Probs | None]] = {
+BONUS: dict[proof.BonusName, Callable[[NDArray[np.float64]], Probs | None]] = {
     "from_target": lambda p: p[-1],
     "most_probable_bonus": lambda p: most_probable(p[-1]),
     "bonus_of_last_row": lambda p: p[-2:][0],
@@ -104,7 +89,7 @@ BONUS: dict[BonusName, Callable[[NDArray[np.float64]], Probs | None]] = {
 }
 
 
-def written_by(pieces: Pieces, p: Probs, q: Probs) -> tuple[float, Probs]:
+def written_by(pieces: proof.Pieces, p: Probs, q: Probs) -> tuple[float, Probs]:
     """How probable it is that a guess drawn from q is accepted, and how probable each token is in its place."""
     accepted = q * ACCEPT[pieces.accept](p, q)
     return float(accepted.sum()), accepted + REPLACE[pieces.replace](p, q, q - accepted)
@@ -122,26 +107,28 @@ def to_probs(given: Any) -> Probs:
     return probs
 
 
-def enumerated(p: Probs, q: Sequence[Probs], guesses: Sequence[int], label_of: TextOf) -> EnumeratedRules:
+def enumerated(p: Probs, q: Sequence[Probs], guesses: Sequence[int], label_of: TextOf) -> proof.EnumeratedRules:
     """`p` is (guesses + 1, vocabulary): the target's row at each place, and the one after the last guess."""
-    judged, bonus = dict[str, WrittenPlaces](), dict[BonusName, WrittenPlaces]()
-    for pieces in judging():
+    judged, bonus = dict[str, proof.WrittenPlaces](), dict[proof.BonusName, proof.WrittenPlaces]()
+    for pieces in proof.judging():
         accepted, written = zip(*(written_by(pieces, *rows) for rows in zip(p, q, strict=False)), strict=True)
-        judged[judged_key(pieces)] = _places(p, written, label_of, accepted)
+        judged[proof.judged_key(pieces)] = _places(p, written, label_of, accepted)
     for name, bonus_of in BONUS.items():
         row = bonus_of(p)
         bonus[name] = _places(p[-1:], [p[-1] if row is None else row], label_of)
-    return EnumeratedRules([*map(label_of, guesses)], judged, bonus)
+    return proof.EnumeratedRules([*map(label_of, guesses)], judged, bonus)
 
 
-def _places(p: Probs, written: Sequence[Probs], label_of: TextOf, accepted: Sequence[float] = ()) -> WrittenPlaces:
+def _places(
+    p: Probs, written: Sequence[Probs], label_of: TextOf, accepted: Sequence[float] = ()
+) -> proof.WrittenPlaces:
     distances = [distance(own, other) for own, other in zip(p, written, strict=False)]
     worst = int(np.argmax(np.round(distances, DIGITS)))
     own, other = p[worst], written[worst]
     # the largest differences; where there are none, the most probable tokens
     order = np.lexsort((-own, -np.round(np.abs(other - own), DIGITS)))[:SHOWN]
-    tokens = [TokenShare(label_of(i), _rounded(own[i]), _rounded(other[i])) for i in order.tolist()]
-    return WrittenPlaces([*map(_rounded, distances)], [*map(_rounded, accepted)], tokens)
+    tokens = [proof.TokenShare(label_of(i), _rounded(own[i]), _rounded(other[i])) for i in order.tolist()]
+    return proof.WrittenPlaces([*map(_rounded, distances)], [*map(_rounded, accepted)], tokens)
 
 
 def _rounded(value: float) -> float:

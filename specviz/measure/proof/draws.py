@@ -26,20 +26,9 @@ from specviz.decoding.sampler import Greedy, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.measure.compare import next_logits
+from specviz.measure.proof import rows as proof
 from specviz.measure.proof.algebra import enumerated, to_probs
 from specviz.measure.proof.other_rules import MostProbable, guess_probs, rule_of_proof
-from specviz.measure.proof.rows import (
-    CLASSES,
-    PLACES,
-    Contenders,
-    DrawBatch,
-    EnumeratedRules,
-    GreedyRow,
-    NearTie,
-    Position,
-    RuleName,
-    rule_text,
-)
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -50,7 +39,7 @@ say = Sentences("decoding")
 MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
 PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
 PATIENCE = 20  # most runs for each draw that is wanted
-NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
+NUMBERS: dict[proof.Position, int] = {"first": 1, "second": 2, "third": 3}
 
 
 class Passes:
@@ -166,15 +155,15 @@ class Draws:
         draft: Loaded,
         prompt: str | Sequence[int],
         settings: DecodeSettings,
-        rule: RuleName | AcceptanceRule,
-        position: Position,
+        rule: proof.RuleName | AcceptanceRule,
+        position: proof.Position,
     ) -> None:
         if settings.greedy:
             raise InputError(say("no_chance"))
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
         # Runs just long enough for the position (`whole`: and a draft). An end of text is a token like any other.
-        whole = not isinstance(rule, str) or rule_text(rule).joint or settings.verification == "block"
+        whole = not isinstance(rule, str) or proof.rule_text(rule).joint or settings.verification == "block"
         longest = settings.draft_length
         length = longest + 2 if position == "after" else NUMBERS[position] + (longest if whole else 1)
         most = 2 * longest + 2  # what a target with an uncropped cache reads until then
@@ -228,7 +217,7 @@ class Draws:
     def probabilities(self, history: Sequence[int]) -> Tensor:
         return self._sampler.scores(self._target.rows(history, 1))[0]
 
-    def enumerate_rules(self, seed: int) -> EnumeratedRules:
+    def enumerate_rules(self, seed: int) -> proof.EnumeratedRules:
         """Every rule of pieces along one whole draft; InputError if there is none."""
         self.seed(seed, 0)
         text = list(self._setup.prompt.token_ids)
@@ -256,7 +245,7 @@ class Draws:
         return RememberingModel(self._draft_passes[id(loaded)])
 
 
-def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
+def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[proof.DrawBatch | None]:
     """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed.
 
     InputError: the runs do not reach the position, for example because nothing is ever rejected.
@@ -278,20 +267,20 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
             total = p if total is None else total + p
     if total is None:
         raise InputError(say("never_rejected"))
-    top = total.topk(min(CLASSES, len(total) - 1))
+    top = total.topk(min(proof.CLASSES, len(total) - 1))
     return [token_id for token_id, p in zip(top.indices.tolist(), top.values.tolist(), strict=True) if p > 0]
 
 
-def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Generator[None, None, DrawBatch]:
+def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Generator[None, None, proof.DrawBatch]:
     """`random` is of the places alone: they change nothing in what is drawn."""
     class_of = {token_id: place for place, token_id in enumerate(classes)}
     # What each way to decode wrote: how often each class, and each twentieth of the probability.
-    counts = {way: ([0] * (len(classes) + 1), [0] * PLACES) for way in ("speculative", "plain")}
+    counts = {way: ([0] * (len(classes) + 1), [0] * proof.PLACES) for way in ("speculative", "plain")}
 
     def add(way: str, p: Tensor, token_id: int) -> None:
         its_classes, places = counts[way]
         its_classes[class_of.get(token_id, len(classes))] += 1
-        places[min(PLACES - 1, int(PLACES * place_of(p, token_id, random.random())))] += 1
+        places[min(proof.PLACES - 1, int(proof.PLACES * place_of(p, token_id, random.random())))] += 1
 
     histories, tries = Counter[tuple[int, ...]](), 0
     while histories.total() < each:
@@ -309,7 +298,7 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
     for history, count in histories.items():
         total += count * draws.probabilities(history)[ids].double()
     expected: list[float] = total.tolist()
-    return DrawBatch(
+    return proof.DrawBatch(
         tokens=[*map(draws.text_of, classes), "any other"],
         speculative=counts["speculative"][0],
         plain=counts["plain"][0],
@@ -377,7 +366,7 @@ def greedy_row(
     exact: LoadedModel,
     preset: str = "",
     forgets: bool = False,
-) -> Iterator[GreedyRow | None]:
+) -> Iterator[proof.GreedyRow | None]:
     """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache.
 
     `exact` is the target in float32.
@@ -409,15 +398,15 @@ def greedy_row(
             ("batched", dtype, batched),
             ("float32", "float32", next_logits(exact, plain[:at])),
         )
-        tie = NearTie(
+        tie = proof.NearTie(
             position=at - len(start),
             text=str(before)[-TEXT_SHOWN:],
             plain_token=setup.token_texts[ids[0]],
             speculative_token=setup.token_texts[ids[1]],
             batch=read,
-            ways=[Contenders(way, kind, *map(float, logits[list(ids)])) for way, kind, logits in deciding],
+            ways=[proof.Contenders(way, kind, *map(float, logits[list(ids)])) for way, kind, logits in deciding],
         )
-    yield GreedyRow(
+    yield proof.GreedyRow(
         preset=preset,
         prompt=setup.prompt.text,
         target=target.name,

@@ -16,17 +16,7 @@ from specviz.core.numbers import localize
 from specviz.core.texts import Sentences
 from specviz.core.theory import least
 from specviz.data.lessons.lab_words import lab_words
-from specviz.measure.proof.rows import (
-    BATCHES,
-    PLACES,
-    DrawBatch,
-    EnumeratedRules,
-    PieceName,
-    Pieces,
-    TokenShare,
-    judged_key,
-    rule_texts,
-)
+from specviz.measure.proof import rows as proof
 
 say = Sentences("proof")
 say_rule = Sentences("own_rule")
@@ -37,7 +27,7 @@ SIMULATIONS = 400
 SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities
 DecoderName = Literal["speculative", "plain"]
 FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
-LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
+LIMIT = FALSE_ALARM / (2 * proof.BATCHES)  # for each test: two after each part, of the counts and of the places
 USUAL = 0.05  # p-values below it are called unusual, but do not fail
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -60,10 +50,8 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> InterimLook:
     if degrees < 1:
         return InterimLook(draws, distance, 0.0, 0.0, 0, 1.0)
     statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
-    shares = tuple(mean / draws for mean in means)
-    return InterimLook(
-        draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees)
-    )
+    chance = chance_distance(tuple(mean / draws for mean in means), draws)
+    return InterimLook(draws, distance, chance, statistic, degrees, survival(statistic, degrees))
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
@@ -125,16 +113,16 @@ def critical_value(degrees: int, threshold: float) -> float:
     return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
-def looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
+def looks(batches: Sequence[proof.DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
     counts = _accumulate(getattr(batch, way) for batch in batches)
     return [look(*each) for each in zip(counts, _accumulate(batch.expected for batch in batches), strict=True)]
 
 
-def place_looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
+def place_looks(batches: Sequence[proof.DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
     every = [getattr(batch, f"{way}_places") for batch in batches]
-    if any(len(places) != PLACES for places in every):
+    if any(len(places) != proof.PLACES for places in every):
         return []
-    return [look(counts, [sum(counts) / PLACES] * PLACES) for counts in _accumulate(every)]
+    return [look(counts, [sum(counts) / proof.PLACES] * proof.PLACES) for counts in _accumulate(every)]
 
 
 def _accumulate(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
@@ -148,7 +136,7 @@ class Finding:
     failed_at: int | None = None  # number of draws after which it failed
 
 
-def finding(batches: Sequence[DrawBatch]) -> Finding:
+def finding(batches: Sequence[proof.DrawBatch]) -> Finding:
     """The conclusion from these batches, out of `BATCHES`. A failed test stays failed."""
     counted, placed = looks(batches), place_looks(batches)
     if failed := [one for one in (*counted, *placed) if one.degrees and one.p_value < LIMIT]:
@@ -158,7 +146,7 @@ def finding(batches: Sequence[DrawBatch]) -> Finding:
     if not counted:
         return Finding("open", say("nothing"))
     last = counted[-1]
-    if len(counted) < BATCHES:
+    if len(counted) < proof.BATCHES:
         return Finding("open", say("more", draws=last.draws))
     if not last.degrees:
         return Finding("nothing", say("certain"))
@@ -186,13 +174,13 @@ def odds(p_value: float) -> str:
 class OwnRuleFinding:
     lossless: bool
     distances: list[float]  # at each guess, and after the last one
-    tokens: list[TokenShare]  # at the place of the largest distance
+    tokens: list[proof.TokenShare]  # at the place of the largest distance
     sentence: str
     mistakes: list[str]  # a sentence for each piece that is not the best
 
 
-def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
-    judged, bonus = rules.judged[judged_key(pieces)], rules.bonus[pieces.bonus]
+def judge_pieces(pieces: proof.Pieces, rules: proof.EnumeratedRules) -> OwnRuleFinding:
+    judged, bonus = rules.judged[proof.judged_key(pieces)], rules.bonus[pieces.bonus]
     after = max(bonus.distances) > max(judged.distances)
     worst = bonus if after else judged
     distance = max(worst.distances)
@@ -207,7 +195,7 @@ def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
         text, target, written = token.text.strip() or "␣", token.target, token.written
         sentence = say_rule("refuted", place=place, text=text, target=target, written=written, distance=distance)
     kinds, accepted = lab_words()["judge"].kinds, say_rule("accepted", share=judged.accepted[0])
-    lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in rule_texts() if rule.pieces}
+    lossy: dict[proof.PieceName, str] = {rule.pieces.accept: rule.why for rule in proof.rule_texts() if rule.pieces}
     return OwnRuleFinding(
         pieces.lossless,
         [*judged.distances, *bonus.distances],

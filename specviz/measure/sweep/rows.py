@@ -227,9 +227,8 @@ def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepR
     for number, cells in enumerate(_lines(content, name, separator), start=1):
         if len(cells) != len(columns):
             raise InputError(say_file("other_values", name=name))
-        values = {
-            column: _value(column, cell, separator) for column, cell in zip(columns, cells, strict=True) if column
-        }
+        named = zip(columns, cells, strict=True)
+        values = {column: _value(column, cell, separator) for column, cell in named if column}
         try:
             row = _ONE_ROW.validate_python([values])[0]
             problem = _problem(row)

@@ -32,8 +32,8 @@ ADAPTIVE = ("heuristic", "confidence")  # schedules that choose the length
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
-def select_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
-    return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
+def select_kind(rows: pd.DataFrame, schedule: str = "fixed") -> pd.DataFrame:
+    return rows[(rows["draft_schedule"] == schedule) & ~rows["constrained"]]
 
 
 def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -294,9 +294,8 @@ def grammar_sentence(ways: pd.DataFrame) -> str:
         return say("nothing")
     sums = ways[ways["preset"].isin(rates.index)].groupby("constrained")[["accepted", "drafted"]].sum()
     without, within = sums["accepted"] / sums["drafted"]
-    return say(
-        "grammar", higher=int((rates[True] > rates[False]).sum()), all=len(rates), within=within, without=without
-    )
+    higher = int((rates[True] > rates[False]).sum())
+    return say("grammar", higher=higher, all=len(rates), within=within, without=without)
 
 
 def _spell_workload(workload: str) -> str:

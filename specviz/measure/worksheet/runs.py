@@ -83,15 +83,11 @@ class MeasuredRun:
 
 
 def collect_runs(traces: Sequence[Trace], recorded: bool) -> list[MeasuredRun]:
-    return [
-        MeasuredRun("watch", recorded, _run_label(trace, recorded), gap.terms, gap.measured, gap)
-        for trace in reversed(traces)
-        if (gap := gap_of(trace))
-    ]
-
-
-def _run_label(trace: Trace, recorded: bool) -> str:
-    return pair_name(trace) if recorded or is_trusted(trace) else say("doubted", pair=pair_name(trace))
+    found = []
+    for trace, gap in ((trace, gap) for trace in reversed(traces) if (gap := gap_of(trace))):
+        label = pair_name(trace) if recorded or is_trusted(trace) else say("doubted", pair=pair_name(trace))
+        found.append(MeasuredRun("watch", recorded, label, gap.terms, gap.measured, gap))
+    return found
 
 
 def collect_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:

@@ -15,14 +15,7 @@ from specviz.core.metrics import span
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
-from specviz.measure.worksheet.model import (
-    BATCHES,
-    MOST_COST,
-    MOST_OVERHEAD,
-    MOST_TOKENS,
-    MOST_VERIFICATION,
-    WorksheetModel,
-)
+from specviz.measure.worksheet import model as worksheet
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
 from specviz.systems.counts import ServingCounters
 
@@ -39,7 +32,7 @@ class Production:
     """Counters and the model that goes with them: production's acceptance and draft length, and costs."""
 
     counters: ServingCounters
-    model: WorksheetModel
+    model: worksheet.WorksheetModel
     speedup: float | None = None  # measured
 
     @property
@@ -95,7 +88,7 @@ class Production:
         return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
 
 
-def production(counters: ServingCounters, costs: WorksheetModel, speedup: float | None) -> Production:
+def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
     """InputError, one sentence, where the measured speedup cannot be."""
     if speedup is not None and not 0 < speedup < MOST_SPEEDUP:
         raise InputError(say("speedup_between", most=MOST_SPEEDUP))
@@ -103,7 +96,7 @@ def production(counters: ServingCounters, costs: WorksheetModel, speedup: float 
     counters = counters.assuming(length)
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
         length += 1
-    checking = min(MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
+    checking = min(worksheet.MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
     counted = counters.survival if len(counters.survival) >= length else ()
     alike = counters.alike_alpha(length)
     model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
@@ -112,15 +105,15 @@ def production(counters: ServingCounters, costs: WorksheetModel, speedup: float 
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
 
-def _explaining(model: WorksheetModel, cost: float) -> WorksheetModel:
+def _explaining(model: worksheet.WorksheetModel, cost: float) -> worksheet.WorksheetModel:
     """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
     drafting, checking = length * model.guess_cost(length), model.verification - 1
     part = drafting / (drafting + checking) if drafting + checking else 0.5
     steps = 1 if model.block else length
-    cost_ratio = min(MOST_COST, MIDDLE * extra * part / steps)
-    verification = min(MOST_VERIFICATION, 1 + MIDDLE * extra * (1 - part))
-    overhead = min(MOST_OVERHEAD, cost - steps * cost_ratio - verification)
+    cost_ratio = min(worksheet.MOST_COST, MIDDLE * extra * part / steps)
+    verification = min(worksheet.MOST_VERIFICATION, 1 + MIDDLE * extra * (1 - part))
+    overhead = min(worksheet.MOST_OVERHEAD, cost - steps * cost_ratio - verification)
     model = replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead)
     return replace(model, batch=1, passes=None, checks={})  # what other passes cost on that machine is not known
 
@@ -129,7 +122,7 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
     """Production to start from. The counts are as pasted if every round drafted γ tokens, else of 1,000 rounds."""
     counters, length = found.counters, found.draft_length
     alike = counters.checked is None and abs((counters.draft_length or 0) - length) < 0.01
-    if alike and counters.drafted and counters.accepted is not None and counters.drafted <= MOST_TOKENS:
+    if alike and counters.drafted and counters.accepted is not None and counters.drafted <= worksheet.MOST_TOKENS:
         drafted, accepted, counted = round(counters.drafted), round(counters.accepted), say("counted_there")
     else:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
@@ -138,7 +131,7 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
     origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
     batch, running = found.model.batch, counters.running
     if running and not origin.contain_load:
-        batch = min(BATCHES, key=lambda size: abs(size - running))
+        batch = min(worksheet.BATCHES, key=lambda size: abs(size - running))
     said = [counted, *[say("chosen_length", length=length)] * counters.calls_assumed]
     said.append(say("costs_inferred") if inferred else say("costs_assumed", costs=costs.name))
     return WorksheetStart(
@@ -221,23 +214,22 @@ def _speed(found: Production, length: int, growing: float) -> float:
 
 def headline(found: Production, costs: CostsOrigin) -> str:
     """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
-    if found.speedup is not None:
-        judged, plain_calls = judge(found.speed, None), _plain_calls(found)
-        return say_advice("measured", found=found, judged=judged, counted=_counted(found), plain_calls=plain_calls)
-    said = (
-        f"**{say_advice('never')}** {reasons(found)}"
-        if found.never_pays
-        else f"**{say_advice('untold')}** {describe_known(found)}"
-    )
-    if not costs.are_told:
+    word, why = verdict(found)
+    said = f"**{word}** {why}"
+    if found.speedup is not None or not costs.are_told:
         return said
     judged = judge(found.speed, None, modelled=True)
     return f"{said} {say_advice('at_costs', found=found, costs=costs.name, judged=judged)}"
 
 
-def reasons(found: Production) -> str:
-    """The bound that the verdict is derived from."""
-    return say_advice("never_pays", found=found, counted=_counted(found))
+def verdict(found: Production) -> tuple[str, str]:
+    """By a measured speedup, else by what any cost of a round would allow; and why."""
+    if found.speedup is not None:
+        costs = say_advice("measured_costs", found=found, counted=_counted(found), plain_calls=_plain_calls(found))
+        return say_advice("measured", judged=judge(found.speed, None)), costs
+    if found.never_pays:
+        return say_advice("never"), say_advice("never_pays", found=found, counted=_counted(found))
+    return say_advice("untold"), describe_known(found)
 
 
 def describe_known(found: Production) -> str:

@@ -118,9 +118,7 @@ def _place(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, 
     return Place(request.prompt, asked_ids, "", []).after(target, text_ids[len(asked_ids) :])
 
 
-def _rivals(
-    target: LoadedModel, name: str, draft: Loaded, text_ids: list[int], mine: Guesses
-) -> Steps[dict[str, Round]]:
+def _rivals(target: LoadedModel, name: str, draft: Loaded, text: list[int], mine: Guesses) -> Steps[dict[str, Round]]:
     """What the other players would have had at the same place, with as many tokens: a model in a tree as deep, too.
 
     Prompt lookup has one guess a place: beside a tree it drafts a chain as deep.
@@ -129,7 +127,7 @@ def _rivals(
     rounds = {}
     for player, drafter in drafters.items():
         alike = mine if drafter.grows_trees else replace(mine, token_ids=mine.token_ids[: mine.depth], parents=None)
-        rounds[player] = decode_round(target, drafter, text_ids, alike).rounds[0]
+        rounds[player] = decode_round(target, drafter, text, alike).rounds[0]
         yield None
     return rounds
 

@@ -153,9 +153,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
 def _show_status(state: BeTheDraftState) -> None:
 
     def waiting() -> None:
-        if (view := state.slot.view) is None:
-            return
-        said = SAYS["reading"]
+        view, said = state.slot.view, SAYS["reading"]
         if view.state == "waiting":
             said = view.message or SAYS["sent"]
         elif line := waiting_line(view):

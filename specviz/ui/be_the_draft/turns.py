@@ -164,15 +164,16 @@ def refresh(state: BeTheDraftState, patience: float = 0.0) -> bool:
     """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
-    if state.slot.state == "done" and state.slot.items:
-        turn = state.here = state.slot.items[-1]
+    seen = state.slot.view
+    if seen.state == "done" and seen.items:
+        turn = state.here = seen.items[-1]
         state.chosen = []
         if turn.trace:
             state.turns.append(turn)
         if turn.scored:  # after a skip the visitor may still want what was typed
             _clear(state)
     else:
-        state.message = state.slot.message if state.slot.state == "failed" else SAYS["lost"]
+        state.message = seen.message if seen.state == "failed" else SAYS["lost"]
         state.tries += 1
     return True
 

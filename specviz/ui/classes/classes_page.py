@@ -21,21 +21,9 @@ from specviz.ui.classes.html import guesses_html, join_html, question_html, scor
 from specviz.ui.classes.membership import BOARD, PARTS, ClassPart, ClassState, attending, classes, end_class
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.session import session
-from specviz.ui.shared import address
+from specviz.ui.shared import address, parts
 from specviz.ui.shared.components import receive_secret
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import (
-    NOT_MEASURED,
-    Options,
-    button,
-    data_table,
-    download,
-    heading,
-    notices,
-    page_button,
-    per_call,
-    rate_of,
-)
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("classes")
@@ -52,8 +40,8 @@ def lead() -> None:
         del st.query_params[BOARD]
     own.accept_invitation()
     with st.container(key="lead"):
-        heading(SAYS["heading"])
-    notices(address.unknown())
+        parts.heading(SAYS["heading"])
+    parts.notices(address.unknown())
 
 
 def show_class() -> None:
@@ -62,21 +50,21 @@ def show_class() -> None:
     if state.teacher and not state.open:
         state.teacher, state.message = "", SAYS["over"]
     if state.open:
-        notices([state.message])
+        parts.notices([state.message])
         show_board(state)
     elif member := own.membership():
         with st.container(border=True, key="class_member"):
             own.show_member(member)
         with st.container(horizontal=True):
-            page_button(SAYS["play"], "be_the_draft", "class_to_game", "edit", type="primary")
-            button(SAYS["quiz"], "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
+            parts.page_button(SAYS["play"], "be_the_draft", "class_to_game", "edit", type="primary")
+            parts.button(SAYS["quiz"], "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
     else:
-        notices([state.message])
+        parts.notices([state.message])
         left, right = st.columns(2, gap="large")
         with left, st.container(border=True):
             st.markdown(SAYS["join_heading"])
             with st.form("class_enter_form", border=False):
-                code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
+                code: parts.Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
                 st.text_input(SAYS["code"], value=own.attending().invited, **code)
                 st.text_input(SAYS["name"], max_chars=MAX_NAME, key="class_name", autocomplete="off")
                 st.form_submit_button(SAYS["join"], key="class_join", type="primary", on_click=own.join)
@@ -101,7 +89,7 @@ def _show_opening() -> None:
     st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
         with st.container(horizontal=True):
-            mode: Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"], "key": "class_mode"}
+            mode: parts.Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"], "key": "class_mode"}
             st.selectbox(SAYS["how"], MODES, MODES.index(plan.mode), **mode)
             chosen = SETS.index(plan.set) if plan.set in SETS else 0
             st.selectbox(SAYS["set"], SETS, chosen, format_func=set_title, key="class_set")
@@ -127,14 +115,14 @@ def show_board(state: ClassState) -> None:
             with st.popover("CSV", icon=":material/download:"):
                 tables = (("rounds_csv", "class-rounds", rounds_csv), ("answers_csv", "class-quiz", answers_csv))
                 for label, name, made in tables:
-                    download(SAYS[label], partial(table, made), f"{name}.csv", key=name)
+                    parts.download(SAYS[label], partial(table, made), f"{name}.csv", key=name)
             with st.popover(SAYS["more"], icon=":material/more_horiz:"):
                 st.markdown(SAYS["other_computer"])
                 link = f"{address.page_address('class')}#{BOARD}={attending().teacher}"
                 st.code(link, language=None, wrap_lines=True)
                 st.markdown(SAYS["end_heading"])
                 sure = st.checkbox(SAYS["end_sure"], key="class_end_sure")
-                button(SAYS["end"], "class_end", end_class, icon="stop_circle", disabled=not sure)
+                parts.button(SAYS["end"], "class_end", end_class, icon="stop_circle", disabled=not sure)
 
     @st.fragment(key=LIVE)
     def live() -> None:
@@ -175,7 +163,7 @@ def _choose_part(state: ClassState, room: bool) -> None:
     def chosen() -> None:
         state.part = st.session_state.class_part
 
-    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
+    more: parts.Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
     st.segmented_control(SAYS["part"], shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
     address.write_address({"part": state.part, **address.view_in_link()})
@@ -206,7 +194,7 @@ def _show_guesses(now: ClassNow, board: Board, _: bool) -> None:
         return fill(SAYS["text_here"], {"number": place.text + 1, "before": end, "count": place.students})
 
     places = {(each.text, each.after, each.before): each for each in board.places}
-    titles: Options = {"format_func": lambda key: title(places[key]), "key": "class_place"}
+    titles: parts.Options = {"format_func": lambda key: title(places[key]), "key": "class_place"}
     chosen = st.selectbox(SAYS["text_place"], list(places), **titles)
     rare = st.toggle(SAYS["rare"], key="class_rare")
     st.html(guesses_html(now.plan, places.get(chosen, board.places[0]), rare=rare))
@@ -217,7 +205,7 @@ def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
     questions = [*enumerate(board.questions)]
     if room:
         numbers = [SAYS["question_number"].format(number=at + 1) for at in range(len(questions))]
-        numbered: Options = {"format_func": numbers.__getitem__, "key": "class_question_number"}
+        numbered: parts.Options = {"format_func": numbers.__getitem__, "key": "class_question_number"}
         questions = [questions[st.selectbox(SAYS["question"], range(len(questions)), **numbered) or 0]]
     st.html("".join(question_html(*question, show_right=show_right) for question in questions))
 
@@ -229,23 +217,23 @@ def _show_students(now: ClassNow, board: Board, _: bool) -> None:
     rows = [
         {
             SAYS["column_student"]: score.student.number,
-            SAYS["column_name"]: safe_cell(score.student.name) or NOT_MEASURED,
+            SAYS["column_name"]: safe_cell(score.student.name) or parts.NOT_MEASURED,
             SAYS["column_rounds"]: score.mine.rounds,
-            SAYS["column_accepted"]: rate_of(score.mine),
-            "tokens per target call": per_call(score.mine),
-            MODEL: per_call(score.model),
+            SAYS["column_accepted"]: parts.rate_of(score.mine),
+            "tokens per target call": parts.per_call(score.mine),
+            MODEL: parts.per_call(score.model),
             SAYS["column_quiz"]: SAYS["right_of"].format(right=score.right, answered=len(score.student.answers)),
         }
         for score in board.scores
     ]
-    data_table(rows, "class_students")
+    parts.data_table(rows, "class_students")
     names = {each.number: each.name or SAYS["student"].format(number=each.number) for each in now.students}
     labels = {number: f"{number}: {name}" for number, name in names.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
+        named: parts.Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
         number = st.selectbox(SAYS["remove_who"], list(labels), None, **named)
         teacher, nobody = attending().teacher, number is None
-        button(SAYS["remove"], "class_remove", classes().remove, teacher, number, disabled=nobody)
+        parts.button(SAYS["remove"], "class_remove", classes().remove, teacher, number, disabled=nobody)
 
 
 SHOW: dict[ClassPart, Callable[[ClassNow, Board, bool], None]] = {

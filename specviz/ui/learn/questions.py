@@ -87,6 +87,8 @@ def show_quiz(state: LearnState) -> None:
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
             st.caption(SAYS["quiz_question"].format(number=number + 1, count=len(asked)))
             show_question(question, key, {}, state)
+    if given == len(asked):  # whoever has answered the last one is far below the first line
+        st.markdown(line.format(right=right, given=given))
 
 
 def keep_answers(state: LearnState) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, Moment, PlanError, all_plans
+from specviz.data.lessons.plans import FOLDER, OWN, WATCH, LessonPlan, Moment, PlanError, all_plans
 from specviz.data.links.hidden import VIEWS
 from specviz.data.links.page_names import TITLES
 from specviz.data.texts import page_texts
@@ -21,10 +21,9 @@ from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
 from specviz.ui.session import session
 from specviz.ui.shared import address
-from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.components import component
 from specviz.ui.shared.engine import visitor
-from specviz.ui.shared.escaping import file_label, plain
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, download, file_uploader, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.theme import PROJECT, page_file
@@ -190,8 +189,8 @@ def show_teachers(state: LearnState) -> None:
     _draw_plan(plans[chosen])
     with st.expander(SAYS["own_plan"], expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
-        more: Options = {"take": _read_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
-        file_uploader(SAYS["plan_file"], key="lesson_file", max_upload_size=1, **more)
+        kinds: Options = {"type": ["yaml", "yml"], "max_upload_size": 1}
+        file_uploader(SAYS["plan_file"], "lesson_file", _take_plan, session().plan_problems, **kinds)
 
 
 def _draw_plan(plan: LessonPlan) -> None:
@@ -221,8 +220,7 @@ def _draw_plan(plan: LessonPlan) -> None:
     }
     with st.container(key="lesson_papers", horizontal=True):
         for kind, (icon, made) in papers.items():
-            look: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
-            download(SAYS[f"save_{kind}"], made, f"specviz-{plan.name}-{kind}.html", **look)
+            download(SAYS[f"save_{kind}"], made, f"specviz-{plan.name}-{kind}.html", f"lesson_{kind}", icon)
     st.caption(SAYS["papers"])
     if here is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
@@ -232,14 +230,13 @@ def _minutes(of: LessonPlan | Moment) -> str:
     return SAYS["minutes"].format(minutes=of.minutes)
 
 
-def _read_file(file: UploadedFile) -> None:
+def _take_plan(content: bytes, file: str) -> None:
     visit, ip_address = session(), normal_address(st.context.ip_address)
-    owner = ip_address if is_public(ip_address) else visitor().id
+    owner = ip_address if is_public(ip_address) else visitor()
     try:
-        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
+        plan = OWN_PLANS.add(content, linked_names(), owner)
     except PlanError as error:
-        said = SAYS["not_a_plan"].format(file=file_label(file.name))
-        raise InputError(f"{said}\n{error}") from None
+        raise InputError(f"{SAYS['not_a_plan'].format(file=file)}\n{error}") from None
     if plan.name not in visit.own_plans:
         visit.own_plans.append(plan.name)
     set_widgets({"lesson_plan": plan.name})

@@ -71,10 +71,7 @@ class OwnPlans:
         """Read a plan and hold it; the same file has the same name.
 
         Who has their share gives up the oldest of their own. On a full server one that nobody uses goes.
-
-        Raises:
-            PlanError: it is no plan.
-            InputError: all places are in use.
+        PlanError: it is no plan. InputError: all places are in use.
         """
         plan = parse_plan(data, f"{PREFIX}{sha256(data).hexdigest()[:16]}", known_models)
         with self._lock:

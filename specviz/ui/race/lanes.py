@@ -25,7 +25,7 @@ class LanePayload(TypedDict):
     tokens: int
     end: float
     steps: list[LaneStep]
-    flag: str
+    flag: str  # beside its time: the verdict, of the speculative one
 
 
 class LapPayload(TypedDict):
@@ -33,7 +33,6 @@ class LapPayload(TypedDict):
     prompt: str
     lanes: list[LanePayload]
     result: str
-    wins: Literal["plain", "speculative"] | None
 
 
 class RacePayload(TypedDict):
@@ -87,25 +86,19 @@ def _lap(lap: Comparison) -> LapPayload:
     plain = [[(text, "plain")] for text in spelled(lap.plain_tokens)]
     bursts = burst_texts(readable(lap.speculative))
     clock = accumulate(known_seconds(round.seconds) for round in lap.speculative.rounds)
-    lanes = {
-        "plain": _lane("target alone", autoregressive_clock(alone, len(alone.token_ids))[1:], plain, len(plain)),
-        "speculative": _lane("speculative", clock, bursts, len(lap.speculative.output.token_ids)),
-    }
-    won: dict[str, Literal["plain", "speculative"]] = {"helps": "speculative", "hurts": "plain"}
-    if wins := won.get(verdict.label):  # none where both are about equally fast, or the repeats do not agree
-        lanes[wins]["flag"] = verdict.headline
-    return {
-        "name": lap.name,
-        "prompt": prompt_words(lap.plain, SHOWN_PROMPT),
-        "lanes": list(lanes.values()),
-        "result": verdict.headline,
-        "wins": wins,
-    }
+    lanes = [
+        _lane("target alone", autoregressive_clock(alone, len(alone.token_ids))[1:], plain, len(plain), ""),
+        _lane("speculative", clock, bursts, len(lap.speculative.output.token_ids), verdict.headline),
+    ]
+    shown = prompt_words(lap.plain, SHOWN_PROMPT)
+    return {"name": lap.name, "prompt": shown, "lanes": lanes, "result": verdict.headline}
 
 
-def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int) -> LanePayload:
+def _lane(
+    name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int, flag: str
+) -> LanePayload:
     steps: list[LaneStep] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
-    return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
+    return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": flag}
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")

@@ -33,8 +33,6 @@ from specviz.ui.shared.job_slot import JobSlot, beside_line, done_share, show_pr
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, choice, data_table, notices, offer_download
 from specviz.ui.shared.persistent_widgets import Widget
 
-DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS = 5
 SAYS = page_texts("race")
 PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
@@ -47,10 +45,10 @@ class RaceEntry(SettingsLink):
         links.unique(most=len(PRESET_NAMES)),
         Field(validation_alias="preset"),
         Widget("multiselect"),
-    ] = DEFAULT_PRESETS
+    ] = ("story-1", "code-2", "structured-1", "random-1")
     # one prompt a line; `problem` says what is wrong with it
     own: Annotated[SkipValidation[str], Field(validation_alias="prompt"), Widget("text_area")] = ""
-    repeats: Annotated[int, links.DIGITS, links.within(1, MAX_REPEATS), Widget("slider")] = DEFAULT_REPEATS
+    repeats: Annotated[int, links.DIGITS, links.within(1, MAX_REPEATS), Widget("slider")] = 5
     same_length: Annotated[
         bool, links.ZERO_OR_ONE, links.expecting(lambda: page_texts("links")["zero_or_one"]), Widget("checkbox")
     ] = True
@@ -112,13 +110,13 @@ class RaceState:
         """Ask how far it is, and show its results once it is over; whether another prompt is finished."""
         before, asked = len(self.so_far), self.started
         if self.slot.refresh() and asked:
-            slot, laps = self.slot, list(self.so_far)
-            self.message = slot.message if slot.state == "failed" else self.message
-            if slot.state != "done":
+            seen, laps = self.slot.view, list(self.so_far)
+            self.message = seen.message if seen.state == "failed" else self.message
+            if seen.state != "done":
                 shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
-                self.finished = shown if slot.state == "failed" else f"{SAYS[slot.state]} {shown}"
+                self.finished = shown if seen.state == "failed" else f"{SAYS[seen.state]} {shown}"
             if laps:
-                self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
+                self.laps, self.raced, self.own_id = laps, asked, f"live-{seen.job}"
                 self.in_lanes, self.places = "", {}
         return len(self.so_far) > before
 
@@ -127,7 +125,7 @@ class RaceState:
 
     @property
     def so_far(self) -> Sequence[Comparison]:
-        return self.slot.items
+        return self.slot.view.items
 
 
 @cache_once
@@ -202,7 +200,7 @@ def show_race(racing: RaceState) -> None:
         _show_measuring(racing)
         return
     notices([racing.message], "error")
-    notices([racing.finished, beside_line(racing.slot.beside)], "info")
+    notices([racing.finished, beside_line(racing.slot.view.beside)], "info")
     races = racing.shown()
     machine = races[RECORDED_ID][0].speculative.recorded_on.machine
     where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}

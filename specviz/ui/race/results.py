@@ -21,7 +21,6 @@ from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import chart
 
 SAYS = page_texts("race")
 
@@ -49,7 +48,7 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
 
 def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
     st.caption(SAYS["plot"])
-    chart(speedups_figure(races), "race_speedups")
+    parts.chart(speedups_figure(races), "race_speedups")
     parts.data_table(rows(laps), "race_table", columns=formats())
     parts.note(SAYS["table"], "race-table")
     st.markdown(SAYS["quality"])
@@ -62,8 +61,7 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            look: parts.Options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:"}
-            parts.download(SAYS["offline"], made, f"specviz-{lap.name}.html", **look)
+            parts.download(SAYS["offline"], made, f"specviz-{lap.name}.html", f"race_offline_{lap.name}", "download")
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
         parts.download(SAYS["save_csv"], partial(race.race_csv, laps), "specviz-race.csv")
         parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
@@ -112,7 +110,7 @@ def formats() -> dict[str, Any]:
     return {
         # each with its range
         **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
-        SAYS["column_quality"]: st.column_config.TextColumn(width="medium"),
+        SAYS["column_quality"]: st.column_config.TextColumn(width=160),
         **parts.numbers("%d", *(SAYS[f"column_{name}"] for name in ("accepted", "rejected", "discarded", "passes"))),
         **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
     }

@@ -16,7 +16,7 @@ from specviz.service.job import JobView
 from specviz.ui.same_quality.proof import Outcome, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import show_progress, waiting_line
-from specviz.ui.shared.parts import button, chart, offer_download, role_table
+from specviz.ui.shared.parts import button, chart, notices, offer_download, role_table
 
 SAYS = page_texts("same_quality")
 POSITIONS = page_texts("proof_positions")
@@ -136,10 +136,8 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
             show_progress(slot, line, state.refresh, f"same_quality_part_{'greedy' if place == 'near-tie' else place}")
             # the buttons of every section are free again
             button(SAYS["cancel"], "same_quality_cancel", slot.cancel, icon="close", whole_page=True)
-    elif slot.state == "failed":
-        st.error(plain(slot.message), icon=":material/error:")
-    elif slot.state in ("cancelled", "lost"):
-        st.info(SHARED[slot.state], icon=":material/info:")
+    else:
+        notices([slot.ended], "error" if slot.view.state == "failed" else "info")
 
 
 def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:

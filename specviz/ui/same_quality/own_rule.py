@@ -84,8 +84,7 @@ def show_student(state: SameQualityState) -> None:
     student = state.student
     with st.expander(SAYS["student"], expanded=bool(student.outcomes)):
         st.markdown(SAYS["student_about"])
-        more: dict[str, Any] = {"take": lambda file: student.open(file.getvalue()), "type": "json"}
-        file_uploader(SAYS["student_open"], key="same_quality_file", problems=student.problems, **more)
+        file_uploader(SAYS["student_open"], "same_quality_file", student.open, student.problems, type="json")
         if not student.outcomes:
             return
         if says := lab_words()["judge"].kinds.get(student.kind):

@@ -80,7 +80,7 @@ class StudentFile:
     kind: str = ""  # of the mistake that `specviz lab check` finds in it
     problems: list[str] = field(default_factory=list)
 
-    def open(self, content: bytes) -> None:
+    def open(self, content: bytes, _: str = "") -> None:
         """InputError: it is no such file; what was open stays."""
         request, draws = read_draws(content)
         self.outcomes = {d.position: Outcome(None, d.position, request, "file", d.batches) for d in draws.positions}
@@ -93,9 +93,7 @@ ProofCommand = Prove | CompareGreedy | EnumerateRules
 @dataclass(slots=True)
 class SameQualityState:
     outcomes: dict[records.RuleName, Outcome] = field(default_factory=dict)
-    greedy: list[records.GreedyRow] = field(default_factory=list)
-    near_tie: records.GreedyRow | None = None
-    forgotten_row: records.GreedyRow | None = None
+    rows: dict[ProofPlace, list[records.GreedyRow]] = field(default_factory=dict)  # texts that were compared
     enumerated: Enumerated | None = None
     student: StudentFile = field(default_factory=StudentFile)
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
@@ -118,7 +116,9 @@ class SameQualityState:
         if self.outcomes or not (found := records.recorded_proof()):
             return
         self.outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-        self.greedy, self.near_tie, self.forgotten_row = found.greedy, found.near_tie, found.forgotten_row
+        self.rows = {"greedy": found.greedy, "near-tie": [found.near_tie]}
+        if found.forgotten_row:
+            self.rows["switch"] = [found.forgotten_row]
         if found.enumerated:
             self.enumerated = Enumerated(found.request, "recorded", found.enumerated)
 
@@ -127,10 +127,10 @@ class SameQualityState:
         self.place, self.command = place, make(0)
 
     def refresh(self) -> bool:
-        before, asked = self.slot.items, self.command
+        before, asked = self.slot.view.items, self.command
         self.slot.refresh()
-        items = list(self.slot.items)
-        if self.slot.items is before:
+        items = list(self.slot.view.items)
+        if self.slot.view.items is before:
             return False
         if not items or not asked:
             return True
@@ -139,11 +139,6 @@ class SameQualityState:
         elif isinstance(asked, EnumerateRules):
             self.enumerated = Enumerated(asked.request, "live", items[-1])
         elif self.place:
+            self.rows[self.place] = items
             self.compared.add(self.place)
-            if self.place == "greedy":
-                self.greedy = items
-            elif self.place == "switch":
-                self.forgotten_row = items[-1]
-            else:
-                self.near_tie = items[-1]
         return True

@@ -18,17 +18,10 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, finding, looks
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
+from specviz.ui.same_quality import proof
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.same_quality.own_rule import choose_pieces, show_enumerated, show_student
-from specviz.ui.same_quality.proof import (
-    DRAWS,
-    FORM,
-    LEAST_TEMPERATURE,
-    SWITCHES,
-    ProofPlace,
-    ProofSource,
-    SameQualityState,
-)
+from specviz.ui.same_quality.proof import FORM, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import COLUMNS, button, chart, data_table, notices, show_words
@@ -52,7 +45,7 @@ def controls() -> None:
             FORM.controls.target()
             FORM.controls.draft()
         with numbers:
-            FORM.controls.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0))
+            FORM.controls.draw("temperature", offered=(proof.LEAST_TEMPERATURE, 2.0))
             FORM.controls.draw("draft_length")
         with st.expander(SAYS["more_settings"]):
             elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
@@ -83,7 +76,7 @@ def _sampling(state: SameQualityState) -> None:
     with position:
         FORM.draw("position", records.POSITIONS, horizontal=True, format_func=POSITIONS.__getitem__)
     with draws:  # the other section's button says it too
-        FORM.draw("draws", DRAWS, on_change=st.rerun, format_func=lambda n: localize(n, ","))
+        FORM.draw("draws", proof.DRAWS, on_change=st.rerun, format_func=lambda n: localize(n, ","))
     label = SAYS["draw"].format(draws=FORM.read().draws)
     _button(state, label, "same_quality_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
@@ -119,10 +112,10 @@ def _switches(state: SameQualityState) -> None:
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
-        rules = {name: records.rule_text(name) for name in SWITCHES}
+        rules = {name: records.rule_text(name) for name in proof.SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
-        FORM.draw("rule", SWITCHES, captions=captions, format_func=labels.__getitem__)
+        FORM.draw("rule", proof.SWITCHES, captions=captions, format_func=labels.__getitem__)
     with right:
         _switch(state, rules[FORM.read().rule])
 
@@ -153,8 +146,9 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
 
 def _caption(state: SameQualityState, rule: records.RuleText) -> str:
     if rule.name == records.FORGETFUL.name:
-        if (row := state.forgotten_row) is None:
+        if not (rows := state.rows.get("switch")):
             return SAYS["not_compared"]
+        row = rows[-1]
         said = "row_fails" if _state(row) == "fails" else "row_same"
         figures: dict[str, object] = {"token": row.same + 1, "same": row.same, "tokens": row.tokens}
     else:
@@ -181,8 +175,9 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
         label = SAYS["draw_this_way"].format(draws=FORM.asked.draws)
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
-    if rule.name == records.FORGETFUL.name and state.forgotten_row:
-        show_difference(state.forgotten_row, state.source("switch"), "same_quality_forgotten_figure")
+    rows = state.rows.get("switch")
+    if rule.name == records.FORGETFUL.name and rows:
+        show_difference(rows[-1], state.source("switch"), "same_quality_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "same_quality_switch", narrow=True)
 
@@ -204,8 +199,10 @@ def show_greedy(state: SameQualityState) -> None:
     left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state)
-    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
-    if row := parted[0] if parted else state.near_tie:
+    ties = (row for row in state.rows.get("greedy", ()) if row.near_tie)
+    parted = sorted(ties, key=lambda row: _state(row) != "fails")
+    if shown := parted[:1] or state.rows.get("near-tie"):
+        row = shown[-1]
         settings, presets = DecodeSettings(draft_length=row.draft_length), [row.preset or ""]
         request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
         tried = partial(state.start, "near-tie", lambda job: CompareGreedy(job, request, presets, half=True))
@@ -218,7 +215,7 @@ def show_greedy(state: SameQualityState) -> None:
 
 
 def _greedy_rows(state: SameQualityState) -> None:
-    if rows := state.greedy:
+    if rows := state.rows.get("greedy"):
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         worst = max(map(_state, rows), key=list(ICONS).index)
         verdict = SAYS["greedy_same"].format(same=same, tokens=tokens)

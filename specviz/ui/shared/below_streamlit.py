@@ -160,47 +160,31 @@ def hand_over_once() -> None:
     as it began, its clicks were lost; and a script that began late put older values in place of newer ones, so that a
     file that had just been opened was closed again.
     """
-    came: WeakKeyDictionary[FragmentStorage, _Came] = WeakKeyDictionary()  # by what each session has one of
+    came: WeakKeyDictionary[FragmentStorage, WidgetStates] = WeakKeyDictionary()  # by what each session has one of
+    lock = Lock()
 
     @instead(AppSession, "request_rerun")
     def note(ask: Function, session: AppSession, client_state: ClientState | None) -> None:
         if client_state and (not client_state.fragment_id or session.has_fragment(client_state.fragment_id)):
-            came.setdefault(session._fragment_storage, _Came()).note(client_state.widget_states)
+            with lock:
+                waiting = came.get(session._fragment_storage, WidgetStates())
+                came[session._fragment_storage] = _both(waiting, client_state.widget_states)
         ask(session, client_state)
 
     @instead(ScriptRunner, "start")
     def start(begin: Function, runner: ScriptRunner) -> None:
-        object.__setattr__(runner._session_state, "_came", came.setdefault(runner._fragment_storage, _Came()))
+        object.__setattr__(runner._session_state, "_storage", runner._fragment_storage)
         begin(runner)
 
     @instead(SafeSessionState, "on_script_will_rerun")
     def begun(_: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
         state._yield_callback()  # the next message may end the script here: it has taken nothing yet
         with state._lock:
-            came_by_server = None if fresh_widget_states is None else state._came.receive()
-            taken = fresh_widget_states if came_by_server is None else came_by_server
+            taken = fresh_widget_states
+            with lock:
+                if taken is not None and state._storage in came:  # a page's test starts its scripts itself
+                    taken, came[state._storage] = came[state._storage], WidgetStates()
             state._state.on_script_will_rerun(taken, **replayed)
-
-
-class _Came:
-    """What one browser sent of its widgets and no script has taken: nothing, where another one took it.
-
-    None where no browser sent anything: a page's test starts its scripts itself.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._waiting: WidgetStates | None = None
-
-    def note(self, states: WidgetStates) -> None:
-        with self._lock:
-            self._waiting = _both(self._waiting or WidgetStates(), states)
-
-    def receive(self) -> WidgetStates | None:
-        with self._lock:
-            took = self._waiting
-            self._waiting = None if took is None else WidgetStates()
-            return took
 
 
 def _both(older: WidgetStates, newer: WidgetStates) -> WidgetStates:
@@ -404,8 +388,7 @@ Held = Mapping[str, Sequence[int]]  # session → the bytes of each of its files
 def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """From now on, `check` sees each file before it is stored, and raises what is to be answered.
 
-    Args:
-        check: takes what is stored, without the file that this one replaces, the session, and the file's bytes.
+    It takes what is stored, without the file that this one replaces, the session, and the file's bytes.
     """
 
     @instead(MemoryUploadedFileManager, "add_file")

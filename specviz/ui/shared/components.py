@@ -50,7 +50,7 @@ def _link_script(name: str, code: str) -> str | None:
     code itself is sent.
     """
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
-    if len(code) < LONG_SCRIPT or publish(served_folder() / file, code.encode, len(code.encode())) is None:
+    if len(code) < LONG_SCRIPT or publish(served_folder() / file, code.encode) is None:
         return None
     address = f'new URL("app/static/{file}", document.baseURI).href'
     return f"const made = await import({address});\nexport default made.default;\n"

@@ -4,7 +4,6 @@ The service is not in Streamlit's own cache: any visitor can ask the server to c
 would start, with all of its memory.
 """
 
-from dataclasses import dataclass
 from threading import Timer
 
 import streamlit as st
@@ -23,11 +22,6 @@ from specviz.ui.shared.below_streamlit import session_id
 
 SAYS = page_texts("shared")
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
-
-
-@dataclass(frozen=True)
-class Visitor:
-    id: str
 
 
 @cache_once
@@ -54,16 +48,10 @@ def start_engine_soon() -> None:
     timer.start()
 
 
-def let_script_end() -> None:
-    """End this script here if the visitor has asked for another run of it: Streamlit looks when state is read."""
-    st.session_state.get("session")
-
-
-@st.cache_resource(show_spinner=False, scope="session", on_release=lambda visitor: engine().leave(visitor.id))
-def visitor() -> Visitor:
-    """This visitor. Streamlit releases it when the connection ends; one that comes back has the same name."""
-    found = Visitor(session_id())
-    engine().arrive(found.id, st.context.ip_address)
+@st.cache_resource(show_spinner=False, scope="session", on_release=lambda visitor: engine().leave(visitor))
+def visitor() -> str:
+    """This visitor's name. Streamlit releases it when the connection ends; one that comes back has the same."""
+    engine().arrive(found := session_id(), st.context.ip_address)
     return found
 
 

@@ -5,22 +5,22 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal
 
 import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import to_download
-from specviz.service.job import JobView, RunResult, Slot, State
+from specviz.service.job import JobView, Slot
 from specviz.service.protocol import JobCommand, JobProgress, Loading
 from specviz.ui.shared.below_streamlit import run_part_next
-from specviz.ui.shared.engine import engine, let_script_end, visitor
+from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 
 SAYS = page_texts("shared")
 PAUSE_SECONDS = 0.1
+IDLE = JobView(0, "idle")
 
 
 def found_something(view: JobView) -> bool:
@@ -36,7 +36,7 @@ class JobSlot:
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
-        self.view: JobView | None = None
+        self.view = IDLE  # what it has found stays when the job fails, is cancelled or is lost
         self.missing: dict[str, int] = {}  # what `download` brings; the job that is wanted waits for it
         self._wanted: tuple[Callable[[int], JobCommand], bool]
         self._agreed = False  # the job may download
@@ -44,39 +44,18 @@ class JobSlot:
         self._lock = Lock()
 
     @property
-    def job(self) -> int | None:
-        return self.view.job if self.view else None
-
-    @property
-    def state(self) -> Literal["idle"] | State:
-        """Idle: nothing was started. Lost: the service no longer has the job (expired, or the server restarted)."""
-        return self.view.state if self.view else "idle"
-
-    @property
     def busy(self) -> bool:
-        return self.view is not None and not self.view.finished
+        return not self.view.finished
 
     @property
     def downloading(self) -> bool:
         """Whether the visitor waits for a download and for what comes with it, and for nothing else yet."""
-        return self._agreed and self.view is not None and self.view.state in ("waiting", "loading")
+        return self._agreed and self.view.state in ("waiting", "loading")
 
     @property
-    def message(self) -> str:
-        return self.view.message if self.view else ""
-
-    @property
-    def beside(self) -> int:
-        return self.view.beside if self.view else 0
-
-    @property
-    def result(self) -> RunResult | None:
-        """The run, as far as it is. It stays when the job fails, is cancelled or is lost; so do the items."""
-        return self.view.run if self.view else None
-
-    @property
-    def items(self) -> tuple[Any, ...]:
-        return self.view.items if self.view else ()
+    def ended(self) -> str:
+        """How a job that is over has ended, where not by being done."""
+        return SAYS[self.view.state] if self.view.state in ("cancelled", "lost") else self.view.message
 
     def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False, agreed: bool = False) -> int:
         """Ask the engine for what `make` makes of a job number; returns that number.
@@ -91,7 +70,7 @@ class JobSlot:
             return 0
         self.missing = {}
         engine().start()
-        job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
+        job = engine().submit(visitor(), self.slot, make, fresh=fresh)
         with self._lock:
             self.view = JobView(job)
         self._new = True
@@ -107,12 +86,12 @@ class JobSlot:
         """End the job; the next `refresh` shows it as cancelled, with what it has found."""
         self.missing = {}
         if self.busy:
-            engine().cancel(visitor().id, self.slot)
+            engine().cancel(visitor(), self.slot)
 
     def reset(self) -> None:
         self.cancel()
         with self._lock:
-            self.view = None
+            self.view = IDLE
 
     def refresh(self) -> bool:
         """Ask the service how far the job is; True if it ended since the last look."""
@@ -136,23 +115,23 @@ class JobSlot:
         def look(job: int) -> JobView:
             return engine().wait(job, enough, max(0.0, min(PAUSE_SECONDS, deadline - monotonic())))
 
-        deadline, job = monotonic() + timeout, self.job
-        while (view := self.view) and view.job == job and not view.finished and not enough(view):
+        deadline, job = monotonic() + timeout, self.view.job
+        while (view := self.view).job == job and not view.finished and not enough(view):
             if monotonic() >= deadline:
                 break
             if self._see(look):
                 return True
-            let_script_end()
-        return self.job == job and self.refresh()
+            st.session_state.get("session")  # Streamlit ends this script where state is read, if another one is due
+        return self.view.job == job and self.refresh()
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
         before = self.view
-        if before is None or before.finished:
+        if before.finished:
             return False
         seen = look(before.job)
         with self._lock:
             now = self.view
-            if now is None or now.job != before.job or now.finished:
+            if now.job != before.job or now.finished:
                 return False
             if seen.state == "lost":  # the service has forgotten the results too; the visitor keeps theirs
                 seen = replace(now, state="lost", message=seen.message)
@@ -202,8 +181,8 @@ def show_progress(
 
 
 def draw_progress(slot: JobSlot, line: Callable[[JobView], str]) -> None:
-    if view := slot.view:
-        st.progress(done_share(view.progress, view.loading), plain(line(view)))
+    if slot.view is not IDLE:
+        st.progress(done_share(slot.view.progress, slot.view.loading), plain(line(slot.view)))
 
 
 def while_busy(

@@ -21,7 +21,7 @@ from specviz.player.html_file import page_that_says
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.components import component
-from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import JobSlot
 
 SAYS = page_texts("shared")
@@ -89,15 +89,15 @@ def uploaded(key: str) -> UploadedFile | None:
 
 
 def file_uploader(
-    label: str, key: str, take: Callable[[UploadedFile], None], problems: list[str], **options: Any
+    label: str, key: str, take: Callable[[bytes, str], object], problems: list[str], **options: Any
 ) -> None:
-    """An uploader that hands each new file to `take`; where that raises an InputError, what it says is shown."""
+    """An uploader; `take` gets content and name of each new file. Where it raises an InputError, that is said."""
 
     def came() -> None:
         problems.clear()
         if (file := uploaded(key)) is not None:
             try:
-                take(file)
+                take(file.getvalue(), file_label(file.name))
             except InputError as error:
                 problems.extend(str(error).splitlines())
 
@@ -168,7 +168,9 @@ def two_texts(speculative: str, plain_text: str) -> None:
 TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "yaml": "application/yaml"}
 
 
-def download(label: str, made: Callable[[], str | bytes] | str, name: str, **options: Any) -> None:
+def download(
+    label: str, made: Callable[[], str | bytes] | str, name: str, key: str | None = None, icon: str = "", **look: Any
+) -> None:
     """A button that saves a file; what it holds is made when it is pressed, and the page is not drawn again for it.
 
     The ending of the file's name says its type. A page that cannot be made is one that says why.
@@ -182,7 +184,8 @@ def download(label: str, made: Callable[[], str | bytes] | str, name: str, **opt
 
     kind = name.rpartition(".")[2]
     data = page if kind == "html" and not isinstance(made, str) else made
-    st.download_button(label, data, name, TYPES[kind], on_click="ignore", **options)
+    look |= {"icon": f":material/{icon}:" if icon else None, "on_click": "ignore"}
+    st.download_button(label, data, name, TYPES[kind], key, **look)
 
 
 TIMES = "%.2f×"

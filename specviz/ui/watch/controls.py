@@ -23,14 +23,9 @@ from specviz.ui.watch.on_stage import asked_place, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Changes, ShownRun, WatchState, recorded_run
 
 SAYS = page_texts("watch")
-
-
 FORM = Form("watch", RunLink(), prefix="", writes=False)
 CONTROLS = FORM.controls
-MORE = (
-    ("top_k", "top_p", "tree", "draft_sampling", "verification", "draft_schedule"),
-    ("max_new_tokens", "seed"),
-)
+MORE = (("top_k", "top_p", "tree", "draft_sampling", "verification", "draft_schedule"), ("max_new_tokens", "seed"))
 # each group of controls: its width, and the names under which links hide its parts
 COLUMNS: dict[str, tuple[float, set[str]]] = {
     "prompt": (2.3, {"prompt"}),
@@ -109,10 +104,8 @@ def _measured_here(watching: WatchState) -> str | None:
 
 def _open(watching: WatchState) -> None:
     """Take what the link asks for, once; what it opens or starts is decided there too."""
-    came, acted = FORM.came, False
 
     def read(given: Params) -> tuple[RunLink, list[str]]:
-        nonlocal acted
         if at := asked_place():
             watching.tour.begin(at)
             given = {}  # the tour has a run of its own
@@ -121,28 +114,26 @@ def _open(watching: WatchState) -> None:
         if named <= {"run"} and link.run in (None, FIRST):
             asked = first_asked()
         # An older link to the first run has its settings too; where another run was recorded since, it runs those.
-        acted = bool(named) and (link.run != FIRST or asked != first_asked())
+        acts = bool(named) and (link.run != FIRST or asked != first_asked())
         if strangers := [name for name in dict.fromkeys([link.target, link.draft]) if not is_offered(name)]:
-            acted = False  # a link alone loads nothing that is in no menu
+            acts = False  # a link alone loads nothing that is in no menu
             refused = [explain_refusal(name) for name in strangers if not is_allowed(name)]
             notes += refused or [SAYS["unknown_models"].format(names=join_choices(strangers, "and"))]
         watching.step = link.step
         if link.run not in (None, FIRST):
             if recorded := linked_trace(link.run):
-                watching.shown, acted = recorded_run(recorded, link.run, link.run), False
+                watching.shown, acts = recorded_run(recorded, link.run, link.run), False
                 asked = request_of(recorded) or asked
             elif stored := engine().store.get(link.run):
                 asked = stored.request
                 watching.open_stored(stored)
             else:
                 notes.append(SAYS["gone"])
-        watching.form.current = asked
+        watching.form.current, FORM.came.acted = asked, acts
         return RunLink.of(asked), notes
 
     models = address.models_in(address.address())
-    first = not came.read
     FORM.open(read)
-    came.acted = acted if first else came.acted
 
 
 def show_recorded(watching: WatchState, name: str) -> None:

@@ -19,7 +19,7 @@ from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import allows_typing
-from specviz.models.record_tokenizer import list_tokenizers
+from specviz.models.record_tokenizer import list_tokenizers, tokenizer_here
 from specviz.player.live import around_weights, live_pieces
 from specviz.player.offline import offline_page
 from specviz.systems import RecordOptions, open_run, system_of
@@ -77,11 +77,7 @@ def _open(watching: WatchState) -> None:
 
 def _given() -> RecordOptions:
     prompt, target, draft, tokenizer = (st.session_state.get(field) or "" for field in FIELDS)
-    if not tokenizer:
-        return RecordOptions(prompt, target, draft)
-    from specviz.models.record_tokenizer import tokenizer_here  # imports tokenizers: few visitors need it
-
-    return RecordOptions(prompt, target, draft, tokenizer=tokenizer_here(tokenizer))
+    return RecordOptions(prompt, target, draft, tokenizer=tokenizer_here(tokenizer) if tokenizer else None)
 
 
 def describe_run(watching: WatchState) -> str | None:
@@ -101,7 +97,7 @@ def show_files(watching: WatchState, link: Mapping[str, str]) -> None:
     here = own_address()
     if link and here.scheme and not only_here():  # others can open this run live
         known["address"] = f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
-    page = partial(offline_page, shown.trace, costs=watching.shown_costs, **known)
+    page = partial(offline_page, shown.trace, costs=watching.costs_of(shown), **known)
     with st.expander(SAYS["files"]):
         save, right = st.columns(2, gap="medium")
         with save:

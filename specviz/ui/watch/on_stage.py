@@ -73,7 +73,7 @@ def stage_payload(
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
-        made = _made_for_all(shown, watching.shown_costs, current_language())
+        made = _made_for_all(shown, watching.costs_of(shown), current_language())
         watching.feed.drawn.clear()
     else:
         of = shown, running, current_language()

@@ -18,7 +18,6 @@ from specviz.data.links.permalink import link_of
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
-from specviz.figures.parts import figure_text
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared.address import view_in_link
@@ -94,7 +93,7 @@ def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
         ends += [end for run, end in tops if not run.busy or end <= WILD]
         groups.append(
             plot.scatter(
-                figure_text(draft),
+                plot.figure_text(draft),
                 [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
                 speeds,
                 SAYS["tried_hover"],

@@ -92,7 +92,8 @@ def show_run(visit: Session) -> None:
     watching.refresh()
     with above:
         notices([None if watching.form.problem else watching.message, watching.file_problem], "error")
-        notices([watching.run.message if watching.run.state == "lost" else None, describe_run(watching)], "info")
+        seen = watching.run.view
+        notices([seen.message if seen.state == "lost" else None, describe_run(watching)], "info")
         offer_download(watching.run)
         bar = partial(draw_progress, watching.run, lambda view: waiting_line(view) or "")
         while_busy(lambda: watching.run.downloading, bar, watching.refresh)
@@ -182,7 +183,7 @@ def show_outcome(watching: WatchState) -> None:
                     st.code("".join(tokens), language=None, wrap_lines=True)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
             st.markdown(SAYS["costs"])
-            if costs := watching.shown_costs:
+            if costs := watching.costs_of(shown):
                 chart(verification_figure(costs), "verification")
                 step, check = 1000 * costs.step_seconds, costs.verification.get(5, 1.0)
                 said = SAYS["costs_here"].format(

@@ -157,8 +157,8 @@ class PairCosts:
 
     def note(self, pair: PairKey) -> str:
         """What was under way beside them, or why they could not be measured once more."""
-        if self.measured == pair and self.slot.state == "failed":
-            return self.slot.message
+        if self.measured == pair and self.slot.view.state == "failed":
+            return self.slot.view.message
         return (beside_line(self.found[pair].beside) or "") if pair in self.found else ""
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
@@ -168,7 +168,7 @@ class PairCosts:
         known = self.found.get(wanted)
         attempt = known.attempt + 1 if known else 1
         doubted = known is not None and run is not None and attempt <= MOST_ATTEMPTS and doubts(run, known.costs)
-        failed = self.measured == wanted and self.slot.state == "failed"  # it would fail again
+        failed = self.measured == wanted and self.slot.view.state == "failed"  # it would fail again
         if not self.slot.busy and (known is None or doubted) and not failed:
             self.measured = wanted
             self.slot.start(lambda job: Calibrate(job, request, attempt=attempt))
@@ -176,8 +176,8 @@ class PairCosts:
 
     def collect(self) -> None:
         pair = self.measured  # first: another script of this visitor may start the next pair in the middle
-        if self.slot.refresh() and pair and self.slot.items:
-            self.found[pair] = self.slot.items[-1]
+        if self.slot.refresh() and pair and self.slot.view.items:
+            self.found[pair] = self.slot.view.items[-1]
 
 
 @dataclass(slots=True)
@@ -211,14 +211,14 @@ class WatchState:
             self.step = None  # a link's playhead belongs to the link's run
         self.tour.open = False  # it is about the recorded first run
         self.asked, self.message, self.file_problem = request, "", ""
-        if self.costs.slot.state == "failed":
+        if self.costs.slot.view.state == "failed":
             self.costs.measured = None  # the machine may be quiet now
         self.run.start(lambda job: Run(job, request), fresh=fresh)
 
     def wait_for_first_round(self) -> None:
         """Most first rounds are there at once, and soon after them the target's own: so every plot has a point."""
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
-        if self.run.view and self.run.view.rounds:
+        if self.run.view.rounds:
             ended = self.run.wait(FIRST_STEPS_SECONDS, lambda view: view.compared) or ended
         self._update(ended)
 
@@ -241,9 +241,9 @@ class WatchState:
     @property
     def notice(self) -> str | None:
         """What the run waits for or does; None while its rounds come, and when it is over."""
-        if self.run.view is None or not self.run.busy:
+        if not self.run.busy:
             return None
-        run = self.run.result
+        run = self.run.view.run
         if run and run.trace.output.stopped_by and (plain := run.trace.autoregressive):
             alone = len(plain.token_ids)
             if alone > len(run.trace.output.token_ids):  # where it writes a longer text
@@ -259,15 +259,15 @@ class WatchState:
 
     def _update(self, ended: bool) -> None:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
-        slot, run = self.run, self.run.result
+        seen, run = self.run.view, self.run.view.run
         if run and run.trace.rounds:
-            source: RunSource = "stored" if slot.view and slot.view.stored else "live"
-            shown = measured_run(run, f"live-{slot.job}", source, self.asked)
+            source: RunSource = "stored" if seen.stored else "live"
+            shown = measured_run(run, f"live-{seen.job}", source, self.asked)
             if shown.state != self.shown.state:
                 self._show(shown)
-        if ended and slot.state == "failed":
-            self.message = slot.message
-        if ended and slot.state == "done":
+        if ended and seen.state == "failed":
+            self.message = seen.message
+        if ended and seen.state == "done":
             self.past.finish(self.shown)
 
     def _show(self, shown: ShownRun) -> None:
@@ -288,18 +288,14 @@ class WatchState:
         self.message, self.file_problem, self.step, self.tour.open = "", "", None, False
         self._show(shown)
 
-    @property
-    def shown_costs(self) -> Costs | None:
-        """The costs of the pair on screen, where they were measured here."""
-        return self.costs_of(self.shown)
-
     def costs_of(self, shown: ShownRun) -> Costs | None:
+        """The costs of its pair, where they were measured here."""
         return self.costs.of(pair_key(shown.asked)) if shown.source != "recorded" and shown.asked else None
 
     @property
     def shows_previous_run(self) -> bool:
         """Whether the run on screen is the one before that under way, which has no round yet."""
-        return self.run.busy and self.shown.run_id != f"live-{self.run.job}"
+        return self.run.busy and self.shown.run_id != f"live-{self.run.view.job}"
 
     def open_recorded(self, shown: ShownRun) -> None:
         """Show a run that was recorded before; a run under way ends."""

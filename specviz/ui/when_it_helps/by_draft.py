@@ -17,14 +17,7 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.prompts.workloads import (
-    DEFAULT_PRESET,
-    OWN_TEXT,
-    SHOWN_CHARACTERS,
-    find_preset,
-    preset_label,
-    preset_of,
-)
+from specviz.data.prompts import workloads
 from specviz.data.texts import join_choices, page_texts
 from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
 from specviz.figures.sweep import describe_range
@@ -33,53 +26,40 @@ from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.session import session
+from specviz.ui.shared import parts
 from specviz.ui.shared.engine import engine, limit_sentence, took
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import offered_presets
 from specviz.ui.shared.job_slot import SHORT_SECONDS, JobSlot, show_progress, waiting_line
-from specviz.ui.shared.parts import (
-    COLUMNS,
-    PERCENT,
-    Options,
-    button,
-    data_table,
-    numbers,
-    show_words,
-    texts,
-    two_charts,
-)
-from specviz.ui.when_it_helps.sweeps import how_it_ended
 
 SAYS = page_texts("when_it_helps")
 HEIGHT = 320
-
 NEW_TOKENS = 64
 
 
 @dataclass(slots=True)
 class ByDraft:
-    watched: RunRequest = field(default_factory=lambda: RunRequest(DEFAULT_PRESET.text))  # Watch's prompt
+    watched: RunRequest = field(default_factory=lambda: RunRequest(workloads.DEFAULT_PRESET.text))  # Watch's prompt
     preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot = field(default_factory=lambda: JobSlot("by draft"))
     shown: str = ""  # the prompt that the prospects are of
     began: float = 0.0  # when the first was there, whose costs may have been known; by the monotonic clock
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
+
+    @property
+    def prospects(self) -> Sequence[Prospect]:
+        return self.slot.view.items
 
     def start(self, prompt: str, drafts: list[str]) -> None:
         request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
         self.slot.start(lambda job: GuessAlong(job, request, drafts))
-        self.shown, self.prospects, self.message = prompt, [], ""
+        self.shown = prompt
 
     def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something."""
-        ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.items:
-            self.prospects = list(self.slot.items)
+        """Ask how far it is; whether something was found since."""
+        before = len(self.prospects)
+        self.slot.first_look(patience)
         if self.prospects and not before:
             self.began = monotonic()
-        if ended:
-            self.message = how_it_ended(self.slot)
         return len(self.prospects) > before
 
 
@@ -154,7 +134,7 @@ def drafts_figure(drafts: Sequence[Sequence[Point]], *, speedups: bool = False) 
             line["error_y"] = interval(values, low, high, COLORS[number], thickness=1, width=0)
         lines.append(line)
     x = axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
-    y = axis(COLUMNS["tokens per target call"], rangemode="tozero")
+    y = axis(parts.COLUMNS["tokens per target call"], rangemode="tozero")
     if not speedups:
         return figure(lines, HEIGHT, x=x, y=y, showlegend=True)
     y = axis(SAYS["axis_modelled"], rangemode="tozero", ticksuffix="×")
@@ -170,13 +150,13 @@ def show_by_draft() -> None:
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)
-        show_words(SAYS["by_draft"], "by-draft")
+        parts.show_words(SAYS["by_draft"], "by-draft")
         with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
             prompt = _prompt(state)
             if state.slot.busy:
-                button(SAYS["cancel"], "fs_cancel", state.slot.cancel, icon="close")
+                parts.button(SAYS["cancel"], "fs_cancel", state.slot.cancel, icon="close")
             else:
-                button(SAYS["compare_drafts"], "fs_start", state.start, prompt, drafts_to_compare())
+                parts.button(SAYS["compare_drafts"], "fs_start", state.start, prompt, drafts_to_compare())
         show_progress(state.slot, partial(_progress_line, state), state.refresh, PART)
         _draw(state)
 
@@ -185,15 +165,15 @@ def show_by_draft() -> None:
 
 def _prompt(state: ByDraft) -> str:
     """Draw the choice of a prompt, which begins with that of Watch, unless it is one for a chat model; its text."""
-    request, preset = state.watched, preset_of(state.watched.prompt)
+    request, preset = state.watched, workloads.preset_of(state.watched.prompt)
     names = offered_presets(DEFAULT_TARGET)
-    names = [OWN_TEXT, *names] if preset == OWN_TEXT else names
+    names = [workloads.OWN_TEXT, *names] if preset == workloads.OWN_TEXT else names
     on_watch = preset if preset in names else names[0]
     shown = state.preset if state.preset in names else on_watch
-    chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}
-    picked = st.selectbox(SAYS["prompt"], names, format_func=preset_label, **chosen)
+    chosen: parts.Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}
+    picked = st.selectbox(SAYS["prompt"], names, format_func=workloads.preset_label, **chosen)
     state.preset = "" if picked == on_watch else picked
-    found = find_preset(picked)
+    found = workloads.find_preset(picked)
     return found.text if found else request.prompt
 
 
@@ -207,8 +187,8 @@ def drafts_to_compare() -> list[str]:
 
 
 def _draw(state: ByDraft) -> None:
-    if state.message and not state.slot.busy:
-        st.info(plain(state.message), icon=":material/info:")
+    if state.slot.ended and not state.slot.busy:
+        st.info(plain(state.slot.ended), icon=":material/info:")
     elif not state.prospects and not state.slot.busy:
         asked = [RunRequest("", DEFAULT_TARGET, draft) for draft in drafts_to_compare()]
         known = [*filter(None, map(engine().known_costs, asked))]
@@ -219,10 +199,10 @@ def _draw(state: ByDraft) -> None:
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
-    st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, SHOWN_CHARACTERS))))
+    st.caption(SAYS["of_prompt"].format(prompt=plain(first_words(state.shown, workloads.SHOWN_CHARACTERS))))
     if not state.slot.busy:
         st.markdown(f"**{reading(drafts)}**")
-    two_charts(
+    parts.two_charts(
         (drafts_figure(drafts), "fs_tokens", SAYS["replayed"]),
         (drafts_figure(drafts, speedups=True), "fs_speedups", _modelled_with(state.prospects)),
     )
@@ -241,11 +221,10 @@ def _draw(state: ByDraft) -> None:
         for best in [best_of(points)]
         for matches in [prospect.draft_guesses.matches()]
     ]
-    columns = numbers("%.2f", "tokens per target call (exact)", "c, a draft step") | numbers(
-        "%.0f ms", "its guesses took"
-    )
-    columns |= texts("right guesses", "best γ", "speedup (modelled)") | numbers(PERCENT, "accepted / drafted")
-    data_table(rows, "fs_table", columns=columns)
+    columns = parts.texts("right guesses", "best γ", "speedup (modelled)")
+    columns |= parts.numbers("%.2f", "tokens per target call (exact)", "c, a draft step")
+    columns |= parts.numbers("%.0f ms", "its guesses took") | parts.numbers(parts.PERCENT, "accepted / drafted")
+    parts.data_table(rows, "fs_table", columns=columns)
 
 
 def _modelled_with(prospects: Sequence[Prospect]) -> str:

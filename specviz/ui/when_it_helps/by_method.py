@@ -13,7 +13,6 @@ from specviz.data.measured.measured_methods import ALL, MeasuredMethods, Tempera
 from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
-from specviz.figures.parts import figure_text
 from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.shared.escaping import plain
@@ -26,7 +25,7 @@ HEIGHT = 400
 def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     parts: list[plot.FigurePart] = []
     for number, method in enumerate(methods, start=1):
-        costs, name = method.kinds[kind].best.costs, f"{number} {figure_text(method.title)}"
+        costs, name = method.kinds[kind].best.costs, f"{number} {plot.figure_text(method.title)}"
         if costs.draft_step is not None:
             marker = plot.look(number - 1, 13, open="-open" * (number > len(plot.COLORS)))["marker"]
             more: plot.FigurePart = {"mode": "markers", "marker": marker, "customdata": [name]}

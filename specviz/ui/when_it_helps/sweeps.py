@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import streamlit as st
 from pydantic import AfterValidator, Field
@@ -45,9 +45,7 @@ MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
 TOKEN_STEP = 8  # of the slider
 WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
-
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
-
 USUAL_LENGTHS = (1, 2, 4, 8)
 CHOICES = {  # what must have a value, and its label
     "workloads": "workloads_label",
@@ -159,10 +157,6 @@ MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory;
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
-def how_it_ended(slot: JobSlot) -> str:
-    return SHARED[slot.state] if slot.state in ("cancelled", "lost") else slot.message
-
-
 @dataclass(slots=True)
 class WhenItHelpsState:
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
@@ -176,7 +170,6 @@ class WhenItHelpsState:
     slot: JobSlot = field(default_factory=lambda: JobSlot("sweep"))
     taken: int = 0  # of its items
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
-    outcome: str = ""  # how the last sweep ended, where not by being done
     measured: int = 0  # of its cells
     began: float = 0.0  # when it began to measure, by the monotonic clock
 
@@ -184,14 +177,14 @@ class WhenItHelpsState:
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
         return self.own.prompts if self.own else ()
 
-    def read_prompts(self, file: BinaryIO) -> None:
+    def take_prompts(self, content: bytes, _: str) -> None:
         """The visitor's own prompts; an InputError, and no change, where the file cannot be used."""
-        self.own = read_prompts(file.read())
+        self.own = read_prompts(content)
 
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
-        ended = self.slot.refresh()
-        items = self.slot.items
+        self.slot.refresh()
+        items = self.slot.view.items
         new, self.taken = items[self.taken :], len(items)
         found = [item for item in new if isinstance(item, SweepRow)]
         if found and not self.measured:
@@ -200,14 +193,12 @@ class WhenItHelpsState:
             self.measured += len(found)
             self.rows |= _both(self.rows, {HERE: frame_of(found)})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
-        if ended:
-            self.outcome = how_it_ended(self.slot)
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
         self.slot.start(lambda job: Sweep(job, plan))
         self.taken = self.measured = 0
-        self.problems, self.outcome, self.shown = [], "", HERE
+        self.problems, self.shown = [], HERE
 
     def cancel(self) -> None:
         self.slot.cancel()
@@ -344,8 +335,8 @@ def _draw_texts(sweeps: WhenItHelpsState) -> None:
     FORM.draw("prompts")
     with st.expander(SAYS["own_prompts"]):  # a label that changed would close it
         label = SAYS["prompt_file"].format(most=MAX_PROMPTS)
-        more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
-        file_uploader(label, key="when_it_helps_file", **more)
+        look: Options = {"help": SAYS["file_help"]}
+        file_uploader(label, "when_it_helps_file", sweeps.take_prompts, sweeps.own_problems, **look)
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
             st.caption(SAYS["prompts_taken"].format(count=count))

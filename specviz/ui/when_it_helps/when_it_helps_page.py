@@ -18,8 +18,7 @@ from specviz.measure.sweep.rows import SweepSeries, dump_frame, iterate_rows
 from specviz.measure.sweep.study import RISK, Study
 from specviz.service.job import JobView
 from specviz.ui.shared import parts
-from specviz.ui.shared.below_streamlit import UploadedFile
-from specviz.ui.shared.escaping import file_label, plain
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import Options, button, chart, choice, data_table, download, note, notices, texts
 from specviz.ui.when_it_helps.by_draft import show_by_draft
@@ -44,8 +43,8 @@ def show_sweeps(sweeps: WhenItHelpsState) -> None:
     @st.fragment(key=FIGURES)
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
-            if sweeps.outcome and not sweeps.slot.busy:
-                notices([" ".join(filter(None, [sweeps.outcome, beside_line(sweeps.slot.beside)]))], "info")
+            if (ended := sweeps.slot.ended) and not sweeps.slot.busy:
+                notices([" ".join(filter(None, [ended, beside_line(sweeps.slot.view.beside)]))], "info")
             for line in sweeps.problems[:5]:
                 notices([line])
             if len(sweeps.problems) > 5:
@@ -120,20 +119,16 @@ def _where(source: str, series: SweepSeries, runs: int) -> str:
 
 
 def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
-    def load(file: UploadedFile) -> None:
-        sweeps.load(file.getvalue(), file_label(file.name))
-
     with st.container(horizontal=True, key="when_it_helps_files"):
-        save: Options = {"icon": ":material/download:", "key": "when_it_helps_download"}
-        download(SAYS["save_csv"], lambda: dump_frame(rows), "specviz-sweep.csv", **save)
+        name, key = "specviz-sweep.csv", "when_it_helps_download"
+        download(SAYS["save_csv"], partial(dump_frame, rows), name, key, "download")
         # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
             button(SAYS["clear_rows"], "when_it_helps_clear", sweeps.clear, icon="delete", whole_page=True)
         elif sweeps.cleared:
             button(SAYS["undo_clear"], "when_it_helps_undo", sweeps.undo_clear, icon="undo", whole_page=True)
     with st.expander(SAYS["open_csv"]):
-        more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
-        parts.file_uploader(SAYS["csv_file"], key="when_it_helps_csv", **more)
+        parts.file_uploader(SAYS["csv_file"], "when_it_helps_csv", sweeps.load, sweeps.csv_problems, type="csv")
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:

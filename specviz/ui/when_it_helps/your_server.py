@@ -1,6 +1,7 @@
 """Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,27 +13,23 @@ from specviz.core.once import cache_once
 from specviz.data.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.figures.bench import acceptance_figure, load_figure, prompts_figure, throughput_figure, times_figure
+from specviz.measure.endpoints import sentences
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.report import dump_csv, table
 from specviz.measure.endpoints.result import read_result
-from specviz.measure.endpoints.sentences import (
-    NAMES,
-    asked_in_words,
-    bench_warnings,
-    broken_setup,
-    details_in_words,
-    limit_in_words,
-    load_in_words,
-    loads_in_words,
-    losses_in_words,
-    measure_next,
-    no_speedup_in_words,
-)
 from specviz.ui.session import session
-from specviz.ui.shared import parts
-from specviz.ui.shared.below_streamlit import UploadedFile
-from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, choice, data_table, download, notices, numbers, two_charts
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import (
+    PERCENT,
+    TIMES,
+    choice,
+    data_table,
+    download,
+    file_uploader,
+    notices,
+    numbers,
+    two_charts,
+)
 
 SAYS = page_texts("when_it_helps")
 BENCHES = page_texts("benches")  # the titles of the recorded ones
@@ -41,8 +38,6 @@ COMMAND = (
     "python -m specviz bench --with http://localhost:8000 --without http://localhost:8001 \\\n"
     "    --workload story code --concurrency 1,4,16 --json bench.json"
 )
-
-
 UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for as long as the visit lasts
 RECORDED_BENCHES = {  # by their names in the program
     "vLLM, recorded": "bench_vllm.json",
@@ -78,34 +73,29 @@ def recorded_benches() -> dict[str, BenchFindings]:
 def show_your_server() -> None:
     state = session().of(YourServer)
     benches = state.benches()
-
-    def load(file: UploadedFile) -> None:
-        state.open(file.getvalue(), file_label(file.name))
-
     with st.expander(SAYS["server_measure"]):
         st.caption(SAYS["server_never"])
         st.code(COMMAND, language="bash")
-        more: Options = {"take": load, "problems": state.problems, "type": "json"}
-        parts.file_uploader(SAYS["open_bench"], key="when_it_helps_bench", **more)
+        file_uploader(SAYS["open_bench"], "when_it_helps_bench", state.open, state.problems, type="json")
     names = {name: plain(BENCHES.get(name, name)) for name in benches}
     shown = state.shown if state.shown in names else next(iter(names))
     key = f"when_it_helps_bench_shown-{len(names)}-{shown}"  # a new one where something else is to be shown
     name = state.shown = choice(SAYS["bench"], names, key, shown)
     _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
     if state.opened:
-        found, look = state.opened[1], {"icon": ":material/download:", "key": "when_it_helps_bench_download"}
-        download(SAYS["save_csv"], lambda: dump_csv(found), "specviz-bench.csv", **look)
+        made, key = partial(dump_csv, state.opened[1]), "when_it_helps_bench_download"
+        download(SAYS["save_csv"], made, "specviz-bench.csv", key, "download")
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     st.caption(f"{_where(name, found, recorded)}{' ' + SAYS['server_recorded'] if recorded else ''}")
     _headline(found)
-    notices(bench_warnings(found))
+    notices(sentences.bench_warnings(found))
     _charts(found, name)
     _loads_table(found)
-    for sentence in details_in_words(found):
+    for sentence in sentences.details_in_words(found):
         st.markdown(f"- {plain(sentence)}")
-    if step := measure_next(found):
+    if step := sentences.measure_next(found):
         st.markdown(f"- :material/arrow_forward: {plain(step)}")
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
@@ -122,23 +112,23 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
     figures = dict(zip(("model", "drafts", "client", "tool", "day"), texts, strict=True))
     known = ["bench_model", *["bench_drafts"] * bool(result.with_.drafts), *["bench_tool"] * bool(result.imported)]
     asked = " ".join(SAYS[name].format(**figures) for name in known)
-    return f"{icon} {opened} {plain(asked_in_words(result))} {asked}"
+    return f"{icon} {opened} {plain(sentences.asked_in_words(result))} {asked}"
 
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
     if not found.measured or found.measured[0].speedup is None:
-        st.markdown(plain(no_speedup_in_words(found)))
+        st.markdown(plain(sentences.no_speedup_in_words(found)))
         return
     first = found.measured[0]
     assert first.speedup
-    if first.doubts or broken_setup(found.result):
+    if first.doubts or sentences.broken_setup(found.result):
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
         return
-    look = first.speedup.judged.look
-    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=load_in_words(found, first))
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
-    for loss in losses_in_words(found):
+    look, load = first.speedup.judged.look, sentences.load_in_words(found, first)
+    said = SAYS["bench_headline"].format(headline=first.speedup.judged.headline, load=load)
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(sentences.limit_in_words(found))}")
+    for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
 
@@ -147,15 +137,15 @@ def _charts(found: BenchFindings, name: str) -> None:
     load = next(iter(found.loads), None)
     if found.measured:
         loads = {f"{each.load:g}": each for each in found.measured}
-        names = {known: loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        names = {known: sentences.loads_in_words(found.result, [each.load]) for known, each in loads.items()}
         load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(load=load_in_words(found, load))
+        prompts = SAYS["server_prompts"].format(load=sentences.load_in_words(found, load))
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(load=load_in_words(found, load))
+        times = SAYS["server_times"].format(load=sentences.load_in_words(found, load))
         drawn.append((times_figure(load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
@@ -176,7 +166,7 @@ def _loads_table(found: BenchFindings) -> None:
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
-        row: dict[str, Any] = {TABLE[kind]: load.load, "server": NAMES[side], **rates}
+        row: dict[str, Any] = {TABLE[kind]: load.load, "server": sentences.NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
     columns = numbers("%.1f", *RATES) | numbers("%.2f", TABLE["rate"]) | numbers(TIMES, "speedup", "95 % from", "to")
     data_table(rows, "server_loads_table", columns=columns)
@@ -187,14 +177,16 @@ TABLE = {  # the names of the columns by those of the rows
     "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
     "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
     "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
+    "reasoning_with": "reasoning with", "reasoning_without": "reasoning without",
 }  # fmt: skip
+
+SHARES = ("accepted", "reasoning with", "reasoning without")
 
 
 def _table(found: BenchFindings) -> None:
     rows = [{TABLE[name]: cell for name, cell in row.items() if name in TABLE} for row in table(found)]
     for row in rows:
-        if isinstance(rate := row.get("accepted"), float):
-            row["accepted"] = 100 * rate
+        row |= {name: 100 * share for name in SHARES if isinstance(share := row.get(name), float)}
     columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
-    columns |= numbers(PERCENT, "accepted") | numbers("%.2f", "tokens per target call", TABLE["rate"])
+    columns |= numbers(PERCENT, *SHARES) | numbers("%.2f", "tokens per target call", TABLE["rate"])
     data_table(rows, "server_table", columns=columns)

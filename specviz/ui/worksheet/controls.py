@@ -102,7 +102,13 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
     """Draw those of the first view, and read all of them; `runs` are finished, and a new one is taken up."""
     found = _open(worksheet, found, runs)
     notices(FORM.came.notes)
-    FORM.draw("start", [start.label for start in found], on_change=lambda: fill(chosen_start(worksheet, found)))
+
+    def choose() -> None:
+        if worksheet.produced is None:
+            worksheet.counted = None
+        fill(chosen_start(worksheet, found))
+
+    FORM.draw("start", [start.label for start in found], on_change=choose)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
 
@@ -168,9 +174,12 @@ def costs_named(start: WorksheetStart) -> CostsOrigin:
 
 
 def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | None:
-    """The pasted counters that the page starts from, where no cost of a round is known for their machine."""
-    found = worksheet.counted if start is worksheet.produced and not changes(start) else None
-    told = found is not None and (found.speedup is not None or costs_named(start).are_told)
+    """The pasted counters that the verdict is of: no cost of a round is known for their machine, or the map has none.
+
+    What the visitor then changes or chooses is what the verdict is of.
+    """
+    found = worksheet.counted if worksheet.produced in (start, None) and not changes(start) else None
+    told = found is not None and found.speedup is None and costs_named(start).are_told
     return None if told else found
 
 

@@ -7,7 +7,6 @@ from specviz.core.numbers import times
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
-from specviz.figures.parts import figure_text
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.runs import Gap, MeasuredRun, MeasuringPage, signed
 
@@ -98,7 +97,7 @@ def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:
         f"{SAYS['hover_run']}<extra>{first.source}</extra>",
         mode="markers",
         marker=plot.marker(f"{symbol}{inside}", size, fill, edge=plot.INK, width=1.5),
-        customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
+        customdata=[[point.measured, point.terms.speedup, plot.figure_text(point.label)] for point in points],
     )
 
 

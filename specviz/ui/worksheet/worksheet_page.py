@@ -26,12 +26,11 @@ from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
-from specviz.measure.worksheet.serving import Production, outlook, say_advice
+from specviz.measure.worksheet.serving import Production, outlook
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import chart
 from specviz.ui.watch.watch_state import WatchState
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState, recorded_studies, studied
 from specviz.ui.worksheet import controls as sliders
@@ -91,7 +90,7 @@ def show_gaps(known: KnownFigures) -> None:
             at = st.selectbox(SAYS["run_to_explain"], range(len(split)), **look)
             gap = split[at][1]
             st.markdown(gap.sentence)
-            chart(gap_figure(gap), "worksheet_gap")
+            parts.chart(gap_figure(gap), "worksheet_gap")
             st.caption(SAYS["gap"])
         else:
             parts.notices([SAYS["no_run"]], "info")
@@ -123,8 +122,7 @@ def show_exercises(known: KnownFigures) -> None:
     with st.container(horizontal=True, key="worksheet_downloads"):
         for name, key in (("sheet", False), ("answer-key", True)):
             made = sheet(trace, SAYS["exercises_title"], known.last_source, key=key)
-            look: parts.Options = {"icon": ":material/print:", "key": f"worksheet_{name}"}
-            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", **look)
+            parts.download(SAYS[f"save_{name}"], made, f"specviz-{name}.html", f"worksheet_{name}", "print")
     _list([each.question for each in found])
     with st.expander(SAYS["save_answer-key"]):
         _list([each.answer for each in found])
@@ -150,7 +148,7 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
-        chart(speedup_map(model, known.measured, loaded), "worksheet_map")
+        parts.chart(speedup_map(model, known.measured, loaded), "worksheet_map")
     with st.expander(SAYS["all_terms"]):
         inputs, outcome = st.columns([5, 8], gap="large")
         asked = sliders.FORM.asked
@@ -167,11 +165,18 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
 
 def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
-    if alone and alone.never_pays:
-        look, said, sentence = LOOKS[EVEN], say_advice("never"), serving.reasons(alone)
+    said, sentence = serving.verdict(alone) if alone else ("", "")
+    if alone and alone.speedup is not None:
+        look = judge(alone.speed, None).look
+        below = SAYS["steps"].format(steps=alone.tokens)
+        shown = [("speedup", times(alone.speed), ""), ("pays_below", below, "below_help")]
+        if _fits_map(alone):
+            shown.append(("best_length", f"{model.best} ({times(model.best_speedup)})", ""))
+    elif alone and alone.never_pays:
+        look = LOOKS[EVEN]
         shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
     elif alone:
-        look, said, sentence = LOOKS[UNTOLD], say_advice("untold"), serving.describe_known(alone)
+        look = LOOKS[UNTOLD]
         shown = [
             ("speedup", outlook(alone).speeds, "range_help"),
             ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
@@ -250,13 +255,14 @@ def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.Workshe
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
         found, text = None, sliders.FORM.read().paste
         with suppress(InputError):
-            found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
-        if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
+            found = _pasted(worksheet, starts)
+        if found and _fits_map(found):
             costs = sliders.costs_named(sliders.chosen_start(worksheet, starts))
             sliders.add_to_map(worksheet, serving.production_start(found, costs), found)
             worksheet.counted_text = text
         elif worksheet.counted_text != text:
             sliders.remove_from_map(worksheet, starts)  # what was read of another text
+            worksheet.counted = found
 
     with box:
         sliders.FORM.draw("paste", height=200, max_chars=parts.MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
@@ -272,6 +278,11 @@ def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.Workshe
         if shown is None:
             return parts.notices([SAYS["paste_first"]], "info")
         _show(worksheet, shown, sliders.costs_named(sliders.chosen_start(worksheet, starts)))
+
+
+def _fits_map(found: serving.Production) -> bool:
+    """It shows rounds that all draft, up to the end of its axis."""
+    return found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH
 
 
 def _pasted(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]) -> serving.Production | None:
@@ -294,7 +305,7 @@ def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.
     notes = [found.counters.reading, found.counters.convention, *found.counters.notes]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
-        chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
+        parts.chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
     start = serving.production_start(found, costs)
     if found.share < 1:
         st.caption(SAYS["not_for_map"])
