@@ -12,23 +12,14 @@ SO_FAR = ".play .so-far"
 
 def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit) -> None:
     page = visit("be_the_draft?seed=3", SO_FAR)
-    words, turn = (
-        page.get_by_label("What are the next few words?"),
-        page.get_by_role("region", name="The result of the draft"),
-    )
-    own = turn.locator(".words-row:not(.rival)")
+    words = page.get_by_label("What are the next few words?")
     expect(words).to_be_focused()
-    expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
-    expect(page.locator(SO_FAR)).to_have_text("Once upon a time, there was a little girl named …")
     page.keyboard.type("Lilx")
     page.keyboard.press("Backspace")  # a slip is mended before it is sent
     page.keyboard.type("y. She xylophoned")
     page.keyboard.press("Enter")
     expect(page.get_by_text("round 2 of 5")).to_be_visible()
-    expect(turn.locator(".headline")).to_contain_text("3 of ")
-    expect(turn.locator(".word").first).to_contain_text("Lily")
-    expect(own.locator(".chip.accepted")).to_have_count(3)
-    expect(own.locator(".chip.rejected")).to_have_count(1)
+    expect(page.get_by_role("region", name="The result of the draft").locator(".headline")).to_contain_text("3 of ")
     expect(page.locator(f"{SO_FAR} mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
     expect(words).to_be_focused()
     expect(words).to_have_value("")

@@ -2,7 +2,6 @@
 
 import csv
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.ui.classes.membership import TEACHER_COOKIE
@@ -13,31 +12,22 @@ INPUT = "input[aria-label='What are the next few words?']"
 OTHER = {"color_scheme": "light"}  # with any option, another visitor comes
 
 
-@pytest.fixture
-def teacher(visit: Visit) -> Page:
-    page = visit("class")
-    page.get_by_role("button", name="Open a class").click()
-    expect(page.locator(".class-join .code")).to_be_visible()
-    return page
-
-
-def code_of(teacher: Page) -> str:
-    return teacher.locator(".class-join .code").inner_text()
-
-
 def show(teacher: Page, part: str) -> None:
     teacher.get_by_test_id("stMain").get_by_text(part, exact=True).first.click()
 
 
-def test_a_teacher_and_a_student(visit: Visit, teacher: Page) -> None:
+def test_a_teacher_and_a_student(visit: Visit) -> None:
+    teacher = visit("class")
+    teacher.get_by_role("button", name="Open a class").click()
     picture = teacher.locator(".class-join img.qr")
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.naturalWidth") > 0
-    assert code_of(teacher) in (picture.get_attribute("alt") or "")
+    code = teacher.locator(".class-join .code").inner_text()
+    assert code in (picture.get_attribute("alt") or "")
     # the student types the code, on a phone, and has a name that is no markup
     student = visit("class", **OTHER)
     student.set_viewport_size(PHONE)
-    student.get_by_label("Code of the class").fill(code_of(teacher).lower().replace("-", " "))
+    student.get_by_label("Code of the class").fill(code.lower().replace("-", " "))
     student.get_by_label("Your name on the board").fill("<b>Ada</b>")
     student.get_by_role("button", name="Join the class").click()
     student.get_by_role("button", name="Play the class’s game").click()
@@ -68,30 +58,32 @@ def test_a_teacher_and_a_student(visit: Visit, teacher: Page) -> None:
         teacher.get_by_role("button", name="Rounds (CSV)").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
     assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1")]
+    expect_the_board_behind_its_link(visit("class", **OTHER), teacher, code)
+    expect_nothing_drawn_without_news(teacher)
 
 
-def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(visit: Visit, teacher: Page) -> None:
+def expect_the_board_behind_its_link(other: Page, teacher: Page, code: str) -> None:
     """A browser never sends what stands behind a #: a proxy's log had the whole link."""
     teacher.get_by_role("button", name="More", exact=True).click()
     link = teacher.get_by_text("#board=").inner_text()
     secret = link.partition("#board=")[2]
-    other = visit("class", **OTHER)
     asked: list[str] = []
     other.on("request", lambda request: asked.append(request.url))
     other.goto("about:blank")
     other.goto(link)
-    expect(other.locator(".class-join .code")).to_have_text(code_of(teacher))
+    expect(other.locator(".class-join .code")).to_have_text(code)
     assert secret
     assert asked
     assert not [url for url in (*asked, other.url) if secret in url.partition("#")[0]]
     assert "#" not in other.url
 
 
-def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:
+def expect_nothing_drawn_without_news(teacher: Page) -> None:
+    """A board looks for news after a reload too."""
     teacher.wait_for_function("name => document.cookie.includes(name)", arg=TEACHER_COOKIE)
     with teacher.expect_websocket() as connected:
         teacher.reload()
-    expect(teacher.locator(".class-join .code")).to_be_visible()
+    expect(teacher.locator(".st-key-class_board")).to_be_visible()
     for _ in range(2):  # the first look may still draw what the reload asked for
         connected.value.wait_for_event("framesent")
     wait_until_still(teacher)

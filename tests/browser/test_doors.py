@@ -6,7 +6,7 @@ Every day under app.py, which has the fewest doors of its own; under each entry 
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 
 from specviz.ui.shared.guard import SAYS
 from tests.load.hostile import MESSAGES
-from tests.load.visitors import Visitor, visiting
+from tests.load.visitors import visiting
 from tests.support.app_server import AppServer, serving
 from tests.support.grids import grid
 
@@ -111,7 +111,9 @@ async def forge(port: int, value: str) -> list[str] | int | None:
             await visitor.socket.send(message.SerializeToString())
             await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
             return visitor.socket.close_code
-        await drawn(visitor, visitor.socket.send(message.SerializeToString()))
+        ended = visitor.scripts
+        await visitor.socket.send(message.SerializeToString())
+        assert await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE) is not None
         assert visitor.errors == []
         return visitor.messages
 
@@ -155,13 +157,6 @@ def highest(server: AppServer) -> float:
     """The most memory that the server has held, in MB."""
     status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1000
-
-
-async def drawn(visitor: Visitor, send: Awaitable[object]) -> None:
-    """Send something, and wait until the page is drawn again."""
-    ended = visitor.scripts
-    await send
-    assert await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE) is not None
 
 
 async def fill(port: int, full: Event, over: Event) -> None:

@@ -1,27 +1,61 @@
-"""The page that decodes in the browser, opened from disk: what it shows, runs, saves and says."""
+"""The page that decodes in the browser: what it shows, runs, saves and says; its engine for scripts and on a site."""
 
 import csv
+import json
 import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from unittest.mock import Mock
 from urllib.parse import parse_qsl
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
+from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.core.trace import parse_trace
 from specviz.data.lessons.plans import find_plan
 from specviz.data.measured.first_run import first_trace
-from specviz.ui.watch.tried import TriedRun, tried_row
+from specviz.player.live import PIECE, write_site
 from tests.conftest import NewContext
 from tests.support.known import known
-from tests.support.live_page import EVERYTHING, LIVE, READY, control, open_file, told
-from tests.support.visitor import expect_no_scroll, violations_now
+from tests.support.visitor import SMALL, expect_no_scroll, violations_now
+
+READY = re.compile("^Ready: wren-base")
+EVERYTHING = "#view=full"
+LIVE = ".stage[data-run^='live'][data-done]"
+
+
+def told(page: Page) -> Locator:
+    return page.locator(".state .told")
+
+
+def control(page: Page, name: str) -> Locator:
+    return page.locator(f".asked [name={name}]")
+
+
+def open_file(page: Page, path: Path, fragment: str = EVERYTHING) -> None:
+    page.goto(f"{path.as_uri()}{fragment}")
+    expect(told(page)).to_have_text(READY)
+
+
+IMPOSSIBLE = {  # in a link
+    "tokens=999": "new tokens 64 in place of 999",
+    "temperature=warm": "temperature 0 in place of warm",
+    "temperature=50&top_p=0": "temperature 0 in place of 50 and top-p 1 in place of 0",
+    "gamma=40": "draft length 4 in place of 40",
+    "draft_sampling=argmax&tokens=999": "new tokens 64 in place of 999"
+    " and the draft takes a random token in place of its most probable token",
+}
+NEAREST = (("seed", "1.5", "2", "1.5"), ("seed", "-1", "0", "-1"), ("top_k", "", "0", "nothing"))  # typed, used, said
 
 
 def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     open_file(page, one_file)
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     control(page, "draft").select_option("prompt-lookup")
     page.wait_for_selector(LIVE)
     expect(page.locator(".kept tbody tr")).to_have_count(2)
@@ -35,9 +69,16 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offlin
     assert trace.drafter is not None
     assert trace.drafter.kind == "prompt-lookup"
     assert "WebAssembly" in trace.recorded_on.machine
-    page.get_by_role("button", name="Show again").last.click()
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
     expect(control(page, "draft")).to_have_value("wren-nano")
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(told(page)).to_contain_text("The run below is a recorded one.")
+    expect(undo).to_be_disabled()
+    page.get_by_role("button", name="Show again").first.click()
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+    page.get_by_role("button", name="Show again").last.click()
+    expect(control(page, "draft")).to_have_value("wren-nano")
     rubbish = b'{"schema": 2, "output": {"stopped_by": "eos"}, "rounds": "<b>"}'
     for content in (rubbish, download.value.path().read_bytes()):
         file = {"name": "run.json", "mimeType": "application/json", "buffer": content}
@@ -51,6 +92,7 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offlin
 
 def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     page = offline_page
+    expect_the_nearest(page, one_file)
     open_file(
         page, one_file, f"{EVERYTHING}&draft=wren-nano&temperature=0.8&seed=5&tokens=24&gamma=2&prompt=A+dog&target=<b>"
     )
@@ -63,8 +105,30 @@ def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offli
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("alert")).to_have_text(re.compile("^The prompt is empty"))
     expect(page.locator(LIVE)).to_be_visible()  # nothing is lost
-    page.set_viewport_size({"width": 320, "height": 640})
+    page.set_viewport_size(SMALL)
     expect_no_scroll(page, "Width")
+
+
+def expect_the_nearest(page: Page, one_file: Path) -> None:
+    """What no run here can have is said, and changes nothing or becomes the nearest."""
+    instead = page.locator(".instead")
+    for link, says in IMPOSSIBLE.items():
+        open_file(page, one_file, f"#{link}")
+        expect(instead).to_have_text(f"New runs on this page use {says}.")
+    open_file(page, one_file, "#lesson=fifty-minutes&moment=99")
+    expect(page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
+    expect(page.locator(".moment")).to_be_hidden()
+    open_file(page, one_file)
+    for name, typed, used, said in NEAREST:
+        control(page, name).fill(typed)
+        control(page, name).press("Control+Enter")
+        page.wait_for_selector(LIVE)
+        expect(control(page, name)).to_have_value(used)
+        label = name.replace("_", "-")
+        expect(instead).to_have_text(f"New runs on this page use {label} {used} in place of {said}.")
+        expect(page).to_have_url(re.compile(f"#.*{name}={used}"))
+    control(page, "draft").select_option("prompt-lookup")
+    expect(instead).to_be_hidden()
 
 
 def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
@@ -100,8 +164,6 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     page.wait_for_selector(LIVE)
     expect(question).to_be_visible()
     expect(page).to_have_url(re.compile(f"&lesson=fifty-minutes&moment={costly}"))
-    page.set_viewport_size({"width": 320, "height": 640})
-    expect_no_scroll(page, "Width")
     page.get_by_role("button", name="Leave the lesson").click()
     expect(moment).to_be_hidden()
     expect(control(page, "lesson")).to_be_focused()
@@ -126,8 +188,6 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(offl
         page.get_by_role("button", name="Save the list as CSV").click()
     with download.value.path().open(encoding="utf-8", newline="") as lines:
         saved = list(csv.DictReader(lines))
-    columns = tried_row(TriedRun(1, Mock(trace=first_trace()), None))
-    assert list(saved[0]) == [name for name in columns if "calibrated" not in name] + ["link"]
     assert [row["run"] for row in saved] == ["0, recorded", "1", "2", "3"]
     assert saved[1]["prompt"] == '\'=1+1, "two"'  # no formula
     assert (saved[1]["draft"], saved[1]["draft length"], saved[1]["target"]) == ("prompt lookup", "2", "wren-base")
@@ -137,11 +197,13 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(offl
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
-def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_page: Page, one_file: Path) -> None:
-    """A press leaves the field. A run that began then moved the button away, and “Show less” did nothing."""
-    page = offline_page
+def test_a_press_after_typing_is_a_click_and_the_link_on_the_stage_opens_the_same_run_at_the_same_step(
+    new_context: NewContext, one_file: Path
+) -> None:
+    page = new_context(offline=True, permissions=["clipboard-write", "clipboard-read"]).new_page()
     open_file(page, one_file)
     control(page, "seed").fill("3")
+    # A press leaves the field. A run that began then moved the button away, and “Show less” did nothing.
     page.get_by_role("button", name="Show less").hover()
     page.mouse.down()
     assert "seed=3" not in page.url, "a run begins while the button is held"
@@ -151,72 +213,120 @@ def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_pa
     page.get_by_role("button", name="Show everything").click()
     control(page, "seed").fill("4")
     control(page, "seed").press("Control+Enter")
-    control(page, "seed").press("Tab")  # leaves the field, as a click elsewhere does
+    control(page, "seed").press("Tab")  # leaves the field, as a click elsewhere does: what was typed runs once
     control(page, "draft").select_option("prompt-lookup")
     page.wait_for_selector(".stage[data-run=live-3][data-done]")
-
-
-def test_the_link_on_the_stage_opens_the_same_run_at_the_same_step(new_context: NewContext, one_file: Path) -> None:
-    page = new_context(offline=True, permissions=["clipboard-write", "clipboard-read"]).new_page()
     open_file(page, one_file, "#draft=lookup&tokens=24&prompt=A+dog&temperature=0.85&step=4")
-    page.wait_for_selector(LIVE)
+    page.wait_for_selector(f"{LIVE}:not([data-run=live-3])")
     expect(control(page, "draft")).to_have_value("prompt-lookup")
     expect(page.locator(".instead")).to_be_hidden()
     expect(page.locator(".round-number")).to_contain_text("Round 2 of")
     page.get_by_role("button", name="Copy link").click()
-    link = page.evaluate("navigator.clipboard.readText()")
-    address, _, asked = link.partition("#")
+    address, _, asked = page.evaluate("navigator.clipboard.readText()").partition("#")
     assert address == one_file.as_uri()
     values = dict(parse_qsl(asked))
     assert (values["temperature"], values["draft"], values["step"]) == ("0.85", "prompt-lookup", "4")
 
 
-def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Path) -> None:
-    page, undo = offline_page, offline_page.get_by_role("button", name="Undo")
+def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
     open_file(page, one_file)
-    expect(undo).to_be_disabled()
-    for runs, draft in enumerate(("prompt-lookup", "wren-nano"), start=2):
-        control(page, "draft").select_option(draft)
-        expect(page.locator(".kept tbody tr")).to_have_count(runs)
-    undo.click()
-    expect(control(page, "draft")).to_have_value("prompt-lookup")
-    expect(page.locator(".stage .badge")).to_have_text("live · this browser")
-    undo.click()
-    expect(control(page, "draft")).to_have_value("wren-nano")
-    expect(page.locator(".stage .badge")).to_have_text("recorded run")
-    expect(told(page)).to_contain_text("The run below is a recorded one.")
-    expect(undo).to_be_disabled()
+    page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
+    expect(told(page)).to_have_text("The engine of this page stopped.")
+    expect(page.locator(".kept tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(LIVE)
 
 
-IMPOSSIBLE = {  # in a link
-    "tokens=999": "new tokens 64 in place of 999",
-    "temperature=warm": "temperature 0 in place of warm",
-    "temperature=50&top_p=0": "temperature 0 in place of 50 and top-p 1 in place of 0",
-    "gamma=40": "draft length 4 in place of 40",
-    "draft_sampling=argmax&tokens=999": "new tokens 64 in place of 999"
-    " and the draft takes a random token in place of its most probable token",
-}
-NEAREST = (("seed", "1.5", "2", "1.5"), ("seed", "-1", "0", "-1"), ("top_k", "", "0", "nothing"))  # typed, used, said
+def test_the_console_decodes_as_the_controls_do(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    page.goto(one_file.as_uri())
+    asked = {
+        "prompt": "A dog",
+        "target": "wren-base",
+        "draft": "wren-nano",
+        "settings": {"max_new_tokens": 12, "draft_length": 3, "stop_at_eos": False},
+    }
+    trace = parse_trace(page.evaluate("async (asked) => JSON.stringify(await specviz.decode(asked))", asked))  # waits
+    settings = DecodeSettings(max_new_tokens=12, draft_length=3, stop_at_eos=False)
+    assert trace.settings == settings
+    written = autoregressive_decode(load_model("wren-base"), "A dog", settings)
+    assert trace.output == written.output
+    assert page.evaluate("specviz.decode({ draft: 'lookup' }).then(({ drafter }) => drafter.kind)") == "prompt-lookup"
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")  # the screen is the visitor's
+    refused = {
+        "{ gamma: 3 }": "There is no setting gamma. There are max_new_tokens, draft_length,",
+        "{ draft_length: 17 }": "draft_length must be from 1 to 16, not 17.",
+        "{ top_p: NaN }": "top_p must be above 0 and at most 1, not NaN.",
+        "{ verification: 'all' }": "verification must be token or block, not all.",
+        "{ tree: '4,2,1' }": "tree must be null on this page, not 4,2,1.",
+        "{ stop_at_eos: 1 }": "stop_at_eos must be true or false, not 1.",
+    }
+    ask = "async (settings) => specviz.decode({ settings }).then(() => 'decoded', ({ message }) => message)"
+    for settings_asked, says in refused.items():
+        assert page.evaluate(f"({ask})({settings_asked})").startswith(says)
+    two = "() => { const one = specviz.decode({}); specviz.decode({}); return one.catch(({ message }) => message); }"
+    assert page.evaluate(two) == "Another run has taken its place."
 
 
-def test_what_no_run_here_can_have_is_said_and_changes_nothing_or_becomes_the_nearest(
-    offline_page: Page, one_file: Path
+def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) -> None:
+    """WebKit shows a blank window while it reads a script element of many megabytes."""
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", one_file.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(scripts) > 30
+    assert max(map(len, scripts)) <= max(PIECE, 2_000_000)
+
+
+def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
+    offline_page: Page, one_file: Path, tmp_path: Path
 ) -> None:
-    page, instead = offline_page, offline_page.locator(".instead")
-    for link, says in IMPOSSIBLE.items():
-        open_file(page, one_file, f"#{link}")
-        expect(instead).to_have_text(f"New runs on this page use {says}.")
-    open_file(page, one_file, "#lesson=fifty-minutes&moment=99")
-    expect(page.get_by_role("alert")).to_have_text("This page has no such moment of a lesson.")
-    expect(page.locator(".moment")).to_be_hidden()
-    open_file(page, one_file)
-    for name, typed, used, said in NEAREST:
-        control(page, name).fill(typed)
-        control(page, name).press("Control+Enter")
-        page.wait_for_selector(LIVE)
-        expect(control(page, name)).to_have_value(used)
-        label = name.replace("_", "-")
-        expect(instead).to_have_text(f"New runs on this page use {label} {used} in place of {said}.")
-        expect(page).to_have_url(re.compile(f"#.*{name}={used}"))
-    control(page, "draft").select_option("prompt-lookup")
-    expect(instead).to_be_hidden()
+    page, broken, weights = offline_page, tmp_path / "broken.html", 'id="weights-wren-nano">'
+    content = one_file.read_text(encoding="utf-8")
+    assert weights in content
+    broken.write_text(content.replace(weights, f"{weights}AAAA"), encoding="utf-8")
+    page.goto(broken.as_uri())
+    expect(told(page)).to_contain_text("The weights of wren-nano are damaged or not whole")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.locator(".stage .chip").first).to_be_visible()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A site in a subfolder of a static host: its folder and its address."""
+    folder = tmp_path / "a" / "class"
+    write_site(folder)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder, f"http://127.0.0.1:{server.server_address[1]}/a/class/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
+    folder, address = site
+    context = new_context(once=True)
+    page = context.new_page()
+    page.goto((folder / "index.html").as_uri())
+    expect(told(page)).to_contain_text("A browser loads no models from a disk")
+    expect(page.locator(".stage .chip").first).to_be_visible()
+    page.goto(address)
+    expect(told(page)).to_have_text(READY)
+    expect(control(page, "prompt")).to_have_value(known(first_trace()).prompt.text)  # as in the run on screen
+    page.evaluate("async () => (await navigator.serviceWorker.ready).active.state")
+    for path in json.loads((folder / "files.json").read_text(encoding="utf-8")):
+        if path != "./":
+            (folder / path).unlink()  # the server has lost what the visitor has
+    context.set_offline(True)
+    page.reload()
+    expect(told(page)).to_have_text(READY)
+    for other in ("index.html", "?from=a-link", "index.html?from=a-link"):
+        page.goto(f"{address}{other}")
+        expect(told(page)).to_have_text(READY)
+    control(page, "draft").select_option("wren-small")
+    page.wait_for_selector(LIVE)

@@ -1,4 +1,6 @@
-"""Back, Forward, a reload and a change of page lose no game, no answer and no setting, in a real Chromium."""
+"""Back, Forward, a reload and a change of page lose no game, no answer, no setting, no language, in a real Chromium."""
+
+import re
 
 from playwright.sync_api import Page, expect
 
@@ -117,3 +119,17 @@ def test_a_setting_is_there_after_a_reload_and_after_another_page(visit: Visit) 
     page.wait_for_url(f"**repeats={value}*")  # for the next reload
     page.reload()
     expect(setting).to_have_value(value)
+
+
+def test_the_choice_in_the_header_changes_the_page_and_is_in_the_link_and_remembered(visit: Visit) -> None:
+    page = visit("learn")
+    menu = page.get_by_role("combobox", name="Language")
+    menu.click()
+    page.get_by_role("option", name="Español").click()
+    expect(page.get_by_role("button", name=re.compile("Siguiente"))).to_be_visible()
+    expect(page).to_have_url(re.compile("lang=es"))
+    expect(page).to_have_title(re.compile("^Aprende"))
+    page.wait_for_function("document.cookie.includes('specviz_lang=es')")
+    page.goto(page.url.partition("?")[0])
+    expect(page.get_by_role("button", name=re.compile("Siguiente"))).to_be_visible()
+    expect(page.get_by_role("combobox", name="Idioma")).to_have_value("Español")

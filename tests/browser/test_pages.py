@@ -16,30 +16,10 @@ from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
 
 
-def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: AppServer, page: Page) -> None:
-    page.set_viewport_size(PHONE)
-    page.goto(app_server.url)
-    wait_until_drawn(page, ".stage")
-    handle = page.get_by_role("button", name="Menu", exact=True)
-    large = "(node) => Math.min(node.getBoundingClientRect().width, node.getBoundingClientRect().height) >= 44"
-    page.wait_for_function(large, arg=handle.element_handle())  # the app's style may come after the handle
-    assert "Menu" in handle.evaluate("node => getComputedStyle(node, '::before').content")
-    for title in ("Learn", "Race"):
-        handle.click()
-        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
-        page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
-        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
-        expect(page).to_have_title(f"{title} · specviz")
-        expect(handle).to_be_visible()
-
-
-@pytest.mark.parametrize("link", grid(["stTopNavLink", "stSidebarNavLink"], ("stSidebarNavLink",)))
-def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
-    page: Page, app_server: AppServer, link: str
+def test_a_phones_menu_closes_after_a_choice_and_the_class_board_is_reached_by_its_link_and_is_not_in_it(
+    app_server: AppServer, page: Page
 ) -> None:
-    phone = link == "stSidebarNavLink"
-    if phone:
-        page.set_viewport_size(PHONE)
+    page.set_viewport_size(PHONE)
     page.goto(f"{app_server.url}/learn?part=teach")
     page.get_by_role("button", name="Class board").click()
     expect(page).to_have_url(re.compile(r"/class(\?|$)"))
@@ -48,9 +28,18 @@ def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
         expect(page.get_by_role("button", name="Open a class")).to_be_visible()
         expect(page).to_have_title("Class board · specviz")
     wait_until_drawn(page)
-    if phone:
-        page.get_by_role("button", name="Menu", exact=True).click()
-    expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
+    handle = page.get_by_role("button", name="Menu", exact=True)
+    large = "(node) => Math.min(node.getBoundingClientRect().width, node.getBoundingClientRect().height) >= 44"
+    page.wait_for_function(large, arg=handle.element_handle())  # the app's style may come after the handle
+    assert "Menu" in handle.evaluate("node => getComputedStyle(node, '::before').content")
+    for title in ("Learn", "Race"):
+        handle.click()
+        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+        expect(page.get_by_test_id("stSidebarNavLink")).to_have_text(list(MENU.values()))
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+        expect(page).to_have_title(f"{title} · specviz")
+        expect(handle).to_be_visible()
 
 
 @pytest.mark.parametrize("entry", grid(["serve.py", "cloud/streamlit_app.py"], ("serve.py",)))

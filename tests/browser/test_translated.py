@@ -75,8 +75,6 @@ def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
     page.locator(CHIP, has_text="Lily").first.click()
     expect(page.locator(".inspector")).to_contain_text("“Lily”")
     yield "everything, and a token explained"
-    choose(page, "Draft", "prompt lookup")
-    yield "another draft"
     for title in titles:
         page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(page).to_have_title(f"{title} · specviz")
@@ -98,7 +96,6 @@ def test_a_translated_page_shows_the_texts_of_now_and_leaves_the_models_texts(
 ) -> None:
     first = visit("", CHIP)  # has the runs made: the others see the same ones, from before
     choose(first, "Prompt", "Structured")
-    choose(first, "Draft", "prompt lookup")
     first.close()
     pages = [visit("", CHIP, once=False) for _ in range(2)]  # each in a browser of its own
     failed: list[str] = []

@@ -1,18 +1,15 @@
 """The projector view, the stage in a frame of another page, and a lesson on screen, in a real Chromium."""
 
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.parse import parse_qs, unquote, urlsplit
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
-import pytest
-from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from specviz.data.lessons.plans import find_plan
 from specviz.data.measured.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, Visit
-from tests.support.grids import grid
 from tests.support.known import known
 from tests.support.visitor import violations_of, wait_until_still
 
@@ -34,12 +31,6 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
     page.locator(".strip .chip.accepted").first.click()
     page.keyboard.press("ArrowRight")
     expect(step_of(page)).to_have_value("10")
-    page.get_by_role("button", name="Leave the projector view").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(step_of(page)).to_have_value("9")
-    page.locator(".strip .chip[tabindex='0']").focus()  # by keyboard, arrow keys go from token to token
-    page.keyboard.press("ArrowRight")
-    expect(step_of(page)).to_have_value("9")
     length = page.get_by_role("slider", name="Draft length")
     chip = page.locator(".strip .chip.accepted").first
     before_keys: tuple[Callable[[], object], ...] = (lambda: None, chip.click, step_of(page).click, length.focus)
@@ -57,70 +48,36 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full
     page.wait_for_function("document.fullscreenElement === null")
 
 
-def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> None:
-    page = visit("?run=first&step=9&view=full", CHIP)
-    for key in ("PageDown", "f", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
-
-
 # ---- in a frame
 
 
-@pytest.fixture(scope="module")
-def course(app_server: AppServer) -> Iterator[str]:
-    """The address of a page on another host, whose query is the size of its frame. The frame has no rights."""
-    player = f"{app_server.url}/?run=first&amp;step={REJECTED_AT}&amp;view=stage"
-
-    class Course(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            frame = f"<iframe src='{player}' style='border: 0' {unquote(urlsplit(self.path).query)}></iframe>"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(f"<!doctype html><title>A course</title>{frame}".encode())
-
-        def log_message(self, *parts: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Course) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}"
-        server.shutdown()
+BOXES = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")].map(
+  (box) => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight])"""
 
 
-def frame_of(context: BrowserContext, course: str, width: int, height: int) -> tuple[Page, Frame]:
-    page = context.new_page()
-    page.goto(f"{course}/?width={width} height={height}")
-    inside = page.frame_locator("iframe")
-    expect(inside.locator(".stage .round .chip").first).to_be_visible()
-    expect(inside.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-    [found] = [frame for frame in page.frames if frame != page.main_frame]
-    return page, found
-
-
-@pytest.mark.parametrize(("width", "height"), grid([(800, 520), (360, 640)], [(360, 640)]))
-def test_a_frame_shows_the_player_alone_without_scroll_bars(
-    context: BrowserContext, course: str, width: int, height: int
+def test_a_frame_shows_the_player_alone_and_its_link_opens_the_run_and_is_copied_without_the_right_to_the_clipboard(
+    context: BrowserContext, app_server: AppServer, tmp_path: Path
 ) -> None:
-    _, frame = frame_of(context, course, width, height)
+    """In the page of another origin, whose frame has no rights."""
+    player = f"{app_server.url}/?run=first&amp;step={REJECTED_AT}&amp;view=stage"
+    course = tmp_path / "course.html"
+    course.write_text(f"<!doctype html><title>A course</title><iframe src='{player}' style='border: 0'></iframe>")
+    page = context.new_page()
+    page.goto(course.as_uri())
+    outside, inside = page.locator("iframe"), page.frame_locator("iframe")
+    expect(inside.locator(CHIP).first).to_be_visible()
+    expect(inside.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    [frame] = [frame for frame in page.frames if frame != page.main_frame]
     expect(frame.get_by_test_id("stHeader")).to_be_hidden()
     assert frame.get_by_role("link").all_inner_texts() == ["Skip to main content", "Open in specviz"]
-    for chosen in (False, True):
+    for chosen, (width, height) in ((False, (800, 520)), (True, (800, 520)), (True, (360, 640))):
+        outside.evaluate("(it, [width, height]) => Object.assign(it, { width, height })", [width, height])
         if chosen:
             frame.locator(".round.current .chip.rejected").click()
             expect(frame.locator(".inspector")).to_contain_text("was rejected")
             expect(frame.locator(".inspector .title")).to_be_in_viewport(ratio=1)
-        sizes = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
-        for box in ("html", "[data-testid=stMain]"):
-            assert frame.locator(box).evaluate(sizes) == [0, 0]
+        frame.wait_for_function(f"({BOXES})().flat().every((over) => over === 0)")
         expect(frame.get_by_role("link", name="Open in specviz")).to_be_in_viewport(ratio=1)
-
-
-def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_without_the_right_to_the_clipboard(
-    context: BrowserContext, course: str
-) -> None:
-    page, frame = frame_of(context, course, 800, 520)
     back = frame.get_by_role("link", name="Open in specviz")
     assert back.get_attribute("rel") == "noopener"
     with context.expect_page() as opened:
@@ -134,7 +91,7 @@ def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_witho
     field = frame.locator(".copy-field")
     expect(field).to_be_in_viewport(ratio=1)
     expect(frame.get_by_role("button", name="Link copied")).to_be_visible()
-    context.grant_permissions(["clipboard-read"], origin=urlsplit(page.url)._replace(path="").geturl())
+    context.grant_permissions(["clipboard-read"])
     for link in (field.input_value(), page.evaluate("navigator.clipboard.readText()")):
         asked = parse_qs(urlsplit(link).query)
         assert (asked["run"], asked["step"], asked["view"]) == (["first"], [str(REJECTED_AT)], ["stage"])
@@ -195,11 +152,15 @@ def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     expect_moment(page, 1)
 
 
-def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
+def test_hidden_parts_of_the_stage_are_out_of_reach_and_other_keys_are_the_browsers(visit: Visit) -> None:
     names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
     page = visit(f"?run=first&step=8&view=full&hide={names}", ".strip .round.current .chip")
     for part in (".draft-length", ".inspector", ".legend", ".lanes", "figure", ".copy", "[data-testid=stHeader]"):
         expect(page.locator(part).first).to_be_hidden()
+    for key in ("PageDown", "f", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(step_of(page)).to_have_value("9")  # only the arrow key stepped
+    page.keyboard.press("ArrowLeft")
     page.locator(".strip .round.current .chip.rejected").click()
     assert "was rejected" not in page.locator(".spoken").inner_text()
     for _ in range(60):

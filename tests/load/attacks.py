@@ -18,14 +18,6 @@ LONG = "x" * 1_000_000
 NEVER_READ = 20  # seconds
 
 
-async def flood_with_git(port: int) -> None:
-    """Three hundred messages of two bytes at once. Before, Streamlit ran git for each on its event loop."""
-    async with visiting(port) as visitor:
-        with suppress(ConnectionClosed):
-            for _ in range(300):
-                await visitor.socket.send(BackMsg(load_git_info=True).SerializeToString())
-
-
 async def send_no_message(port: int) -> None:
     """A text where Streamlit's messages are bytes, and connections that end at once. Before: a traceback for each."""
     for number in range(20):
@@ -103,13 +95,6 @@ async def load_files(port: int) -> None:
         await asyncio.gather(*(client.get(name, headers={"Accept-Encoding": "gzip"}) for name in names))
 
 
-async def ask_for_impossible_names(port: int) -> None:
-    """Names that no file can have. Before, each was a traceback in the log."""
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=GIVE_UP_SECONDS) as client:
-        for _ in range(200):
-            await client.get(f"/app/static/{'x' * 300}")
-
-
 async def open_classes(port: int) -> None:
     """Open classes and leave them."""
     for _ in range(3):
@@ -126,8 +111,8 @@ async def _on_a_page(visitor: Visitor) -> None:
 
 
 ATTACKS: tuple[Attack, ...] = (
-    flood_with_git, send_no_message, connect_only, announce_files, read_nothing, never_finish_a_message,
-    never_finish_a_request, load_files, ask_for_impossible_names, open_classes,
+    send_no_message, connect_only, announce_files, read_nothing, never_finish_a_message,
+    never_finish_a_request, load_files, open_classes,
 )  # fmt: skip
 
 

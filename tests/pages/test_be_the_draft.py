@@ -1,19 +1,17 @@
-"""The game's page by AppTest: made-up turns in each state, and a game that the real engine and models play."""
+"""The game's page by AppTest: made-up turns in each state, and the buttons that lead from one to the next."""
 
 from dataclasses import replace
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from specviz.game.game import PROMPTS, ROUNDS, GamePlan, Offer
+from specviz.game.game import PROMPTS, GamePlan, Offer
 from specviz.service.protocol import JobFailed, JobFinished, JobItem
 from specviz.ui.be_the_draft.turns import BeTheDraftState, choose
 from specviz.ui.session import Session
-from tests.support.app_pages import opened, opened_in_app, texts, until, visit
+from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
 from tests.support.fake_turns import a_tree_turn, a_turn
-from tests.support.known import known
-from tests.support.payloads import payload_of
 from tests.support.seen import seen, step, walk
 
 PLAN = GamePlan(seed=3)
@@ -75,37 +73,13 @@ def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(
     assert "The engine stopped." in texts(page.run())
 
 
-def test_a_game_goes_from_text_to_text_to_its_verdict_and_the_next_game() -> None:
-    """With the real engine; its first text goes on with: Lily. She"""
-    page = opened_in_app("be_the_draft", seed="3")
-
-    def play(words: str, second: str = "") -> None:
-        turns = len(visit(page).of(BeTheDraftState).turns)
-        page.text_input(key="be_the_draft_second").set_value(second)
-        page.text_input(key="be_the_draft_guess").set_value(words)
-        page.button(key="be_the_draft_send").click().run()
-        until(page, lambda: len(visit(page).of(BeTheDraftState).turns) > turns)
-
-    play("Tom. He", second="Lily. She")
-    assert known(visit(page).of(BeTheDraftState).turns[0].round).is_tree
-    assert (
-        "0 accepted of your first guess, 3 of your second" in payload_of(page.get_by_key("be_the_draft_turn"))["title"]
-    )
-    assert page.text_input(key="be_the_draft_second").value == "", "ready for the next words"
-    assert page.table[0].value["tokens per target call"][0] == "4.00"
-    for _ in range(ROUNDS - 1):
-        play("She was very happy")
-    assert not any(field.key == "be_the_draft_guess" for field in page.text_input)
-    page.button(key="be_the_draft_next").click().run()
-    page.run()
-    assert payload_of(page.get_by_key("be_the_draft_text"))["text"] == PLAN.prompts[1].text
-    play("the way home")
-    for key in ("be_the_draft_leave", "be_the_draft_finish"):
-        page.button(key=key).click().run()
-    assert visit(page).of(BeTheDraftState).place == PROMPTS
-    assert list(page.table[0].value["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
+def test_a_game_goes_from_text_to_text_to_its_verdict_and_the_next_game(
+    service: FakeService, snapshot: SnapshotAssertion
+) -> None:
+    state = STATES["a text's end"]()
+    page = opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)
+    assert walk(page, "be_the_draft_next", "be_the_draft_leave", "be_the_draft_finish") == snapshot
     page.text_input(key="be_the_draft_name").set_value("=Ada").run()
     page.button(key="be_the_draft_other").click().run()
-    page.run()
-    now = visit(page).of(BeTheDraftState)
+    now = visit(page.run()).of(BeTheDraftState)
     assert (now.plan.seed, now.name, now.all_turns, page.query_params["seed"]) == (4, "=Ada", [], "4")

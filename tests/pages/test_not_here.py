@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.models.gguf_folder import SMOLLM2
+from specviz.service.protocol import Loading
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.race.race_page import RaceState
 from specviz.ui.same_quality.proof import SameQualityState
@@ -69,3 +70,6 @@ def test_a_model_that_is_not_here_is_downloaded_once_that_is_pressed(
     (command,) = service.commands
     assert (SMOLLM2 in command.models, slot_of(page, place).busy) == (True, True)
     assert "Not on this server" not in texts(page)
+    service.tell(Loading(1, SMOLLM2, 1_000_000, 93_000_000))
+    said = texts(page.run()) + "".join(bar.proto.text for bar in page.get("progress"))
+    assert "ownloading smollm2: 1 of 93 MB" in said

@@ -39,9 +39,8 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest, snapshot: Snapsho
 
 
 def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service: FakeService) -> None:
-    page.slider(key="same_quality_temperature").set_value(0.7).run()
-    page.radio(key="same_quality_position").set_value("second").run()
-    page.select_slider(key="same_quality_draws").set_value(500).run()
+    for name, value in (("temperature", 0.7), ("position", "second"), ("draws", 500)):
+        page.get_by_key(f"same_quality_{name}").set_value(value).run()
     page.button(key="same_quality_draw").click().run()
     assert page.button(key="same_quality_draw").disabled
     assert (page.query_params["position"], page.query_params["temperature"]) == ("second", "0.7")

@@ -3,7 +3,6 @@
 This module is one that exists in tests alone: it repeats the last token.
 """
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,13 +16,11 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
-from specviz.measure import compare
 from specviz.models.draft_menu import draft_groups, linked_names, model_label, offered_drafts, to_download
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.player.offline import offline_page
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
-from tests.support.replaying_engine import COSTS
 
 TOY = Method(
     kind="toy",
@@ -40,7 +37,6 @@ TOY = Method(
     certain="The toy repeats it (q = 1).",
     lead="A <b>toy drafts</b> a few tokens.",
 )
-ASKED = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6"]
 
 
 class ToyDrafter(Drafter, Proposer):
@@ -83,16 +79,11 @@ def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> No
     assert (draft.value, "toy · no model" in draft.options) == ("toy", True)
 
 
-def test_the_command_line_decodes_and_sweeps_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "measure_costs", lambda *_: COSTS)
-    trace, table, prompts = (tmp_path / name for name in ("run.json", "sweep.csv", "prompts.txt"))
-    assert main(["run", *ASKED, "--prompt", "Once upon a time", "--json", str(trace)]) == 0
+def test_the_command_line_decodes_with_it(tmp_path: Path) -> None:
+    trace = tmp_path / "run.json"
+    asked = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6", "--prompt", "Once upon a time"]
+    assert main(["run", *asked, "--json", str(trace)]) == 0
     assert json.loads(trace.read_text())["drafter"]["kind"] == "toy"
-    prompts.write_text("Once upon a time\nThe dog\n")
-    sweep = ["sweep", *ASKED, "--prompts-file", str(prompts), "--draft-lengths", "2", "--csv", str(table)]
-    assert main(sweep) == 0
-    with table.open() as file:
-        assert {row["draft"] for row in csv.DictReader(file)} == {"toy"}
 
 
 def test_the_stage_and_the_offline_page_say_what_it_does() -> None:

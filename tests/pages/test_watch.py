@@ -1,24 +1,53 @@
-"""The Watch page by AppTest: at first, after a change, after bad input, in each view. The engine replays."""
+"""The Watch page by AppTest: at first, after a change, after bad input, in each view; the list of tries; a chat."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from specviz.core.conversation import read_messages
+from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import OWN_TEXT, find_preset
+from specviz.models.gguf_folder import TEMPLATE_FIELD
 from specviz.ui.watch import files
+from specviz.ui.watch.tried import restore_list
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, texts, until, visit
 from tests.support.drawn import drawn
+from tests.support.fake_service import FakeService
 from tests.support.known import known
-from tests.support.payloads import trace_in
+from tests.support.payloads import payload_of, trace_in
+from tests.support.payloads import stage_payload_of as stage_of
 from tests.support.records import record
 from tests.support.seen import seen, step, whole
-from tests.support.watch_page import release_slider, stage_of, until_done
 
 SAME = "Is it the same text? Identical: both wrote the same 64 tokens."
+
+
+def until_done(page: AppTest) -> Any:
+    """Run the script until the live run on the stage is over."""
+
+    def done() -> bool:
+        data = stage_of(page)
+        busy = (
+            page.session_state["session"].of(WatchState).run.busy
+        )  # until its first round the previous run is on screen
+        return data["run_id"].startswith("live") and not busy and not data["running"]
+
+    page.run()
+    until(page, done)
+    return stage_of(page)
+
+
+def release_slider(page: AppTest, length: int) -> None:
+    """What the stage's slider does when the visitor releases it."""
+    page.session_state["gamma"] = length
+    page.run()
 
 
 @pytest.mark.parametrize("view", ["simple", "full", "projector", "stage"])
@@ -28,25 +57,17 @@ def test_the_first_screen_plays_a_recorded_run_and_shows_as_much_as_the_link_say
     assert whole(opened(view=view)) == snapshot
 
 
-@pytest.mark.parametrize("run", ["story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit"])
-def test_a_recorded_run_is_said_with_its_own_figures(run: str, snapshot: SnapshotAssertion) -> None:
+RUNS = ("story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit")
+LINKS: dict[str, dict[str, str]] = {run: {"run": run, "view": "full"} for run in RUNS}
+LINKS |= {"a view of no name": {"view": "huge"}, "of before, without a view": {"run": "first", "step": "5"}}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_recorded_run_is_said_with_its_own_figures(name: str, snapshot: SnapshotAssertion) -> None:
     before = seen(opened(view="full"))
-    page = opened(run=run, view="full")
+    page = opened(**LINKS[name])
     assert step(before, page) == snapshot
     assert visit(page).of(WatchState).run.view.state == "idle", "a link alone loads no model"
-
-
-@pytest.mark.parametrize(
-    ("link", "view", "said"),
-    [
-        ({"gamma": "2", "run": "first"}, "full", []),  # links of before say nothing of a view
-        ({"view": "huge"}, "full", ["one of simple, full, projector and stage: using full."]),
-    ],
-)
-def test_a_link_of_another_view(link: dict[str, str], view: str, said: list[str]) -> None:
-    page = opened(**link)
-    assert stage_of(page)["view"] == view
-    assert [line.value.partition(" is not ")[2] for line in page.warning] == said
 
 
 def test_a_setting_that_the_short_view_hides_is_kept() -> None:
@@ -71,6 +92,9 @@ def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> Non
     linked = stage_of(other := opened(**data["link"], step="5"))
     assert (linked["run_id"], linked["playhead"], linked["run"]) == ("first", 5, data["run"])
     assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
+    page.text_area(key="prompt").set_value("\x00\x07\x1b").run()
+    assert "control characters" in texts(page)
+    assert (stage_of(page)["run_id"], stage_of(page)["result"]["says"][:14]) == ("first", "Previous run: ")
 
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
@@ -112,15 +136,19 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
 
 
-@pytest.mark.parametrize(
-    ("prompt", "sentence"),
-    [("", "prompt is empty"), ("\x00\x07\x1b", "control characters"), ("a" * 1_000_000, "1,000,000 characters")],
-)
-def test_a_prompt_that_cannot_be_used_is_a_sentence(page: AppTest, prompt: str, sentence: str) -> None:
-    page.text_area(key="prompt").set_value(prompt).run()
-    assert sentence in texts(page)
-    assert stage_of(page)["run_id"] == "first"
-    assert stage_of(page)["result"]["says"].startswith("Previous run: ")
+@pytest.mark.parametrize(("view", "press"), [("simple", "run_own"), ("full", "again")])
+def test_a_button_that_is_pressed_before_the_answer_to_the_text_came_runs_the_text(
+    view: str, press: str, service: FakeService
+) -> None:
+    """The browser said once more that its menu has the old prompt, which the server took for a choice."""
+    page = opened(view=view)
+    (menu,) = (box for box in page.selectbox if box.label == "Prompt")
+    late = WidgetState(id=menu.proto.id, string_value=menu.options[known(menu.index)])
+    page.text_area(key=next(field.key for field in page.text_area)).set_value("The dog saw a cat and").run()
+    (button,) = (each for each in page.button if each.key == press)
+    page._run(WidgetStates(widgets=[late, WidgetState(id=button.proto.id, trigger_value=True)]))
+    assert service.commands[-1].request.prompt == "The dog saw a cat and"
+    assert next(box for box in page.selectbox if box.label == "Prompt").value == OWN_TEXT
 
 
 BROKEN: list[tuple[str, dict[str, str], str]] = [  # what the operator allows, a link, and what is said of it
@@ -180,3 +208,132 @@ def test_an_own_folder_is_in_the_menu_and_what_is_said_of_it_leaves_the_run_on_s
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
     assert said.startswith(f"There is no model named '{tmp_path / 'gone'}' here")
     assert stage_of(page)["run_id"] == "first"
+
+
+def choose_try(page: AppTest, number: int, button: str) -> None:
+    """Open the list, choose a run and press a button; the list then closes."""
+    page.button(key="list").click().run()
+    page.selectbox(key="tried_run").select_index(number).run()
+    page.button(key=button).click().run()
+    assert not [box for box in page.selectbox if box.key == "tried_run"]
+
+
+def tried_names(page: AppTest) -> list[str]:
+    page.button(key="list").click().run()
+    return list(page.selectbox(key="tried_run").options)
+
+
+def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_be_measured_anew() -> None:
+    page = opened()
+    for length in (11, 12):  # no other test here asks for them, and all have one engine
+        release_slider(page, length)
+        assert until_done(page)["notice"] is None
+    assert (stage_of(page)["before"]["name"], stage_of(page)["differs"]) == ("wren-nano, 11", "")
+    release_slider(page, 11)
+    assert until_done(page)["notice"] == "From before. “Run again” times it again."
+    names = [name.partition(" ·")[0] for name in tried_names(page)]
+    assert names == ["0, recorded: wren-nano, 4", "1: wren-nano, 11", "2: wren-nano, 12"]
+    assert "Run 0 was recorded on a" in texts(page), "another machine has another speedup"
+    # The list was a widget that loads a megabyte first, and empty for a second and a half.
+    [table] = [box.proto.body for box in page.get("html") if 'class="tried"' in box.proto.body]
+    assert (table.count("<tr>"), table.count("wren-nano → wren-base")) == (4, 3)
+    assert not page.dataframe
+    visit(page).of(WatchState).listed = False
+    page.button(key="again").click().run()
+    assert until_done(page)["notice"] is None
+    assert len(tried_names(page)) == 4
+
+
+def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned() -> None:
+    page = opened()
+    page.selectbox(key="draft").set_value("wren-small").run()
+    small = until_done(page)
+    assert (small["before"]["name"], small["name"], small["before"]["pinned"]) == (
+        "wren-nano, 4",
+        "wren-small, 4",
+        False,
+    )
+    assert len(small["before"]["lengths"]) == small["longest_draft"]
+    held = payload_of(page.run().get_by_key("kept-tried"))
+    assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
+    choose_try(page, 0, "tried_show")
+    data = stage_of(page)
+    assert (data["run_id"], data["before"]["name"]) == ("first", "wren-small, 4")
+    assert page.selectbox(key="draft").value == "wren-nano"
+    assert not visit(page).of(WatchState).run.busy, "a run that is shown again is not run again"
+    choose_try(page, 0, "tried_pin")
+    for length in (6, 7):
+        release_slider(page, length)
+        data = until_done(page)
+        assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
+    reloaded = opened()
+    assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
+    restore_list(visit(reloaded).of(WatchState), held["text"])
+    for each in (page, reloaded):
+        choose_try(each, 1, "tried_show")
+        data = stage_of(each)
+        assert (data["run"]["trace"], data["name"]) == (
+            small["run"]["trace"],
+            "wren-small, 4",
+        )  # its costs may have come since
+        assert each.selectbox(key="draft").value == "wren-small"
+    choose_try(page, 0, "tried_unpin")
+    assert (stage_of(page)["before"]["name"], stage_of(page)["before"]["pinned"]) == ("wren-nano, 7", False)
+
+
+REPLY = "reply-"
+
+
+@pytest.fixture
+def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in the operator's folder; the engine makes its runs up."""
+    monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path))
+    (tmp_path / "talker.gguf").write_bytes(b"GGUF" + bytes(100) + TEMPLATE_FIELD + bytes(100))
+    (tmp_path / "writer.gguf").write_bytes(b"GGUF" + bytes(1_000))
+
+
+def shown(page: AppTest) -> Trace:
+    return known(visit(page).of(WatchState).shown).trace
+
+
+@pytest.mark.usefixtures("talker")
+def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_away(page: AppTest) -> None:
+    menu = next(box for box in page.selectbox if box.label == "Prompt")
+    assert not any("Correct a text" in option for option in menu.options)
+    page.selectbox(key="target").set_value("talker").run()
+    until_done(page)
+    assert shown(page).settings.prompt_format == "chat"
+    assert page.query_params["prompt_format"] == "chat"
+    assert page.selectbox(key="draft").value == "lookup", "wren-nano knows none of its words"
+    menu = next(box for box in page.selectbox if box.label == "Prompt")
+    menu.set_value("correct-1").run()
+    until_done(page)
+    assert shown(page).prompt.text == known(find_preset("correct-1")).text
+    page.radio(key=next(radio.key for radio in page.radio if "reads the prompt" in radio.label)).set_value("raw").run()
+    until_done(page)
+    assert shown(page).settings.prompt_format == "raw"
+    assert not page.chat_input, "only a chat can be answered"
+    page.selectbox(key="target").set_value("writer").run()
+    until_done(page)
+    assert not any("reads the prompt" in radio.label for radio in page.radio)
+    assert page.query_params["preset"] == "correct-1", "the prompt stays in the menu"
+
+
+@pytest.mark.usefixtures("talker")
+def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back() -> None:
+    page = opened(target="talker", draft="lookup", prompt="Name a tree.", prompt_format="chat", tokens="8", view="full")
+    until_done(page)
+    first = shown(page)
+    assert "What the model read: " in page.expander[0].label + texts(page)
+    next(field for field in page.chat_input if REPLY in str(field.key)).set_value("[user]\nAnother **one**.").run()
+    until_done(page)
+    said = ("user", "Name a tree."), ("assistant", first.output.text.strip("\n")), ("user", "[user]\nAnother **one**.")
+    assert tuple(read_messages(shown(page).prompt.text)) == said
+    assert visit(page).of(WatchState).form.current.prompt == shown(page).prompt.text
+    again = opened(
+        **{name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    )
+    until_done(again)
+    assert shown(again).prompt == shown(page).prompt, "the link carries the conversation"
+    next(button for button in page.button if button.label == "Undo").click().run()
+    assert shown(page).prompt == first.prompt

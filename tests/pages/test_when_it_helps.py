@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.measure.sweep.rows import dump_frame, frame_of
+from specviz.service.protocol import JobFinished, JobItem
 from specviz.ui.session import Arrival, Session
 from specviz.ui.shared.form import offered_presets
 from specviz.ui.when_it_helps.by_draft import ByDraft, drafts_to_compare
@@ -20,11 +21,13 @@ from specviz.ui.when_it_helps.sweeps import (
     studied,
 )
 from tests.support import app_pages
-from tests.support.app_pages import alone, texts, until, visit
+from tests.support.app_pages import alone, texts, visit
 from tests.support.fake_rows import row_at
+from tests.support.fake_service import FakeService
 from tests.support.hostile import figures_of
 from tests.support.known import known
 from tests.support.measured_methods import measured
+from tests.support.replaying_engine import guess_along
 
 SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2,), tokens=8, prompts=1)
 
@@ -46,25 +49,23 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert "A workload in the link is not known here" in texts(linked)
 
 
-def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
+def test_sweeps_accumulate_and_are_still_there_after_another_page(service: FakeService) -> None:
     nothing = opened(choice=SweepChoice(workloads=()))
     assert nothing.button(key="when_it_helps_start").disabled
     assert "Nothing is chosen: Workloads" in texts(nothing)
     page = opened(choice=SMALL)
-    page.button(key="when_it_helps_start").click().run()
-    assert visit(page).of(WhenItHelpsState).slot.busy
-    until(page, lambda: not visit(page).of(WhenItHelpsState).slot.busy)
-    rows = visit(page).of(WhenItHelpsState).rows[HERE]
-    cells = list(zip(rows["preset"], rows["draft_length"], strict=True))
-    assert cells == [("story-1", 2), ("copy-1", 2)]
-    assert "**Measured here**" in texts(page)
-    assert visit(page).of(WhenItHelpsState).sources() == [HERE, RECORDED]
-    again = opened(choice=SMALL, rows={HERE: rows})
-    assert "**Measured here**" in texts(again)
+    for number in (1, 2):
+        page.button(key="when_it_helps_start").click().run()
+        assert visit(page).of(WhenItHelpsState).slot.busy
+        assert service.commands[-1].plan == SMALL.plan()
+        service.tell(JobItem(number, "sweep", row_at("story", 4, 1.5, number=number)), JobFinished(number))
+        page.run()
+    sweeps = visit(page).of(WhenItHelpsState)
+    assert (sweeps.sources(), len(sweeps.rows[HERE])) == ([HERE, RECORDED], 2)
+    again = opened(choice=SMALL, rows=sweeps.rows)
+    for shown in (page, again):
+        assert "**Measured here**" in texts(shown)
     assert again.get_by_key("when_it_helps_tokens").value == 8
-    again.button(key="when_it_helps_start").click().run()
-    until(again, lambda: not visit(again).of(WhenItHelpsState).slot.busy)
-    assert len(visit(again).of(WhenItHelpsState).rows[HERE]) == 4  # sweeps accumulate
 
 
 def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
@@ -125,44 +126,28 @@ def asked_for(preset: str) -> RunRequest:
     return RunRequest(known(find_preset(preset)).text)
 
 
-def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
-    """Found: it opened on the first prompt of the menu, whatever Watch had."""
+def test_a_comparison_is_of_every_draft_on_the_prompt_of_watch_until_another_is_chosen(service: FakeService) -> None:
+    """Found: it opened on the first prompt of the menu; and after a chat, whose prompt is in no menu, not at all."""
     page = alone(by_draft_panel)
     by_draft = visit(page).of(ByDraft)
+    assert "**Compare drafts**" in page.info[0].value
+    by_draft.watched = asked_for("correct-2")
+    assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
     by_draft.watched = RunRequest("My own text")
-    menu = page.run().selectbox[0]
-    assert menu.value == OWN_TEXT
+    assert page.run().selectbox[0].value == OWN_TEXT
     page.button(key="fs_start").click().run()
-    assert by_draft.shown == "My own text"
-    until(page, lambda: not by_draft.slot.busy)
+    (command,) = service.commands
+    assert (command.request.prompt, command.drafts) == ("My own text", drafts_to_compare())
+    assert "wren-eagle" in command.drafts
+    service.tell(*guess_along(command))
+    page.run()
     assert "Prompt: “My own text”" in texts(page)
+    assert len(page.dataframe[0].value) == len(command.drafts)
     by_draft.watched = asked_for("code-1")
     assert page.run().selectbox[0].value == "code-1"
     page.selectbox[0].set_value("story-2").run()
     by_draft.watched = asked_for("code-2")
     assert page.run().selectbox[0].value == "story-2", "what was chosen here stays"
-
-
-def test_a_comparison_of_drafts_after_a_chat_begins_with_a_prompt_that_its_target_reads() -> None:
-    """Found: a ValueError, because the chat's prompt is in no menu of the bundled target."""
-    page = alone(by_draft_panel)
-    by_draft = visit(page).of(ByDraft)
-    by_draft.watched = asked_for("correct-2")
-    assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
-    assert not page.exception
-
-
-def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:
-    page = alone(by_draft_panel)
-    assert "**Compare drafts**" in page.info[0].value
-    page.button(key="fs_start").click().run()
-    by_draft = visit(page).of(ByDraft)
-    until(page, lambda: not by_draft.slot.busy)
-    assert by_draft.slot.ended == ""
-    assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
-    assert "wren-eagle" in drafts_to_compare()
-    assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
-    assert len(page.dataframe[0].value) == len(by_draft.prospects)
 
 
 # ---- by method

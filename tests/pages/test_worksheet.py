@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.judge import LOOKS, Judgement, judge
-from specviz.core.metrics import costs
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.data.measured.first_run import first_trace
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
 from specviz.ui.worksheet.controls import Worksheet
@@ -23,6 +21,7 @@ from tests.support.app_pages import visit
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.pasted_counters import ISSUE
+from tests.support.seen import seen, step
 
 EXPLANATION = re.compile(
     r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
@@ -30,6 +29,12 @@ EXPLANATION = re.compile(
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
     "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%"
+)
+PASTED = (
+    ("worksheet_paste", LINE),
+    ("worksheet_paste", ISSUE),
+    ("worksheet_speedup", 0.94),
+    ("worksheet_speedup", None),
 )
 
 
@@ -57,13 +62,6 @@ def page() -> AppTest:
 
 def metric(page: AppTest, label: str) -> str:
     return next(each.value for each in page.metric if each.label.startswith(label))
-
-
-def term(page: AppTest, symbol: str) -> str:
-    """Its value under "All terms"."""
-    (table,) = (element.value for element in page.markdown if element.value.startswith("| symbol |"))
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
-    return next(row[-1] for row in rows if row[0] == symbol)
 
 
 def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
@@ -99,7 +97,6 @@ def judged(page: AppTest) -> Judgement:
     return judge(visit(page).asked["worksheet"].model.terms.speedup, None, modelled=True)
 
 
-UNTOLD = "**Not known without the cost of a round on your machine.**"
 OPT = "OPT-30B, one A100"
 
 
@@ -108,23 +105,11 @@ def start_from(page: AppTest, part: str) -> None:
     page.selectbox(key="worksheet_start").set_value(label).run()
 
 
-def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page: AppTest) -> None:
-    measured = costs(first_trace()).verification  # of the recorded run, from which the page starts
-    page.text_area(key="worksheet_paste").set_value(LINE).run()
-    assert f"{UNTOLD} 2.79 tokens per target call were counted" in texts(page)
-    assert "Helps" not in texts(page).split("Predicted against measured")[0]
-    assert "Read: the line about speculation." in texts(page)
-    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
-    assert page.slider(key="worksheet_gamma").value == 2
-    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.927, abs=0.001)  # α + α² = 1.786
-    assert page.slider(key="worksheet_verification").value == pytest.approx(verification_steps(measured, 3), abs=0.001)
-
-
 def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: AppTest) -> None:
     """Found: above them stood "Helps, 1.63×, modelled", of the recorded run."""
     page.text_area(key="worksheet_paste").set_value(f"{ISSUE}\nvllm:generation_tokens_total 9000").run()
     above = texts(page).split("Predicted against measured")[0]
-    assert UNTOLD in above
+    assert "**Not known without the cost of a round on your machine.**" in above
     assert "Helps" not in above
     assert "Not for the map" in texts(page)
     page.number_input(key="worksheet_speedup").set_value(1.2).run()
@@ -133,45 +118,33 @@ def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: A
     assert "modelled.**" in texts(page).split("Predicted against measured")[0]
 
 
-@pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])
-def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
-    start_from(page, start)
-    for length in (4, 1, 7):
-        page.slider(key="worksheet_gamma").set_value(length).run()
-        best, promised = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
-        page.slider(key="worksheet_gamma").set_value(int(best)).run()
-        assert metric(page, "Speedup") == promised
-        assert metric(page, "Best length") == f"{best} ({promised})"
-    page.slider(key="worksheet_verification").set_value(3.0).run()  # by hand: then the straight line
-    best, promised = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
-    page.slider(key="worksheet_gamma").set_value(int(best)).run()
-    assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised[:-1]), abs=0.011)
-
-
-def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppTest) -> None:
-    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
-    assert UNTOLD in texts(page)
+def test_pasted_counters_alone_are_not_judged_and_with_a_measured_speedup_the_whole_page_agrees(
+    page: AppTest, snapshot: SnapshotAssertion
+) -> None:
+    before = seen(page)
+    for key, value in PASTED:
+        page.get_by_key(key).set_value(value).run()
+        assert step(before, page) == snapshot(name=f"{key}: {str(value)[:20]}")
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
-    assert "**2.89 target steps a round**" in texts(page)
-    assert "Try draft length **2 or 3** instead of 5" in texts(page)
-    assert metric(page, "Speedup") == "0.94×"
-    assert term(page, "E(γ)") == "2.72"
-    assert metric(page, "Best length").startswith(("2 ", "3 "))
-    assert "1720 / 5000" in texts(page)
-    assert "modelled.**" not in texts(page).split("Predicted against measured")[0]
-    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
-    assert "The costs are inferred from the measured speedup" in texts(page)
-    assert "The sliders and the map show these values" in texts(page)
-    assert texts(page).count("**Looks like it hurts, 0.94×, measured.**") == 2
-    assert not [button for button in page.button if button.key == "worksheet_use"]
-    assert "A batch of 1 stands here for the load at which the speedup was measured" in texts(page)
-    before = visit(page)
-    again = opened({}, replace(before.of(Worksheet)), asked=before.asked, came=before.came)  # after another page
+    now = visit(page)
+    again = opened({}, replace(now.of(Worksheet)), asked=now.asked, came=now.came)  # after another page
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
-    page.number_input(key="worksheet_speedup").set_value(None).run()
-    assert "(inferred from the measured speedup)" in texts(page)
-    assert ", 0.94×, modelled**" in texts(page)
+
+
+def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest) -> None:
+    def move_to_the_best(exact: float) -> None:
+        best, promised = re.fullmatch(r"(\d+) \((.*)×\)", metric(page, "Best length")).groups()
+        page.slider(key="worksheet_gamma").set_value(int(best)).run()
+        assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised), abs=exact)
+        assert metric(page, "Best length").startswith(f"{best} (")
+
+    for start in ("the recorded run", "CodeLlama", OPT, "in batches of 4"):
+        start_from(page, start)
+        page.slider(key="worksheet_gamma").set_value(7).run()
+        move_to_the_best(0)
+    page.slider(key="worksheet_verification").set_value(3.0).run()  # by hand: then the straight line
+    move_to_the_best(0.011)
 
 
 def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,21 +36,14 @@ class AppServer:
         return [child.pid for child in psutil.Process(self.pid).children() if child.status() != psutil.STATUS_ZOMBIE]
 
     @contextmanager
-    def at_most(self, **items: int) -> Iterator[Callable[..., None]]:
-        """Have the replaying engine wait once a job has so many items, until the block ends or what it gives is called.
-
-        `at_most(run=1)`: a run has one round. `ready=0`: an engine that is started does not get ready.
-        """
+    def at_most(self, **items: int) -> Iterator[None]:
+        """Until the block ends, the replaying engine waits once a job has so many items: a run, so many rounds."""
         file = self.log.with_name(MOST)
-
-        def allow(**items: int) -> None:
-            whole = file.with_suffix(".new")
-            whole.write_text(json.dumps(items), encoding="utf-8")
-            whole.replace(file)
-
-        allow(**items)
+        whole = file.with_suffix(".new")
+        whole.write_text(json.dumps(items), encoding="utf-8")
+        whole.replace(file)
         try:
-            yield allow
+            yield
         finally:
             file.unlink()
 
@@ -58,10 +51,6 @@ class AppServer:
         """Stop one of them for now, so that it cannot do what it is asked before it is killed."""
         assert pid in self.engine_pids()
         os.kill(pid, signal.SIGSTOP)
-
-    def kill(self, pid: int) -> None:
-        assert pid in self.engine_pids()
-        os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def _lines(node: Any) -> list[str]:
         return _component(AGAIN.sub("", _key(fields)), payload_of(node)) if "bytes" in fields else []
     if node.type in ("dataframe", "table"):
         frame = node.value
-        rows = [" | ".join(map(str, row)) for row in [frame.columns, *frame.itertuples(index=False)]]
+        rows = [" | ".join(map(_cell, row)) for row in [frame.columns, *frame.itertuples(index=False)]]
         return [f"{node.type}: {row}" for row in rows[:POINTS]]
     body = fields.get("body") or fields.get("text", "")
     if body.startswith(("<style", PAPER)):
@@ -73,6 +73,10 @@ def _lines(node: Any) -> list[str]:
     if node.type in ("radio", "button_group"):
         parts.append(f"of {' / '.join(getattr(option, 'content', option) for option in fields['options'])}")
     return [" ".join(part for part in parts if part)]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _component(key: str, payload: Any) -> list[str]:
@@ -109,6 +113,12 @@ def short(value: Any) -> Any:
 
 
 def _drawn(data: list[Any], layout: dict[str, Any]) -> dict[str, Any]:
-    lines = {str(line.get("name", at)): [short(line.get("x")), short(line.get("y"))] for at, line in enumerate(data)}
+    lines = {str(line.get("name", at)): _points(line) for at, line in enumerate(data)}
     axes = {name: short([*map(layout[name].get, ("title", "ticktext", "tickformat"))]) for name in ("xaxis", "yaxis")}
     return {**lines, **axes, "notes": [note["text"] for note in layout.get("annotations", [])]}
+
+
+def _points(line: dict[str, Any]) -> list[Any]:
+    """With the ends of their intervals."""
+    ends = [line[name][side] for name in ("error_x", "error_y") if name in line for side in ("array", "arrayminus")]
+    return [short(line.get("x")), short(line.get("y")), *map(short, ends)]

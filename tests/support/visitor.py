@@ -12,6 +12,7 @@ from playwright.sync_api import FloatRect, Locator, Page, ViewportSize
 PATIENCE = 120_000  # ms; far more than a page needs to show something, so that a busy machine fails no test
 DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+SMALL: ViewportSize = {"width": 320, "height": 640}  # a small phone, or a window at 400 % zoom
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = {"light": (), "dark": ("color-contrast",)}  # of axe: after the first scheme, the one that looks at colours
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
