@@ -1,4 +1,4 @@
-"""What the documents name exists, and their examples work. Their figures: `test_written.py`."""
+"""What the documents name exists, and their examples work. Their figures: `test_project.py`."""
 
 import dataclasses
 import json
