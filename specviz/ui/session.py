@@ -34,8 +34,9 @@ class Arrival:
         """
         if self.read:
             return None
-        self.read, self.acted = True, self.acted or bool(given)
+        self.acted = self.acted or bool(given)
         found, self.notes = reading(given)
+        self.read = True
         return found
 
     def change(self) -> None:

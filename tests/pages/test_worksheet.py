@@ -114,6 +114,10 @@ def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: A
     assert "Not for the map" in texts(page)
     page.number_input(key="worksheet_speedup").set_value(1.2).run()
     assert texts(page).count("**Looks like it helps, 1.20×, measured.**") == 2
+    page.number_input(key="worksheet_speedup").set_value(None).run()
+    page.text_area(key="worksheet_paste").set_value("").run()
+    assert "Not known" not in texts(page)
+    page.text_area(key="worksheet_paste").set_value(f"{ISSUE}\nvllm:generation_tokens_total 9000").run()
     start_from(page, "CodeLlama")
     assert "modelled.**" in texts(page).split("Predicted against measured")[0]
 

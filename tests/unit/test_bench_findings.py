@@ -98,6 +98,15 @@ def thought(sides: str) -> BenchResult:
     return change(long, lambda each: hide(each) if each.side in sides.split() else each)
 
 
+def thinking(answer: Answer) -> Answer:
+    """The first prompt's answers are long and nearly all thoughts; a failed one says nothing."""
+    if answer.side == "without":
+        return replace(answer, reasoning=0.25 if answer.prompt else 0.0)
+    failed = "500" if (answer.prompt, answer.repeat) == (1, 0) else ""
+    share, tokens = (0.9, 330) if answer.prompt == 0 else (0.1, 33)
+    return replace(answer, reasoning=1.0 if failed else share, tokens=tokens, problem=failed)
+
+
 def first_part_of_41(tokens: int) -> BenchResult:
     """Found: 40 tokens were counted and never sent, and the few after them gave 0.85× and 2.57× where 1.33× is true."""
     sizes = (3, 1, 2, 4, 1, 3, 2, 2)
@@ -194,7 +203,7 @@ BENCHES = {
     "slower at the end": later_slower(1, 2),
     "slower at the end, at a load": later_slower(4, 2),
     "thoughts that are sent": thought(""),
-    "a share of thoughts": change(BOTH, lambda a: replace(a, reasoning=0.5 if a.side == "with" else a.prompt % 2)),
+    "a share of thoughts": change(BOTH, thinking),
     "thoughts of one server alone": replace(
         BOTH, without=None, answers=[replace(a, reasoning=0.25) for a in BOTH.answers if a.side == "with"]
     ),
@@ -254,11 +263,11 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     assert pair_answers(of_pair(thinks, pair.answers["without"]))[0][0].ratio == pytest.approx(2)
 
 
-@pytest.mark.parametrize(("every", "doubts"), [(10, []), (5, ["lost"])])
+@pytest.mark.parametrize(("every", "doubts"), [(21, []), (19, ["lost"])])  # of both: about twice as many of one
 def test_a_load_at_which_more_than_a_tenth_of_the_requests_failed_has_no_verdict(every: int, doubts: list[str]) -> None:
     """Found: 40 % had timed out, and the verdict was a green "helps"."""
     whole = make_bench({4: 2.0}, repeats=5)
-    lost = {id(each) for each in whole.answers[::every]}
+    lost = {id(each) for each in [each for each in whole.answers if each.side == "with"][:: every // 2]}
     spoilt = change(whole, lambda each: replace(each, problem="timed out", tokens=None) if id(each) in lost else each)
     [load] = BenchFindings(spoilt).loads
     assert (load.doubts, known(load.speedup).trusted) == (doubts, not doubts)
@@ -323,6 +332,7 @@ def two_loads() -> BenchResult:
             problem="500" if (each.prompt, each.repeat, each.side, each.concurrency) == (1, 2, "with", 4) else "",
             accepted=None if each.prompt == 2 else accepted_of(33, 5, (0.9, 0.5, 0.2)) if each.side == "with" else None,
             text=f"{each.text}{each.side if each.prompt == 0 and each.concurrency == 4 else ''}",
+            reasoning=0.5 if each.side == "with" else 0.25,
         )
         for each in bench.answers
     ]

@@ -130,6 +130,7 @@ def test_a_line_may_be_a_conversation() -> None:
         ('{"name": "Lily", "age": 7}', None),
         ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
         ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
+        ('{"prompt": "a"}', 1),
         ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
         ("name,prompt\none,Once upon\ntwo,a time", 2),
         ('[{"role": "user", "content": "a"}]\n' * 2, 2),

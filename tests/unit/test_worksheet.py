@@ -396,5 +396,6 @@ def test_what_comes_from_the_slider_is_never_called_counted(length: int) -> None
         assert found.counters.calls_assumed
         assert not re.search(r"tokens per target call were counted|\(counted\)", said(found))
         assert f"γ = {length}, which is from the slider" in said(found)
+        assert any(f"γ = {length} is taken from the slider" in note for note in found.counters.notes)
     assert pasted(TOTALS.format(2), costs=costs).never_pays  # 1 + 16 · 0.002 at the longest
     assert not pasted(TOTALS.format(20), costs=replace(MODEL, draft_length=1)).never_pays  # 1.02 at γ = 1, 1.32 at 16

@@ -31,7 +31,7 @@ DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
 NOISE = 1.1  # of one prompt's speedup
 HIDDEN = 1.25  # tokens of a part, or characters of a token, over those that can be
-LOST = 0.1  # of the requests
+LOST = 0.1  # of the requests to a server
 Doubt = Literal["impossible", "drift", "hidden", "lost"]
 
 
@@ -94,7 +94,7 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
         "impossible": _is_impossible(sample, tally, alone and known is not None and known.source == "answers"),
         "drift": not result.imported and any(_drifts(side, moments, compared) for side in SIDES),
         "hidden": _hides_tokens(pairs),
-        "lost": sum(bool(answer.problem) for answer in every) > LOST * len(every),
+        "lost": any(sum(bool(each.problem) for each in its) > LOST * len(its) for its in answers.values()),
     }
     doubts = [doubt for doubt, is_so in checks.items() if is_so]
     blocks, sides = serve_blocks(every) if result.blocks_timed else [], dict[Side, SideFigures]()

@@ -104,7 +104,7 @@ class Lines:
             finish=finish[:40],
             part_seconds=seconds,
             part_tokens=new if complete else [],
-            reasoning=min(1.0, reasoned / tokens) if reasoned and tokens else _share(sizes, new if complete else []),
+            reasoning=min(1.0, reasoned / tokens if reasoned and tokens else _share(sizes, new if complete else [])),
             accepted=Accepted.from_counts(counts_in_answer(pieces)),
         )
 
@@ -131,12 +131,15 @@ def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int
         text, ids = "".join(map(text_of, choices)), [each for choice in choices for each in choice.ids("token_ids")]
         finish = next(filter(None, (choice.text("finish_reason") for choice in choices)), "")
         counted, prompt = usage.tokens("completion_tokens"), usage.value.get("prompt_tokens")
-        thought = sum(len(thought_and_said(choice)[0]) for choice in choices)
-        reasoned = usage.inner("completion_tokens_details").tokens("reasoning_tokens")
+        thought = sum(len(thought_and_said(choice)[0]) for choice in choices if "text" not in choice.value)
     except InputError:
         what = "it sent a part that is no answer of a completion"
         raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
-    prompt = prompt if isinstance(prompt, int) and 0 <= prompt < 10**9 else None
+    details = usage.value.get("completion_tokens_details")
+    reasoned = details.get("reasoning_tokens") if isinstance(details, dict) else None
+    prompt, reasoned = (
+        count if isinstance(count, int) and 0 <= count < 10**9 else None for count in (prompt, reasoned)
+    )
     return text, ids, finish, counted, prompt, thought, reasoned
 
 

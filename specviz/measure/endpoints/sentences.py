@@ -99,7 +99,7 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
             tokens = localize(whole.tokens_per_call, ".2f") if whole.tokens_per_call else "?"
             yield say("accepted", tally=whole, source=source, tokens=tokens)
     sides = [[each for each in result.answers if each.side == side] for side in SIDES if result.server(side)]
-    thought = [reasoning_share(its) or 0.0 for its in sides]
+    thought = [reasoning_share(its) for its in sides]
     if any(thought):
         yield say("reasoning", shares=_shares(thought))
 
@@ -193,9 +193,9 @@ def _goodput(found: BenchFindings, within: Within) -> str:
     return say("goodput", within=within.said, each="; ".join(each))
 
 
-def _shares(of_sides: Sequence[float]) -> str:
-    """Of both servers, or of one alone."""
-    ours, *plain = (localize(share, ".0%") for share in of_sides)
+def _shares(of_sides: Sequence[float | None]) -> str:
+    """Of both servers, or of one alone; a question mark where it is not known."""
+    ours, *plain = ("?" if share is None else localize(share, ".0%") for share in of_sides)
     return say("two_shares", ours=ours, plain=plain[0]) if plain else ours
 
 

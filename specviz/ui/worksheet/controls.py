@@ -103,12 +103,9 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
     found = _open(worksheet, found, runs)
     notices(FORM.came.notes)
 
-    def choose() -> None:
-        if worksheet.produced is None:
-            worksheet.counted = None
-        fill(chosen_start(worksheet, found))
-
-    FORM.draw("start", [start.label for start in found], on_change=choose)
+    FORM.draw(
+        "start", [start.label for start in found], on_change=lambda: _choose(worksheet, chosen_start(worksheet, found))
+    )
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
 
@@ -192,6 +189,13 @@ def _every(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> list[Worksh
     """These and what the visitor brought: pasted counters, a link's values."""
     brought = filter(None, (worksheet.produced, worksheet.linked))
     return [*found, *(start for start in brought if start.label not in [each.label for each in found])]
+
+
+def _choose(worksheet: Worksheet, start: WorksheetStart) -> None:
+    """The verdict is of this start, and no longer of counters that the map has not."""
+    if worksheet.produced is None:
+        worksheet.counted = None
+    fill(start)
 
 
 def fill(start: WorksheetStart) -> None:
@@ -299,7 +303,7 @@ def _open(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> l
     first, asked = not FORM.came.read, FORM.open(read)
     every = _every(worksheet, found)
     if not first and worksheet.runs != runs:
-        fill(found[0])
+        _choose(worksheet, found[0])
     elif asked.start not in [start.label for start in every]:  # also in another language
         fill(next(filter(is_shown, every), found[0]))
     return every

@@ -260,9 +260,9 @@ def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.Workshe
             costs = sliders.costs_named(sliders.chosen_start(worksheet, starts))
             sliders.add_to_map(worksheet, serving.production_start(found, costs), found)
             worksheet.counted_text = text
-        elif worksheet.counted_text != text:
+        elif found or worksheet.counted_text != text:
             sliders.remove_from_map(worksheet, starts)  # what was read of another text
-            worksheet.counted = found
+            worksheet.counted, worksheet.counted_text = found, text
 
     with box:
         sliders.FORM.draw("paste", height=200, max_chars=parts.MOST_TYPED, on_change=changed, placeholder=SAYS["paste"])
