@@ -93,6 +93,7 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offlin
 def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     expect_the_nearest(page, one_file)
+    page.goto("about:blank")  # a run of before is no run of the link
     open_file(
         page, one_file, f"{EVERYTHING}&draft=wren-nano&temperature=0.8&seed=5&tokens=24&gamma=2&prompt=A+dog&target=<b>"
     )
