@@ -162,6 +162,15 @@ STREAMS: dict[str, Iterable[bytes]] = {
     "reasoning, in parts without a count": [thinks(reasoning_content="ab"), says(**usage(4)), DONE],
     "reasoning that the server counts": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=9)), DONE],
     "reasoning of zero tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=0)), DONE],
+    "reasoning details that are no counts": [
+        thinks(reasoning="ab"),
+        says({"completion_tokens": 4, "completion_tokens_details": [-1]}),
+        DONE,
+    ],
+    "a text beside a thought": [
+        event({"choices": [{"text": "no", "delta": {"reasoning": "a long thought"}, "finish_reason": "stop"}]}),
+        DONE,
+    ],
     "more reasoning than tokens": [thinks(reasoning="ab"), says(**usage(10, reasoning_tokens=11)), DONE],
 }
 
