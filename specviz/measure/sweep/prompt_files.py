@@ -179,8 +179,9 @@ def _document(text: str, cut: bool, *, surely: bool) -> list[Entry]:
 def _csv_columns(first: str) -> tuple[list[str], str] | None:
     """The columns and the separator of a CSV whose header names a "prompt"; None for another text."""
     for separator in SEPARATORS:
-        names = [name.strip() for name in _cells(first, separator)]
-        columns = [name.lower() if name.lower() in COLUMNS else name for name in names]
+        columns = [
+            lower if (lower := name.strip().lower()) in COLUMNS else name.strip() for name in _cells(first, separator)
+        ]
         if "prompt" in columns:
             return columns, separator
     return None
@@ -214,8 +215,9 @@ def _check_no_table(text: str, first: str) -> None:
     """Refuse a CSV without a "prompt": names in its first line, and as many cells in every other one."""
     for separator in SEPARATORS:
         columns = _cells(first, separator)
-        named = [not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns]
-        if len(columns) < 2 or not all(named):
+        if len(columns) < 2 or not all(
+            not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns
+        ):
             continue
         try:
             rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -223,8 +225,8 @@ def _check_no_table(text: str, first: str) -> None:
         except csv.Error:
             continue
         if lengths.keys() == {len(columns)} and lengths.total() > 1:
-            shown = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
-            raise InputError(say("other_columns", columns=shown))
+            named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
+            raise InputError(say("other_columns", columns=named))
 
 
 def is_conversation(found: object) -> bool:
