@@ -1,14 +1,15 @@
 """The whole app in a real Chromium: what a visitor does on the Watch page, its first view, opened files."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from specviz.core.trace import UPLOAD
+from specviz.core.trace import UPLOAD, Trace, dump_trace
 from tests.conftest import AppServer, Visit
-from tests.support.door_contents import long_trace
+from tests.support.fake_traces import fake_trace, without_alternatives
 from tests.support.grids import grid
 from tests.support.records import RECORDS
 from tests.support.visitor import PHONE, expect_no_scroll, placed, wait_until_drawn, wait_until_still
@@ -180,6 +181,18 @@ def expect_dragging_moves_one_dot(page: Page) -> None:
 KILOBYTE = 1_000
 
 
+def large_trace(number: int) -> Trace:
+    """A run of so many rounds."""
+    whole = without_alternatives(fake_trace(tokens=4 * number, sharpness=0.3))
+    rounds = whole.rounds[:number]
+    ids = [token for round in rounds for token in round.emitted_ids]
+    assert whole.autoregressive
+    plain = replace(whole.autoregressive, token_ids=ids, seconds_per_token=[0.004] * len(ids))
+    output = replace(whole.output, token_ids=ids)
+    settings = replace(whole.settings, max_new_tokens=len(ids))
+    return replace(whole, rounds=rounds, autoregressive=plain, output=output, settings=settings)
+
+
 def ends_a_drawing(message: bytes) -> bool:
     return ForwardMsg.FromString(message).WhichOneof("type") == "script_finished"
 
@@ -194,7 +207,7 @@ def test_a_large_trace_is_sent_once_and_a_record_of_another_system_shows_what_it
         page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
-    file = {"name": "trace.json", "mimeType": "application/json", "buffer": long_trace(UPLOAD.megabytes, rounds)}
+    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace(rounds)).encode()}
     received.clear()
     upload = page.locator(".st-key-trace_file input[type=file]")
     upload.set_input_files(file)
