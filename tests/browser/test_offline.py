@@ -255,7 +255,7 @@ def test_without_a_clipboard_the_text_can_be_selected_and_without_a_recorder_a_f
 # ---- a SCORM package in a small run-time: walked, answered, left, taken up again
 
 SITE = "http://lms.example"
-# A learning system as SCORM 1.2 has it: a window with an API, which keeps what it is told, and the lesson in a frame.
+# A learning system as SCORM 1.2 has it: a window with an API, which keeps what a lesson says, and one in a frame.
 SYSTEM = """<!doctype html><title>LMS</title><script>
 const values = JSON.parse(localStorage.values ?? '{"cmi.core.lesson_status": "not attempted"}');
 window.API = {

@@ -111,7 +111,7 @@ def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: A
     above = texts(page).split("Predicted against measured")[0]
     assert "**Not known without the cost of a round on your machine.**" in above
     assert "Helps" not in above
-    assert "Not for the map" in texts(page)
+    assert "Not for the map: only some rounds draft. **Loaded:** the recorded run" in above
     page.number_input(key="worksheet_speedup").set_value(1.2).run()
     assert texts(page).count("**Looks like it helps, 1.20×, measured.**") == 2
     page.number_input(key="worksheet_speedup").set_value(None).run()

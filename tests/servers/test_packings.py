@@ -16,7 +16,7 @@ from tests.servers.recording import prompt_ids
 from tests.servers.running import answering
 
 TOKENS, LIKELIEST = 32, 20
-# The most, and in the median, that the log probabilities of the likeliest tokens may be apart: twice what was seen.
+# The most, and in the median, that the log probabilities of the most probable tokens may be apart: twice what was seen.
 # llama.cpp rounds what it multiplies with packed weights to 16 bits, or to 8, and this program does not.
 APART = {"F32": (1e-4, 3e-5), "F16": (0.006, 0.001), "BF16": (0.05, 0.01)}
 APART |= dict.fromkeys(("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"), (0.25, 0.04))
@@ -26,7 +26,7 @@ UNPACKED = (0.01, 0.0015)
 
 
 def ask_llama(file: Path, folder: Path, prompt: list[int]) -> list[dict[str, Any]]:
-    """What llama.cpp says of each token that it writes: its id, and the log probabilities of the likeliest ones."""
+    """What llama.cpp says of each token that it writes: its id, and the log probabilities of the most probable ones."""
     port = free_port()
     exact = ["-ctk", "f32", "-ctv", "f32", "-fa", "off"]  # flash attention rounds
     model = ["-m", str(file), "-t", "1", "-c", str(CONTEXT), "-np", "1", "--no-ui", *exact]

@@ -243,7 +243,7 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
     costs, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
     named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
     assert named == ("target", "float32", "draft", "float32", 1)
-    assert CALIBRATION == TURNS * pass_timing.BLOCK, "as many rounds are timed as a visitor is told"
+    assert CALIBRATION == TURNS * pass_timing.BLOCK, "as many rounds are timed as the page says"
     assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0

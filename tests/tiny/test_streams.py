@@ -104,7 +104,7 @@ def test_a_job_that_no_engine_takes_costs_no_life(serve: Serve, monkeypatch: pyt
     held = run(service, "ada", "hold")
     service.wait(held, has_begun, PATIENCE)
     refused = run(service, "bob", "refused")
-    assert until_state(service, refused, "done").beside == 1, "another engine of theirs was busy"
+    assert until_state(service, refused, "done").beside == 1, "another engine was busy with a job of this visitor"
     jobs = [known(service._sessions.ticket(number)).job for number in (held, refused)]
     assert [(job.view.state, job.view.rounds, job.deaths) for job in jobs] == [("running", 1, 0), ("done", 1, 0)]
 

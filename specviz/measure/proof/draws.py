@@ -22,6 +22,7 @@ from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.recording import Recorder
+from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule, make_rule
@@ -390,22 +391,14 @@ def greedy_row(
         rounds.append(round)
         yield None
     at, tie, dtype = first_difference(speculative, plain), None, target.info.dtype
-    if at is not None:  # the two tokens that were chosen there, with the logits that decided
+    if at is not None:
         ids, (batched, read) = (plain[at], speculative[at]), speculative_model.decided(at)
-        before = target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
         deciding = (
             ("one token", dtype, plain_model.decided(at)[0]),
             ("batched", dtype, batched),
             ("float32", "float32", next_logits(exact, plain[:at])),
         )
-        tie = proof.NearTie(
-            position=at - len(start),
-            text=str(before)[-TEXT_SHOWN:],
-            plain_token=setup.token_texts[ids[0]],
-            speculative_token=setup.token_texts[ids[1]],
-            batch=read,
-            ways=[proof.Contenders(way, kind, *map(float, logits[list(ids)])) for way, kind, logits in deciding],
-        )
+        tie = _near_tie(setup, plain[:at], ids, read, deciding)
     yield proof.GreedyRow(
         preset=preset,
         prompt=setup.prompt.text,
@@ -419,4 +412,19 @@ def greedy_row(
         accepted=sum(round.accepted for round in rounds),
         near_tie=tie,
         tree=settings.tree,
+    )
+
+
+def _near_tie(
+    setup: RunSetup, before: list[int], ids: tuple[int, int], read: int, deciding: Sequence[tuple[str, str, Tensor]]
+) -> proof.NearTie:
+    """The plain run's token and the speculative one's after the same text, with the logits that decided each way."""
+    text = str(setup.target.tokens.decode(before, clean_up_tokenization_spaces=False))
+    return proof.NearTie(
+        position=len(before) - len(setup.prompt.token_ids),
+        text=text[-TEXT_SHOWN:],
+        plain_token=setup.token_texts[ids[0]],
+        speculative_token=setup.token_texts[ids[1]],
+        batch=read,
+        ways=[proof.Contenders(way, kind, *map(float, logits[list(ids)])) for way, kind, logits in deciding],
     )

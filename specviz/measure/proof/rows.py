@@ -27,9 +27,16 @@ PLACES = 20  # equal parts of the probability, in which the places of drawn toke
 # A rule as a choice of three pieces: when a guess is accepted, what replaces it, and the bonus. algebra.py has their
 # arithmetic, assets/texts/tables/pieces.yaml their names.
 AcceptName = Literal[
-    "ratio", "accepted_when_equal", "always_accepted", "all_or_nothing", "upside_down", "top_k", "lenient", "typical",
+    "ratio",
+    "accepted_when_equal",
+    "always_accepted",
+    "all_or_nothing",
+    "upside_down",
+    "top_k",
+    "lenient",
+    "typical",
     "ensemble",
-]  # fmt: skip
+]
 ReplaceName = Literal[
     "leftover", "without_rejected", "replaced_from_target", "replaced_from_draft", "most_probable_instead"
 ]
@@ -39,9 +46,20 @@ PieceName = AcceptName | ReplaceName | BonusName
 PARTNERS: dict[AcceptName, ReplaceName] = {"ratio": "leftover", "accepted_when_equal": "without_rejected"}
 RIGHT_BONUS: tuple[BonusName, ...] = ("from_target", "bonus_forgotten")  # the second is slower, and nothing else
 RuleName = Literal[
-    "lossless", "match", "block", "no-residual", "top-k", "greedy-draft", "lenient", "uncropped", "one-rare-token",
-    "wrong-block", "typical", "ensemble", "forgotten-row",
-]  # fmt: skip
+    "lossless",
+    "match",
+    "block",
+    "no-residual",
+    "top-k",
+    "greedy-draft",
+    "lenient",
+    "uncropped",
+    "one-rare-token",
+    "wrong-block",
+    "typical",
+    "ensemble",
+    "forgotten-row",
+]
 Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
 
 POSITIONS: tuple[Position, ...] = get_args(Position)

@@ -102,7 +102,6 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
     """Draw those of the first view, and read all of them; `runs` are finished, and a new one is taken up."""
     found = _open(worksheet, found, runs)
     notices(FORM.came.notes)
-
     FORM.draw(
         "start", [start.label for start in found], on_change=lambda: _choose(worksheet, chosen_start(worksheet, found))
     )

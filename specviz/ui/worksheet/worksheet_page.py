@@ -143,7 +143,8 @@ def calculator(worksheet: sliders.Worksheet, known: KnownFigures) -> None:
         _verdict(model, alone)
         changed = sliders.changes(start)
         said = SAYS["loaded_changed" if changed else "loaded"]
-        st.caption(said.format(start=plain(start.in_words), changes=join_choices(changed, "and")))
+        said = said.format(start=plain(start.in_words), changes=join_choices(changed, "and"))
+        st.caption(f"{_not_on_map(alone) if alone else ''} {said}".strip())
         if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
@@ -170,7 +171,7 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
         look = judge(alone.speed, None).look
         below = SAYS["steps"].format(steps=alone.tokens)
         shown = [("speedup", times(alone.speed), ""), ("pays_below", below, "below_help")]
-        if _fits_map(alone):
+        if not _not_on_map(alone):
             shown.append(("best_length", f"{model.best} ({times(model.best_speedup)})", ""))
     elif alone and alone.never_pays:
         look = LOOKS[EVEN]
@@ -256,7 +257,7 @@ def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.Workshe
         found, text = None, sliders.FORM.read().paste
         with suppress(InputError):
             found = _pasted(worksheet, starts)
-        if found and _fits_map(found):
+        if found and not _not_on_map(found):
             costs = sliders.costs_named(sliders.chosen_start(worksheet, starts))
             sliders.add_to_map(worksheet, serving.production_start(found, costs), found)
             worksheet.counted_text = text
@@ -280,9 +281,11 @@ def show_production(worksheet: sliders.Worksheet, starts: Sequence[begin.Workshe
         _show(worksheet, shown, sliders.costs_named(sliders.chosen_start(worksheet, starts)))
 
 
-def _fits_map(found: serving.Production) -> bool:
-    """It shows rounds that all draft, up to the end of its axis."""
-    return found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH
+def _not_on_map(found: serving.Production) -> str:
+    """Why the map cannot show these counters; empty where it can: rounds that all draft, up to the end of its axis."""
+    if found.share < 1:
+        return SAYS["not_for_map"]
+    return SAYS["too_long_for_map"].format(most=MAX_DRAFT_LENGTH) if found.draft_length > MAX_DRAFT_LENGTH else ""
 
 
 def _pasted(worksheet: sliders.Worksheet, starts: Sequence[begin.WorksheetStart]) -> serving.Production | None:
@@ -307,10 +310,8 @@ def _show(worksheet: sliders.Worksheet, found: serving.Production, costs: begin.
     if found.counters.survival:
         parts.chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
     start = serving.production_start(found, costs)
-    if found.share < 1:
-        st.caption(SAYS["not_for_map"])
-    elif start.model.draft_length > MAX_DRAFT_LENGTH:
-        st.caption(SAYS["too_long_for_map"].format(most=MAX_DRAFT_LENGTH))
+    if why_not := _not_on_map(found):
+        st.caption(why_not)
     elif sliders.is_shown(start):
         st.caption(SAYS["on_map"])
     else:
