@@ -23,7 +23,7 @@ from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
 from specviz.measure.sweep import study as studying
-from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows, names_apart
+from specviz.measure.sweep.rows import SweepRow, frame_of, iterate_rows
 from specviz.measure.sweep.study import RISK, Study, rivals_t, studies_of
 from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.watch.watch_page import verification_figure
@@ -272,13 +272,8 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
         assert busy == (set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD})
 
 
-def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
-    """As the first lines of two files are."""
+def test_two_texts_of_one_name_are_two_prompts() -> None:
     one, other = (replace(row_at("own", 4, speed), text_hash=text) for speed, text in ((1.0, "aaaa"), (3.1, "bbbb")))
-    alone = replace(one, preset="mine")
-    assert names_apart((row.preset, row.text_hash) for row in (one, other, alone, one)) == [
-        f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
-    ]  # fmt: skip
     [study] = studies_of(frame_of([one, other]))
     assert sorted(studying.summarise(study.rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 3.1])
 

@@ -14,6 +14,7 @@ from specviz.core.files import ASSETS
 from specviz.measure.sweep import rows as table
 from specviz.measure.sweep.rows import SweepFile, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
+from tests.support.fake_traces import fake_trace
 from tests.support.records import report
 from tests.support.strategies import refusal
 
@@ -49,6 +50,9 @@ REFUSED: dict[str, str | bytes] = {  # also: tests/hostile
     "a name that was lost": report("63/o2.csv").read_bytes(),
     "a name that was won": report("63/o3.csv").read_bytes(),
     "a decimal comma": one(speedup='"1,6"'),
+    "counts that do not add up": one(accepted=0),
+    "an open quote": one(preset='"story'),
+    "no text": b"\xff",
     "more rows than an upload may have": dump_frame(frame_of([a_row()] * (table.UPLOAD.rows + 1))),
     "too large": b"x" * (table.UPLOAD_MEGABYTES * 10**6 + 1),
 }
@@ -110,7 +114,7 @@ def test_the_recorded_sweep_is_written_as_it_was_read() -> None:
 
 def test_each_column_has_the_type_that_its_values_need(snapshot: SnapshotAssertion) -> None:
     kinds = {
-        kind: [name for name in table.COLUMNS if table._dtype(name) == kind]
+        kind: [name for name in table._columns() if table._dtype(name) == kind]
         for kind in sorted(set(table.TYPES.values()))
     }
     assert {kind: " ".join(names) for kind, names in kinds.items()} == snapshot
@@ -138,7 +142,7 @@ def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     path.write_bytes(f"{one()}half a ro".encode())
     file = SweepFile(path)
-    assert file.done == [a_row().key]
+    assert file.done == [a_row().key] != [ROW.key]
     file.add(ROW)
     assert SweepFile(path).rows == [a_row(), ROW]
     assert path.read_bytes() == dump_frame(frame_of([a_row(), ROW])).encode()
@@ -146,6 +150,20 @@ def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
     path.write_text(dump_frame(frame_of([ROW])[old]), newline="")
     assert SweepFile(path).rows == [replace(ROW, node=None)]
     assert path.read_text().split("\n")[0].rstrip("\r").split(",") == [*table.COLUMNS]
+
+
+def test_two_texts_of_one_name_are_shown_apart() -> None:
+    """As the first lines of two files are."""
+    named = table.names_apart([("own", "aaaa"), ("own", "bbbb"), ("mine", "aaaa"), ("own", "aaaa")])
+    assert named == ["own (aaaa)", "own (bbbb)", "mine", "own (aaaa)"]
+
+
+def test_a_row_has_the_sums_of_its_rounds() -> None:
+    trace = fake_trace()
+    rounds, found = trace.rounds_frame(), table.counted(trace)
+    names = ["drafted", "accepted", "rejected", "discarded", "draft_seconds", "verify_seconds", "overhead_seconds"]
+    assert [found[name] for name in names] == pytest.approx(rounds[names].sum().to_list())
+    assert found["rounds"] == len(rounds)
 
 
 FORMULAS = ["=1", "+1", "-1", "@x", "\t=1", "\r1", "  =1", "＝1", "＋1", "－1", "＠x", "'=1", "''=1", "'\tx"]

@@ -298,7 +298,7 @@ def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
 
     Refuses what is no sweep. Files of before have the columns of their time, in any order.
     """
-    first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0].rstrip("\r")
+    first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0]
     separator = max(SEPARATORS, key=first.count)
     cells = next(csv.reader([first], delimiter=separator), [])
     columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
