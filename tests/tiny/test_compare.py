@@ -252,6 +252,10 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
         forced.setenv("SPECVIZ_FORWARD", "transformers")
         by_transformers = tiny_model(seed=1, name="target")
     assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}, "it reads no tree"
+    reads = CountedReads(TARGET)
+    of_tree = calibrate(reads.loaded, DRAFT, tree="4,4", turns=1, lengths=[4])
+    assert of_tree.cost_ratio == 2 * costs.cost_ratio, "a step drafts a depth: two of them are a draft, not four"
+    assert 1 + 4 + 16 in reads.lengths, "all of the tree, and the text's last token"
     small = tiny_model(seed=1, name="small", context=14)
     assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
 
