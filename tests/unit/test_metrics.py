@@ -1,6 +1,7 @@
 """Every figure against one worked by hand, and a trace as data frames."""
 
 from collections import Counter
+from dataclasses import replace
 from math import comb
 
 import pytest
@@ -10,7 +11,7 @@ import specviz
 from specviz.core import metrics
 from specviz.core.rounds import Round
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, PrefillSeconds, Trace
+from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, Output, PrefillSeconds, Trace
 from tests.support.both import round_from
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -66,6 +67,8 @@ def test_costs_and_speedups_that_were_not_measured_are_none() -> None:
         assert metrics.costs(a_trace(plain=plain)) is None
     for rounds in ([], [ROUNDS[2]]):  # the second drafted nothing
         assert metrics.costs(a_trace(rounds=rounds)) is None
+    live = replace(a_trace(plain=Autoregressive(STEPS[:5], WRITTEN[:5])), output=Output(WRITTEN, "", None))
+    assert [speedup for _, speedup in metrics.running(live)] == [pytest.approx(32 / 14), None, None, None], "yet"
 
 
 def test_repetition_is_the_share_of_4_grams_that_occurred_before() -> None:
