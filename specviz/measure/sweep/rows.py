@@ -300,7 +300,10 @@ def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
     """
     first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0]
     separator = max(SEPARATORS, key=first.count)
-    cells = next(csv.reader([first], delimiter=separator), [])
+    try:
+        cells = next(csv.reader([first], delimiter=separator))
+    except csv.Error as error:  # lines that end as on an old Mac
+        raise InputError(say_file("no_table", name=name, error=error)) from None
     columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
     if missing := [column for column in NEEDED if column not in columns]:
         raise InputError(say_file("other_version", name=name, column=missing[0]))
