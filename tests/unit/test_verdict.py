@@ -25,7 +25,6 @@ from specviz.core.verdict import (
     explain_no_verdict,
     is_busy,
     mark_disturbed,
-    quiet,
     result_of,
     summary,
     verdict_of_ratios,
@@ -276,22 +275,6 @@ LIMITS += [(1.04, replace(known(terms_of(fake_tree_trace())), cost_ratio=0.35, o
 
 def test_what_limits_a_speedup_and_when_it_pays(snapshot: SnapshotAssertion) -> None:
     assert [lines_of(verdict_of_ratios([speedup], terms)) for speedup, terms in LIMITS] == snapshot
-
-
-@pytest.mark.parametrize(
-    ("factor", "trusted", "quiet_ones"),
-    [(1.0, True, True), (1.05, True, True), (1.5, True, True), (2.5, True, False), (0.45, False, True)],
-)
-def test_costs_of_a_slower_machine_are_not_used_and_a_slower_run_is_not_trusted(
-    factor: float, trusted: bool, quiet_ones: bool
-) -> None:
-    own = known(metrics.costs(FAST))
-    costs = replace(own, step_seconds=own.step_seconds * factor)
-    assert (quiet(FAST, costs) is costs) is quiet_ones
-    assert is_busy(FAST, metrics.speedup(FAST) or 0, (1.4, 1.5), costs) is not trusted
-    assert not doubts(FAST, costs)
-    assert doubts(FAST, replace(costs, verification={5: 4.0})) is (factor >= 1 / 1.1)
-    assert doubts(FAST, replace(costs, cost_ratio=3.0)) is (factor >= 1 / 1.1)
 
 
 def test_an_interval_that_is_wide_and_one_on_the_other_side_of_1_are_of_a_busy_machine() -> None:
