@@ -148,7 +148,7 @@ def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkey
 
 
 def test_a_draft_of_one_token_is_judged_as_by_the_token_rule() -> None:
-    target, draft = rows([0.2, 0.3, 0.5], [1, 0, 0]), Draft([0], rows([0.6, 0.3, 0.1]))
+    target, draft = rows([0.2, 0.3, 0.5], [0.2, 0.3, 0.5]), Draft([0], rows([0.6, 0.3, 0.1]))
     for seed in range(50):
         block = BlockRule(torch.Generator().manual_seed(seed)).verify(draft, target)
         token = SamplingRule(torch.Generator().manual_seed(seed)).verify(draft, target)
@@ -256,7 +256,7 @@ def test_greedy_goes_down_the_tree_to_where_no_child_is_the_targets_own() -> Non
     best = [5, 0, 3, 0, 0, 0, 6, 0]  # after the text, then after each node
     scores = torch.nn.functional.one_hot(torch.tensor(best), 7).float()
     found = GreedyTreeRule().verify(draft, scores)
-    assert (found.path, found.judged, found.token_id) == ([1, 5], [0, 1, 4, 5], 6)
+    assert (found.path, found.accepted, found.judged, found.token_id) == ([1, 5], 2, [0, 1, 4, 5], 6)
     assert found.accept_probs == [0.0, 1.0, 0.0, 1.0]
     assert found.rows == [0, 2, 6]
 
