@@ -33,8 +33,10 @@ from specviz.measure.compare import (
     comparison_of,
     decode_seconds,
     mean_log_probability,
+    measure_costs,
     next_logits,
     quality,
+    run_both,
     shown_pair,
     top2_gap,
 )
@@ -97,6 +99,13 @@ def test_a_comparison_is_warmed_up_says_what_it_does_and_counts_all_seeds(monkey
     assert isinstance(comparison.quality, SampledQuality)
     assert comparison.plain_tokens == [f"w{token}" for token in comparison.plain.output.token_ids]
     assert known(comparison.terms).alpha == comparison.counts.per_judgement_rate
+
+
+def test_one_run_of_each_decoder_is_in_turns_and_each_reads_its_prompt(still: None) -> None:
+    run = run_both(TARGET, DRAFTER, PROMPT, GREEDY)
+    assert known(run.autoregressive).alternating
+    assert known(run.autoregressive).token_ids == run.output.token_ids
+    assert min(known(known(run.prefill_seconds).target), known(known(run.prefill_seconds).draft)) > 0
 
 
 def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
@@ -256,6 +265,9 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
     of_tree = calibrate(reads.loaded, DRAFT, tree="4,4", turns=1, lengths=[4])
     assert of_tree.cost_ratio == 2 * costs.cost_ratio, "a step drafts a depth: two of them are a draft, not four"
     assert 1 + 4 + 16 in reads.lengths, "all of the tree, and the text's last token"
+    asked = GREEDY, replace(GREEDY, tree="2,2", draft_length=2)
+    measured = [measure_costs(TARGET, DRAFTER, settings) for settings in asked]
+    assert [sorted(known(each).verification) for each in measured] == [[1, 5], [1, 3, 5, 7]], "what the settings need"
     small = tiny_model(seed=1, name="small", context=14)
     assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
 
