@@ -75,7 +75,7 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = WhenItHelpsState(rows, problems=[NAME], shown=f"from {NAME}.csv", own=PromptFile((), (NAME,)))
+    sweeps = WhenItHelpsState(own=PromptFile((), (NAME,)), rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
     sweeps.slot.view = JobView(1, state="failed", message=NAME)
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     bench = make_bench({1: 1.5, 4: 1.2}, prompts=[(name, name) for name in ALL_NAMES if len(name) < 300])
