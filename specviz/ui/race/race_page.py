@@ -277,7 +277,7 @@ def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
         return SAYS["starting"]
     step = SAYS["step_timing" if progress.phase == "timing" else "step_warming"]
     step = step.format(**asdict(progress), number=progress.done + 1)
-    each = [sum(both) for lap in laps for both in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
+    each = [sum(both) for lap in laps for both in zip(lap.alone.latency, lap.ours.latency, strict=True)]
     if not each or done_share(progress) == 1:
         return SAYS["step_alone"].format(step=step)
     left = fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
