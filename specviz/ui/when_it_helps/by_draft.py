@@ -19,7 +19,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts import workloads
 from specviz.data.texts import join_choices, page_texts
-from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
+from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, intervals, level, look, scatter
 from specviz.figures.sweep import describe_range
 from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
@@ -123,8 +123,8 @@ def drafts_figure(drafts: Sequence[Sequence[Point]], *, speedups: bool = False) 
         values = [point.modelled.speedup if speedups else point.counts.tokens_per_target_call for point in points]
         line = scatter(name, lengths, values, f"{hover}<extra>{name}</extra>", **look(number, 7))
         if speedups:
-            low, high = zip(*(each.modelled.interval or (each.modelled.speedup,) * 2 for each in points), strict=True)
-            line["error_y"] = interval(values, low, high, COLORS[number], thickness=1, width=0)
+            modelled = [point.modelled for point in points]
+            line["error_y"] = intervals(modelled, COLORS[number], thickness=1, width=0)
         lines.append(line)
     x = axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
     y = axis(parts.COLUMNS["tokens per target call"], rangemode="tozero")
