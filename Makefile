@@ -47,6 +47,8 @@ smollm2: $(VENV)/installed
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports --no-cache
+	$(PY) -m deptry .
 
 js: node_modules/installed
 	npm run --silent check
