@@ -37,7 +37,7 @@ from specviz.measure.paired import Comparison, TimedDecoder, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import COLUMNS, COUNTED, SweepFile, SweepRow, counted, frame_of, names_apart
+from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, counted, frame_of, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -269,10 +269,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "new_tokens": len(speculative.output.token_ids),
         "autoregressive": _decoder_json(plain, comparison.alone),
         "speculative": _decoder_json(speculative, comparison.ours) | counted(speculative),
-        "all_seeds": {
-            **{name: getattr(comparison.counts, name) for name in (*COUNTED, "emitted")},
-            "plain_tokens": comparison.plain_written,
-        },
+        "all_seeds": comparison.counts.figures | {"plain_tokens": comparison.plain_written},
         "predicted_speedup": predicted and predicted.speedup,
         "predicted_low": predicted_low,
         "predicted_high": predicted_high,
