@@ -60,8 +60,8 @@ def test_heads_are_listed_with_their_target_and_share_its_output_embedding(targe
 @pytest.mark.parametrize("name", grid(HEADS, ("wren-eagle",)))
 def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: str) -> None:
     head = load_head(name, target)
-    costs = calibrate(target, head, turns=1)
-    assert (costs.draft, costs.draft_dtype, costs.cost_ratio > 0) == (name, "float32", True)
+    measured = calibrate(target, head, turns=1)
+    assert (measured.draft, measured.draft_dtype, measured.costs.cost_ratio > 0) == (name, "float32", True)
     (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), target) if row]
     assert row.identical
 

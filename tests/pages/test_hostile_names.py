@@ -57,7 +57,8 @@ def a_race_page() -> Session:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
-    racing = RaceState(laps=laps, raced=RaceEntry(), message=NAME, finished=NAME)
+    racing = RaceState(laps=laps, raced=RaceEntry(), started=RaceEntry())
+    racing.slot.view = JobView(1, "failed", message=NAME)
     return Session(came={"race": Arrival(True, notes=[NAME])}).put(racing)
 
 

@@ -21,12 +21,11 @@ from specviz.core.trace import UPLOAD, dump_trace, parse_trace
 from specviz.data.links.page_link import explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
-from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of, read_frame
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
-from specviz.ui.race.race_page import RaceEntry, recorded_race
+from specviz.ui.race.race_page import RaceEntry
 from specviz.ui.same_quality.proof import ProofLink
 from specviz.ui.when_it_helps.sweeps import SweepChoice
 from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
@@ -43,7 +42,6 @@ from tests.support.strategies import (
 from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, TEXTS, VLLM
 
 VALID = json.loads(dump_trace(fake_trace(tokens=8)))
-RACE = json.loads(dump_race(recorded_race()[:1]))
 TABLE = dump_frame(frame_of([row_at("story", 4, 1.5), row_at("code", 2, 0.9)])).split("\r\n")
 ANY_BYTES = st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass"))
 ANY_JSON = JSON.map(lambda value: json.dumps(value).encode())
@@ -52,7 +50,6 @@ PARSERS: dict[str, Callable[[bytes], Any]] = {
     "sweep": lambda raw: read_frame(raw, "sweep.csv"),
     "rows of a sweep": lambda raw: read_frame(TABLE[0].encode() + b"\r\n" + raw, "sweep.csv"),
     "prompts": read_prompts,
-    "race": lambda raw: parse_race(raw.decode(errors="replace")),
 }
 
 
@@ -73,7 +70,6 @@ def with_cell(column: int, cell: str) -> bytes:
 
 NEARLY = {
     "sweep": st.builds(with_cell, st.integers(0, len(COLUMNS) - 1), st.text(max_size=30) | JSON.map(str)),
-    "race": changed(RACE).map(json.dumps).map(str.encode),
     "trace": changed(VALID).map(json.dumps).map(str.encode),
 }
 WRITTEN: dict[str, Callable[[Any], str]] = {"sweep": dump_frame, "trace": dump_trace}

@@ -26,6 +26,7 @@ from specviz.ui.shared.parts import (
     data_table,
     download,
     file_uploader,
+    marked,
     notices,
     numbers,
     two_charts,
@@ -130,8 +131,8 @@ def _headline(found: BenchFindings) -> None:
     if first.speedup.interval:
         low, high = first.speedup.interval
         said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
-    look, about = judged.look, [sentences.limit_in_words(found), sentences.few_in_words(found)]
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(' '.join(filter(None, about)))}")
+    about = [sentences.limit_in_words(found), sentences.few_in_words(found)]
+    st.markdown(f"{marked(judged, said)} {plain(' '.join(filter(None, about)))}")
     for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
@@ -170,27 +171,20 @@ def _loads_table(found: BenchFindings) -> None:
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
-        row: dict[str, Any] = {TABLE[kind]: load.load, "server": sentences.NAMES[side], **rates}
+        row: dict[str, Any] = {kind: load.load, "server": sentences.NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    columns = numbers("%.1f", *RATES) | numbers("%.2f", TABLE["rate"]) | numbers(TIMES, "speedup", "95 % from", "to")
+    columns = numbers("%.1f", *RATES) | numbers("%.2f", "rate") | numbers(TIMES, "speedup", "95 % from", "to")
     data_table(rows, "server_loads_table", columns=columns)
 
 
-TABLE = {  # the names of the columns by those of the rows
-    "prompt": "prompt", "workload": "kind", "concurrency": "concurrency", "rate": "requests / s",
-    "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
-    "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
-    "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
-    "reasoning_with": "reasoning with", "reasoning_without": "reasoning without",
-}  # fmt: skip
-
-SHARES = ("accepted", "reasoning with", "reasoning without")
+SHARES = ("acceptance_rate", "reasoning_with", "reasoning_without")
 
 
 def _table(found: BenchFindings) -> None:
-    rows = [{TABLE[name]: cell for name, cell in row.items() if name in TABLE} for row in table(found)]
+    rows = [{name: cell for name, cell in row.items() if name != "pairs"} for row in table(found)]
     for row in rows:
         row |= {name: 100 * share for name in SHARES if isinstance(share := row.get(name), float)}
-    columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
-    columns |= numbers(PERCENT, *SHARES) | numbers("%.2f", "tokens per target call", TABLE["rate"])
+    columns = numbers(TIMES, "speedup", "speedup_low", "speedup_high") | numbers(PERCENT, *SHARES)
+    columns |= numbers("%.1f", "tokens_per_second_with", "tokens_per_second_without")
+    columns |= numbers("%.2f", "tokens_per_round", "rate")
     data_table(rows, "server_table", columns=columns)
