@@ -45,6 +45,7 @@ class SystemCounts:
     checked: float | None = None  # nodes of a draft tree and its root
     convention: str = "own"  # the name of a text
     notes: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()  # what of the text was read: names, or how many lines
 
 
 def added(counts: Sequence[SystemCounts]) -> SystemCounts:
@@ -67,6 +68,7 @@ def added(counts: Sequence[SystemCounts]) -> SystemCounts:
         ignored=sum(each.ignored for each in counts),
         limit=max(each.limit for each in counts) if all(each.limit for each in counts) else 0.0,
         derived=any(each.derived for each in counts),
+        used=tuple(name for each in counts for name in each.used),
     )
 
 

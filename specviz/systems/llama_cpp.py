@@ -90,7 +90,8 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     else:
         survival = total.survival if len(judged) == 1 else ()
         total = replace(total, survival=survival, rounds=None, convention="from_written")
-    return replace(total, written=written, requests=float(len(requests)))
+    lines = say_count("lines", count=sum("draftacceptance" in record for record in records))
+    return replace(total, written=written, requests=float(len(requests)), used=(lines,))
 
 
 def _requests(records: Sequence[str]) -> list[SystemCounts]:
@@ -116,8 +117,10 @@ def _statistics(records: Sequence[str]) -> SystemCounts | None:
     last = {kind[1]: record for record in records if (kind := KIND.search(record))}.values()
     names = ("#gendrafts", "#gentokens", "#acctokens")
     rounds, drafted, accepted = (add_up(field(line, rf"{name}=(\d+)", name) for line in last) for name in names)
-    note = say_count("since_start")
-    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=(note,)) if rounds else None
+    if not rounds:
+        return None
+    notes, used = (say_count("since_start"),), (say_count("lines", count=len(last)),)
+    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=notes, used=used)
 
 
 def counts_in_stream(parts: Sequence[Fields]) -> SystemCounts | None:

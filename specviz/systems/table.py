@@ -13,6 +13,7 @@ from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
 ANSWER = ("completion_tokens",)
+ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def read_record(record: Record) -> SystemCounts:
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
     return SystemCounts(
-        system.engine,
+        ENGINES.get(str(record.values.get("engine")).lower(), system.engine),
         rounds,
         None if drafted is None else max(0.0, drafted - ignored),
         accepted,
@@ -108,6 +109,7 @@ def read_record(record: Record) -> SystemCounts:
         derived=derived,
         many=bool(system.requests),
         convention=system.convention,
+        used=tuple(record.used),
     )
 
 

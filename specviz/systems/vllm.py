@@ -122,6 +122,7 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
         tuple(count / rounds for count in positions) if rounds else (),
         of_server=True,
         running=metrics.mean("num_requests_running"),
+        used=tuple(metrics.used),
     )
 
 
@@ -156,6 +157,7 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
         draft_length=mean,
         running=field("\n".join(records), r"Running:(\d+)reqs", "Running"),
         notes=(say_count("only_drafting"),) if length else (),
+        used=(say_count("line"),),
     )
 
 
