@@ -52,7 +52,6 @@ ROW = SystemNames(
     drafted=("draft_n",),
     accepted=("draft_n_accepted",),
     written=("predicted_n",),
-    by_written=True,
     convention="from_written",
 )
 ROWS = (

@@ -24,7 +24,7 @@ ROWS = (
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
 USAGE = SystemNames(
     "OpenAI API", needs=("accepted_prediction_tokens",), accepted=("accepted_prediction_tokens",),
-    rejected=("rejected_prediction_tokens",), written=ANSWER, by_written=True, convention="from_written",
+    rejected=("rejected_prediction_tokens",), written=ANSWER, convention="from_written",
 )
 # fmt: on
 

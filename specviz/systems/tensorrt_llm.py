@@ -13,7 +13,7 @@ ROWS = (
     SystemNames(
         "TensorRT-LLM", needs=("total_draft_tokens",), rounds=("num_spec_steps",), drafted=("total_draft_tokens",),
         accepted=("total_accepted_draft_tokens",), histogram=("acceptance_histogram",),
-        length=("avg_decoded_tokens_per_iter",), written=ANSWER, by_written=True,
+        length=("avg_decoded_tokens_per_iter",), written=ANSWER,
     ),
     # Of iterations: acceptanceLength is (accepted + requests) / requests
     SystemNames(
