@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as field_of
+from typing import TypeVar
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.core.theory import alpha_from_acceptance_rate
 
 say_count = Sentences("counters")
+Number = TypeVar("Number", int, float)
 
 MAX_POSITIONS = 64
 LONGEST = 400  # characters of a number
@@ -72,7 +74,8 @@ def added(counts: Sequence[SystemCounts]) -> SystemCounts:
     )
 
 
-def add_up(values: Iterable[float | None]) -> float | None:
+def add_up(values: Iterable[Number | None]) -> Number | None:
+    """The sum; None where one of them is not known, and of none."""
     every = list(values)
     known = [value for value in every if value is not None]
     return sum(known) if known and len(known) == len(every) else None

@@ -65,8 +65,8 @@ class BenchFindings:
         self.sameness = find_sameness(result)
         self.acceptance = find_acceptance(result)
         self.loads = [_load(self, load) for load in sorted({answer.load for answer in result.answers})]
-        self.measured = [load for load in self.loads if load.speedup]
-        self.words = {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
+        self.measured = [(load, load.speedup) for load in self.loads if load.speedup]
+        self.words = {load.load: speedup.judged.word for load, speedup in self.measured}
 
     def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
         """The speedup on each kind of text, in the order of the prompts."""

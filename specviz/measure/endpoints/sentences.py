@@ -6,12 +6,12 @@ from typing import get_args
 
 from specviz.core.judge import HELPS, HURTS, UNTOLD
 from specviz.core.names import first_words
-from specviz.core.numbers import localize, times
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import reasoning_share
 from specviz.measure.endpoints.findings import BenchFindings, Doubt, LoadFindings
-from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Gain, Within
+from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
 
 LONGEST_NAME = 60  # characters: a file can name anything
@@ -30,8 +30,8 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     found = BenchFindings(result)
     if result.against_itself:  # whether chance alone made a difference, and the least that these settings tell
         each = list[str]()
-        for load in found.measured:
-            if (gain := load.speedup) and gain.interval:
+        for load, gain in found.measured:
+            if gain.interval:
                 least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load_in_words(found, load)
                 each.append(say("least_at", least=least, load=at, said=gain.said))
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
@@ -80,10 +80,11 @@ def name_server(server: Server) -> str:
 def details_in_words(found: BenchFindings) -> Iterator[str]:
     """What was found beside the speedups at each load, which a table may have: kinds of text, texts, acceptance."""
     result, same, accepted = found.result, found.sameness, found.acceptance
-    gains = found.gains_by_kind(found.measured[0]) if found.measured else {}
-    if len(gains) > 1:
-        each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-        yield say("by_kind", load=load_in_words(found, found.measured[0]), each=join_choices(each, "and"))
+    for load, _ in found.measured[:1]:
+        gains = {first_words(name, LONGEST_NAME): gain for name, gain in found.gains_by_kind(load).items()}
+        if len(gains) > 1:
+            each = [say("kind", name=name, gain=gain.shown) for name, gain in gains.items()]
+            yield say("by_kind", load=load_in_words(found, load), each=join_choices(each, "and"))
     if result.without and not result.settings.greedy:
         yield say("draws", temperature=result.settings.temperature)
     elif result.without and same and same.same == same.pairs:
@@ -121,12 +122,10 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         yield none
         return
     speeds = list[str]()
-    for load in found.measured:
-        assert load.speedup
+    for load, speedup in found.measured:
         ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-        said, at = load.speedup.judged.said, load_in_words(found, load)
-        speeds.append(say("speed_at", load=at, said=said, speedup=load.speedup, rates=rates))
+        speeds.append(say("speed_at", load=load_in_words(found, load), speedup=speedup, rates=rates))
     yield say("speed", each="; ".join(speeds))
     yield few_in_words(found)
     yield limit_in_words(found)
@@ -135,7 +134,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
 
 def few_in_words(found: BenchFindings) -> str:
     """Why a load has no interval; empty where each has one."""
-    few = any(load.speedup and not load.speedup.interval for load in found.measured)
+    few = any(speedup.interval is None for _, speedup in found.measured)
     return say("too_few", fewest=FEWEST_RATIOS) if few else ""
 
 
@@ -145,8 +144,8 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     With each line whether it hurts at a load.
     """
     for name in ("throughput", "first"):
-        gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(say("gain_at", gain=_gain(gain), load=load_in_words(found, load)) for load, gain in gains)
+        gains = [(load, gain) for load, _ in found.measured if (gain := getattr(load, name))]
+        each = ", ".join(say("gain_at", gain=gain.shown, load=load_in_words(found, load)) for load, gain in gains)
         said = say("throughput" if name == "throughput" else "first", each=each)
         yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
@@ -171,17 +170,10 @@ def limit_in_words(found: BenchFindings) -> str:
     if helps and hurts and [*helps, *hurts] == loads:
         return say("pays_up_to", up_to=loads_in_words(result, helps[-1:]), from_=hurts[0])
     at: dict[str, list[float]] = {}
-    for load in found.measured:
-        assert load.speedup
-        at.setdefault(load.speedup.judged.said, []).append(load.load)
+    for load, speedup in found.measured:
+        at.setdefault(speedup.judged.said, []).append(load.load)
     each = [say("word_at", word=word, loads=loads_in_words(result, its)) for word, its in at.items()]
     return say("by_load", each=join_choices(each, "and"))
-
-
-def _gain(gain: Gain) -> str:
-    if gain.interval is None:
-        return times(gain.value)
-    return f"{times(gain.value)} ({localize(gain.interval[0], '.2f')}–{localize(gain.interval[1], '.2f')})"
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:
@@ -204,10 +196,10 @@ def measure_next(found: BenchFindings) -> str:
     loads = [*found.words]
     if found.result.without is None:
         return say_next("first_pair")
-    if any(load.doubts for load in found.measured) or broken_setup(found.result):
+    if any(load.doubts for load, _ in found.measured) or broken_setup(found.result):
         return ""
-    if untold := [gain for load in found.measured if (gain := load.speedup) and gain.judged.word == UNTOLD]:
-        return say_next("more_prompts", times=HALF) if any(gain.interval for gain in untold) else ""
+    if untold := [speedup for _, speedup in found.measured if speedup.judged.word == UNTOLD]:
+        return say_next("more_prompts", times=HALF) if any(speedup.interval for speedup in untold) else ""
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
         option = "--rate" if found.result.settings.rates else "--concurrency"
         return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
