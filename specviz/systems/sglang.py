@@ -42,8 +42,6 @@ ROW = SystemNames(
 ROWS = (
     # benchmark/mtbench, “#questions: 80, Throughput: …, Acceptance length: 5.36”
     SystemNames("SGLang", needs=("acceptance length",), with_all=("#questions",), length=("acceptance length",)),
-)
-BENCH_ROWS = (
     # python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
     SystemNames(
         "SGLang", needs=("accept length", "average accept length"), length=("accept length", "average accept length"),
