@@ -24,7 +24,7 @@ from specviz.measure.endpoints.pairs import (
     serve_blocks,
     time_whole,
 )
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, BenchSettings, Side
 
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
@@ -48,6 +48,7 @@ class LoadFindings:
     """What was measured at one load."""
 
     load: float  # requests under way, or requests a second
+    settings: BenchSettings  # of the whole bench
     answers: dict[Side, list[Answer]]  # those that failed too
     tally: Tally  # what was accepted; nothing where that is not known
     prompts: list[PairGroup]
@@ -56,6 +57,10 @@ class LoadFindings:
     first: Gain | None  # of the time to the first token
     throughput: Gain | None  # tokens a second of all users together
     sides: dict[Side, SideFigures]
+
+    @property
+    def in_words(self) -> str:
+        return self.settings.in_words(self.load)
 
 
 class BenchFindings:
@@ -114,7 +119,7 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
     rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
     throughput = Gain.from_ratios(rates, trusted=not doubts)
     speedup = _widened(speedup, moments) if alone else speedup
-    return LoadFindings(load, answers, tally, prompts, doubts, speedup, first, throughput, sides)
+    return LoadFindings(load, result.settings, answers, tally, prompts, doubts, speedup, first, throughput, sides)
 
 
 def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:

@@ -10,7 +10,7 @@ from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import reasoning_share
-from specviz.measure.endpoints.findings import BenchFindings, Doubt, LoadFindings
+from specviz.measure.endpoints.findings import BenchFindings, Doubt
 from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
 
@@ -32,7 +32,7 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
         each = list[str]()
         for load, gain in found.measured:
             if gain.interval:
-                least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load_in_words(found, load)
+                least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load.in_words
                 each.append(say("least_at", least=least, load=at, said=gain.said))
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
         return [*bench_warnings(found), asked_in_words(result), told]
@@ -44,18 +44,6 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
         measure_next(found),
     ]
     return [*bench_warnings(found), *filter(None, said)]
-
-
-def loads_in_words(result: BenchResult, loads: Sequence[float]) -> str:
-    """ "concurrency 1 and 4", "2 and 4 requests a second" """
-    numbers = join_choices([f"{load:g}" for load in loads], "and")
-    if not result.settings.rates:
-        return say("at_concurrencies", numbers=numbers)
-    return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
-
-
-def load_in_words(found: BenchFindings, load: LoadFindings) -> str:
-    return loads_in_words(found.result, [load.load])
 
 
 def asked_in_words(result: BenchResult) -> str:
@@ -84,7 +72,7 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
         gains = {first_words(name, LONGEST_NAME): gain for name, gain in found.gains_by_kind(load).items()}
         if len(gains) > 1:
             each = [say("kind", name=name, gain=gain.shown) for name, gain in gains.items()]
-            yield say("by_kind", load=load_in_words(found, load), each=join_choices(each, "and"))
+            yield say("by_kind", load=load.in_words, each=join_choices(each, "and"))
     if result.without and not result.settings.greedy:
         yield say("draws", temperature=result.settings.temperature)
     elif result.without and same and same.same == same.pairs:
@@ -110,7 +98,7 @@ def no_speedup_in_words(found: BenchFindings) -> str:
     if found.result.without:
         return "" if found.measured else say("nothing")
     speeds = [
-        say("speed_alone", load=load_in_words(found, load), rate=_rate(rate), all=_rate(its.throughput))
+        say("speed_alone", load=load.in_words, rate=_rate(rate), all=_rate(its.throughput))
         for load in found.loads
         if (rate := (its := load.sides["with"]).tokens_per_second)
     ]
@@ -125,7 +113,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     for load, speedup in found.measured:
         ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-        speeds.append(say("speed_at", load=load_in_words(found, load), speedup=speedup, rates=rates))
+        speeds.append(say("speed_at", load=load.in_words, speedup=speedup, rates=rates))
     yield say("speed", each="; ".join(speeds))
     yield few_in_words(found)
     yield limit_in_words(found)
@@ -145,7 +133,7 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     """
     for name in ("throughput", "first"):
         gains = [(load, gain) for load, _ in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(say("gain_at", gain=gain.shown, load=load_in_words(found, load)) for load, gain in gains)
+        each = ", ".join(say("gain_at", gain=gain.shown, load=load.in_words) for load, gain in gains)
         said = say("throughput" if name == "throughput" else "first", each=each)
         yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
@@ -161,18 +149,18 @@ def _rate(rate: float | None) -> str:
 
 def limit_in_words(found: BenchFindings) -> str:
     """From which measured load it no longer pays; empty for one load."""
-    words, loads, result = found.words, [*found.words], found.result
+    words, loads, settings = found.words, [*found.words], found.result.settings
     helps, hurts = ([load for load, its in words.items() if its == word] for word in (HELPS, HURTS))
     if len(loads) < 2:
         return ""
     if helps == loads:
-        return say("pays_everywhere", most=loads_in_words(result, loads[-1:]))
+        return say("pays_everywhere", most=settings.in_words(loads[-1]))
     if helps and hurts and [*helps, *hurts] == loads:
-        return say("pays_up_to", up_to=loads_in_words(result, helps[-1:]), from_=hurts[0])
+        return say("pays_up_to", up_to=settings.in_words(helps[-1]), from_=hurts[0])
     at: dict[str, list[float]] = {}
     for load, speedup in found.measured:
         at.setdefault(speedup.judged.said, []).append(load.load)
-    each = [say("word_at", word=word, loads=loads_in_words(result, its)) for word, its in at.items()]
+    each = [say("word_at", word=word, loads=settings.in_words(*its)) for word, its in at.items()]
     return say("by_load", each=join_choices(each, "and"))
 
 
@@ -181,7 +169,7 @@ def _goodput(found: BenchFindings, within: Within) -> str:
     each = list[str]()
     for load in found.loads:
         shares = _shares([within.share(answers) for answers in load.answers.values()])
-        each.append(say("share_at", load=load_in_words(found, load), shares=shares))
+        each.append(say("share_at", load=load.in_words, shares=shares))
     return say("goodput", within=within.said, each="; ".join(each))
 
 
@@ -231,7 +219,7 @@ def _drafted(result: BenchResult, side: Side) -> int:
 
 def bench_warnings(found: BenchFindings) -> list[str]:
     doubted = [
-        say_doubt(doubt, loads=loads_in_words(found.result, loads))
+        say_doubt(doubt, loads=found.result.settings.in_words(*loads))
         for doubt in get_args(Doubt)
         if (loads := found.doubted(doubt))
     ]

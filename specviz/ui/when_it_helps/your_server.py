@@ -124,7 +124,7 @@ def _headline(found: BenchFindings) -> None:
     if first.doubts or sentences.broken_setup(found.result):
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=speedup.value)}**]")
         return
-    judged, load = speedup.judged, sentences.load_in_words(found, first)
+    judged, load = speedup.judged, first.in_words
     said = SAYS["bench_headline"].format(headline=judged.headline, load=load)
     if speedup.interval:
         low, high = speedup.interval
@@ -140,15 +140,15 @@ def _charts(found: BenchFindings, name: str) -> None:
     load = next(iter(found.loads), None)
     if found.measured:
         loads = {f"{each.load:g}": each for each, _ in found.measured}
-        names = {known: sentences.loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        names = {known: each.in_words for known, each in loads.items()}
         load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(load=sentences.load_in_words(found, load))
+        prompts = SAYS["server_prompts"].format(load=load.in_words)
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(load=sentences.load_in_words(found, load))
+        times = SAYS["server_times"].format(load=load.in_words)
         drawn.append((times_figure(load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
