@@ -1,6 +1,6 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -115,15 +115,8 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
         speeds.append(say("speed_at", load=load.in_words, speedup=speedup, rates=rates))
     yield say("speed", each="; ".join(speeds))
-    yield few_in_words(found)
-    yield limit_in_words(found)
+    yield from loads_in_words(found)
     yield from (said for said, _ in _throughput_and_first(found))
-
-
-def few_in_words(found: BenchFindings) -> str:
-    """Why a load has no interval; empty where each has one."""
-    few = any(speedup.interval is None for _, speedup in found.measured)
-    return say("too_few", fewest=FEWEST_RATIOS) if few else ""
 
 
 def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
@@ -147,21 +140,24 @@ def _rate(rate: float | None) -> str:
     return localize(rate, ",.1f") if rate else "?"
 
 
-def limit_in_words(found: BenchFindings) -> str:
-    """From which measured load it no longer pays; empty for one load."""
-    words, loads, settings = found.words, [*found.words], found.result.settings
-    helps, hurts = ([load for load, its in words.items() if its == word] for word in (HELPS, HURTS))
+def loads_in_words(found: BenchFindings) -> Iterator[str]:
+    """Why a load has no interval, if one has none; of several loads, from which one on it no longer pays."""
+    loads, settings = [*found.words], found.result.settings
+    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
+    if any(speedup.interval is None for _, speedup in found.measured):
+        yield say("too_few", fewest=FEWEST_RATIOS)
     if len(loads) < 2:
-        return ""
+        return
     if helps == loads:
-        return say("pays_everywhere", most=settings.in_words(loads[-1]))
-    if helps and hurts and [*helps, *hurts] == loads:
-        return say("pays_up_to", up_to=settings.in_words(helps[-1]), from_=hurts[0])
-    at: dict[str, list[float]] = {}
-    for load, speedup in found.measured:
-        at.setdefault(speedup.judged.said, []).append(load.load)
-    each = [say("word_at", word=word, loads=settings.in_words(*its)) for word, its in at.items()]
-    return say("by_load", each=join_choices(each, "and"))
+        yield say("pays_everywhere", most=settings.in_words(loads[-1]))
+    elif helps and hurts and [*helps, *hurts] == loads:
+        yield say("pays_up_to", up_to=settings.in_words(helps[-1]), from_=hurts[0])
+    else:
+        at = defaultdict[str, list[float]](list)
+        for load, speedup in found.measured:
+            at[speedup.judged.said].append(load.load)
+        each = [say("word_at", word=word, loads=settings.in_words(*its)) for word, its in at.items()]
+        yield say("by_load", each=join_choices(each, "and"))
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:

@@ -129,8 +129,8 @@ def _headline(found: BenchFindings) -> None:
     if speedup.interval:
         low, high = speedup.interval
         said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
-    look, about = judged.look, [sentences.limit_in_words(found), sentences.few_in_words(found)]
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(' '.join(filter(None, about)))}")
+    look, about = judged.look, " ".join(sentences.loads_in_words(found))
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(about)}")
     for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
