@@ -38,5 +38,5 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
     if len(accepted) > len(drafted):
         raise InputError(say_count("position_gap"))
     shares = tuple(count / drafted[0] for count in accepted) + (0.0,) * (len(drafted) - len(accepted))
-    totals, used = (drafted[0], sum(drafted), sum(accepted)), tuple(metrics.used)
-    return SystemCounts("TensorRT-LLM", *totals, survival=shares, of_server=True, used=used)
+    counts, used = (drafted[0], sum(drafted), sum(accepted)), tuple(metrics.used)
+    return SystemCounts("TensorRT-LLM", *counts, survival=shares, of_server=True, used=used)
