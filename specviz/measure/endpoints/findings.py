@@ -13,6 +13,7 @@ from typing import Literal
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import NEUTRAL
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.acceptance import Tally, count_answer, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
@@ -26,6 +27,7 @@ from specviz.measure.endpoints.pairs import (
 )
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, BenchSettings, Side
 
+say = Sentences("bench")
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
@@ -33,6 +35,14 @@ NOISE = 1.1  # of one prompt's speedup
 HIDDEN = 1.25  # tokens of a part, or characters of a token, over those that can be
 LOST = 0.1  # of the requests to a server
 Doubt = Literal["impossible", "drift", "hidden", "lost"]
+
+
+def name_loads(settings: BenchSettings, *loads: float) -> str:
+    """ "concurrency 1 and 4", "2 and 4 requests a second" """
+    numbers = join_choices([f"{load:g}" for load in loads], "and")
+    if not settings.rates:
+        return say("at_concurrencies", numbers=numbers)
+    return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ class LoadFindings:
 
     @property
     def in_words(self) -> str:
-        return self.settings.in_words(self.load)
+        return name_loads(self.settings, self.load)
 
 
 class BenchFindings:

@@ -12,10 +12,10 @@ from pydantic import Field, TypeAdapter
 
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems, read_outside
-from specviz.core.texts import Sentences, join_choices
+from specviz.core.texts import Sentences
 from specviz.systems.counts import SystemCounts
 
-say, say_bench = Sentences("files"), Sentences("bench")
+say = Sentences("files")
 
 SCHEMA: Literal[1] = 1
 MAX_PROMPTS = 200
@@ -72,13 +72,6 @@ class BenchSettings:
     @property
     def greedy(self) -> bool:
         return self.temperature == 0
-
-    def in_words(self, *loads: float) -> str:
-        """ "concurrency 1 and 4", "2 and 4 requests a second" """
-        numbers = join_choices([f"{load:g}" for load in loads], "and")
-        if not self.rates:
-            return say_bench("at_concurrencies", numbers=numbers)
-        return say_bench("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import reasoning_share
-from specviz.measure.endpoints.findings import BenchFindings, Doubt
+from specviz.measure.endpoints.findings import BenchFindings, Doubt, name_loads
 from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
 
@@ -149,14 +149,14 @@ def loads_in_words(found: BenchFindings) -> Iterator[str]:
     if len(loads) < 2:
         return
     if helps == loads:
-        yield say("pays_everywhere", most=settings.in_words(loads[-1]))
+        yield say("pays_everywhere", most=name_loads(settings, loads[-1]))
     elif helps and hurts and [*helps, *hurts] == loads:
-        yield say("pays_up_to", up_to=settings.in_words(helps[-1]), from_=hurts[0])
+        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
     else:
         at = defaultdict[str, list[float]](list)
         for load, speedup in found.measured:
             at[speedup.judged.said].append(load.load)
-        each = [say("word_at", word=word, loads=settings.in_words(*its)) for word, its in at.items()]
+        each = [say("word_at", word=word, loads=name_loads(settings, *its)) for word, its in at.items()]
         yield say("by_load", each=join_choices(each, "and"))
 
 
@@ -215,7 +215,7 @@ def _drafted(result: BenchResult, side: Side) -> int:
 
 def bench_warnings(found: BenchFindings) -> list[str]:
     doubted = [
-        say_doubt(doubt, loads=found.result.settings.in_words(*loads))
+        say_doubt(doubt, loads=name_loads(found.result.settings, *loads))
         for doubt in get_args(Doubt)
         if (loads := found.doubted(doubt))
     ]
