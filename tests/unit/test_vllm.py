@@ -80,3 +80,13 @@ def test_an_answer_that_does_not_say_its_rounds_is_refused(snapshot: SnapshotAss
             vllm.steps(pieces, RecordOptions())
         said[name] = str(refused.value)
     assert said == snapshot
+
+
+def test_a_benchmark_has_counts_where_something_was_drafted() -> None:
+    """Its figures: `test_bench_importers.py`."""
+    plain = {"model_id": "a/model", "output_lens": [3], "ttfts": [0.25], "itls": [[0.5]]}
+    drafts = {"spec_decode_num_drafts": 10, "spec_decode_draft_tokens": 40, "spec_decode_accepted_tokens": 25}
+    files = [Fields("", plain), Fields("", plain | drafts)]
+    assert [run.counts and run.counts.drafted for run in vllm.bench(files) or []] == [None, 40]
+    assert vllm.bench([*files, Fields("", {"ttfts": [0.25]})]) is None
+    assert vllm.bench([*files, Fields("", {"model_id": "a/model"})]) is None
