@@ -118,21 +118,19 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
-    if not found.measured or found.measured[0].speedup is None:
+    if not found.measured:
         st.markdown(plain(sentences.no_speedup_in_words(found)))
         return
-    first = found.measured[0]
-    assert first.speedup
+    first, speedup = found.measured[0]
     if first.doubts or sentences.broken_setup(found.result):
-        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
+        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=speedup.value)}**]")
         return
-    judged, load = first.speedup.judged, sentences.load_in_words(found, first)
+    judged, load = speedup.judged, first.in_words
     said = SAYS["bench_headline"].format(headline=judged.headline, load=load)
-    if first.speedup.interval:
-        low, high = first.speedup.interval
+    if speedup.interval:
+        low, high = speedup.interval
         said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
-    about = [sentences.limit_in_words(found), sentences.few_in_words(found)]
-    st.markdown(f"{marked(judged, said)} {plain(' '.join(filter(None, about)))}")
+    st.markdown(f"{marked(judged, said)} {plain(' '.join(sentences.loads_in_words(found)))}")
     for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
@@ -141,16 +139,16 @@ def _charts(found: BenchFindings, name: str) -> None:
     drawn, several = [], len(found.loads) > 1
     load = next(iter(found.loads), None)
     if found.measured:
-        loads = {f"{each.load:g}": each for each in found.measured}
-        names = {known: sentences.loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        loads = {f"{each.load:g}": each for each, _ in found.measured}
+        names = {known: each.in_words for known, each in loads.items()}
         load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(load=sentences.load_in_words(found, load))
+        prompts = SAYS["server_prompts"].format(load=load.in_words)
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(load=sentences.load_in_words(found, load))
+        times = SAYS["server_times"].format(load=load.in_words)
         drawn.append((times_figure(load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
