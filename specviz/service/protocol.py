@@ -320,10 +320,9 @@ class JobFailed(JobMessage):
 
 @dataclass(frozen=True, slots=True)
 class JobStopped(JobMessage):
-    """As the server wanted, or the job gives its place to another one, or its engine ended: then it is sent again."""
+    """As the server wanted, or the job gives its place to another one: then it is sent again."""
 
     seconds: float = 0.0  # it was at work
-    died: bool = False  # its engine ended, and the job may have been the cause
     type: Literal["stopped"] = "stopped"
 
 

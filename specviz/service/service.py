@@ -151,7 +151,6 @@ class EngineService:
             if job.id == command.job and not job.view.finished:
                 self._fleet.enqueue(job)
             self._fleet.abandon_unwanted([old.job] if old else [])
-            self._changed.notify_all()
         return command.job
 
     def view(self, job: int) -> JobView:
@@ -175,7 +174,6 @@ class EngineService:
             if ticket := self._sessions.ticket_of(session, slot):
                 ticket.cancel()
                 self._fleet.abandon_unwanted([ticket.job])
-            self._changed.notify_all()
 
     def arrive(self, session: str, address: str | None = None) -> None:
         """The session's connection is there, or there again; its internet address is None where it is not known."""
@@ -186,7 +184,6 @@ class EngineService:
         """The session's connection ended; unless it comes back soon, its jobs end too and its results are forgotten."""
         with self._changed:
             self._sessions.leave(session, monotonic())
-            self._changed.notify_all()
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
@@ -225,7 +222,7 @@ class EngineService:
         view = ticket.view
         if view.state != "waiting":
             return view
-        again = ticket.job.deaths or self._fleet.deaths
+        again = ticket.job.deaths or any(driver.deaths for driver in self._fleet.drivers)
         message = "" if self._fleet.ready else say("restarting" if again else "starting")
         return replace(view, place=self._fleet.place(ticket.job), message=message)
 
@@ -241,4 +238,4 @@ def service_wanted() -> EngineService:
         _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
     streams = int(operator_setting("SPECVIZ_STREAMS"))
     address = EngineAddress(engines, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
-    return EngineService(partial(StreamEngine, address, streams), store=store_wanted())
+    return EngineService(partial(StreamEngine, address), store=store_wanted(), engines=streams)

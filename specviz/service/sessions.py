@@ -95,10 +95,6 @@ class Sessions:
             self._addresses.pop(session, None)
         return [self._tickets.pop(ticket.number) for ticket in [*self._tickets.values()] if ticket.session in gone]
 
-    def next_to_forget(self) -> float | None:
-        """When the next session that left is forgotten; None without any."""
-        return min(self._left.values()) + self._reconnect if self._left else None
-
 
 def normal_address(text: str | None) -> str:
     """The address that stands for a visitor; empty where it is not known.

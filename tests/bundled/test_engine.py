@@ -182,10 +182,10 @@ def test_between_two_steps_of_a_job_are_few_passes_so_it_can_say_that_it_is_aliv
 
 def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     script = (
-        "import os, signal\n"
+        "import os, signal, time\n"
         "from specviz.service import EngineService\n"
         "service = EngineService(); service.start()\n"
-        "with service._changed: service._changed.wait_for(lambda: service._fleet.drivers[0]._child, 60)\n"
+        "while not hasattr(service._fleet.drivers[0].engine, '_process'): time.sleep(0.01)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)

@@ -31,8 +31,8 @@ def until(service: EngineService, holds: Callable[[], bool]) -> None:
 def engine_pids(service: EngineService) -> list[int]:
     """Of the engines that run on this machine."""
     with service._changed:
-        children = [driver._child for driver in service._fleet.drivers]
-    return [child._process.pid for child in children if isinstance(child, Child)]
+        children = [driver.engine for driver in service._fleet.drivers]
+    return [child._process.pid for child in children if isinstance(child, Child) and hasattr(child, "_process")]
 
 
 def until_state(service: EngineService, job: int, state: str) -> JobView:

@@ -38,7 +38,7 @@ def serve(server: StreamServer) -> Iterator[Serve]:
 
     def make(limits: ServiceLimits = FAST, token: str = TOKEN, streams: int = 1) -> EngineService:
         where = EngineAddress(server.url, token, PATIENCE, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where, streams), limits))
+        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
         made[-1].start()
         return made[-1]
 
@@ -60,7 +60,7 @@ def test_a_stream_that_ends_is_tried_again_once_and_one_that_is_refused_as_often
     assert (view.rounds, view.message) == (rounds, say(lost) if lost else ""), "what it found stays"
     assert lost or run_of(view).plain_text == "plain \u2028 text", "a text's line ends end no line"
     assert server.asked == [order] * asked
-    assert service._fleet.ready
+    until(service, lambda: service._fleet.ready)
 
 
 def test_a_wrong_token_lets_nobody_in_and_the_log_says_so(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -91,8 +91,8 @@ class Refused(AsyncClient):
     times = 0
 
     def stream(self, *asked: Any, content: bytes = b"", **more: Any) -> Any:
-        if b'"refused"' in content and self.times < 2:
-            self.times += 1
+        if b'"refused"' in content and Refused.times < 2:
+            Refused.times += 1
             raise ConnectError("refused")
         return super().stream(*asked, content=content, **more)
 
@@ -118,7 +118,6 @@ def test_a_free_stream_goes_to_watched_jobs_and_another_owner_first(serve: Serve
     service.wait(held, has_begun, PATIENCE)
     asked = (("two", "busy 0"), ("three", "rounds 2"), ("bob", "rounds 1"))
     jobs = [service.submit("bob", "sweep", sweep_of), *(run(service, *each) for each in asked)]
-    until(service, lambda: not service._fleet.waiting)
     service.cancel("one", "run")
     for job in jobs:
         until_state(service, job, "done")
@@ -149,9 +148,9 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
-    start = service_wanted()._fleet.start_engine
-    assert isinstance(start, partial)
-    assert start.args[1:] == (3,)
+    fleet = service_wanted()._fleet
+    assert isinstance(fleet.make_engine(), StreamEngine)
+    assert len(fleet.drivers) == 3
     assert not caplog.text
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2
