@@ -172,8 +172,7 @@ class EngineService:
         """End the session's job in this slot; what it has so far stays in its view."""
         with self._changed:
             if ticket := self._sessions.ticket_of(session, slot):
-                ticket.cancel()
-                self._fleet.abandon_unwanted([ticket.job])
+                self._fleet.abandon_unwanted([ticket.cancel()])
 
     def arrive(self, session: str, address: str | None = None) -> None:
         """The session's connection is there, or there again; its internet address is None where it is not known."""

@@ -18,16 +18,17 @@ class Ticket:
     session: str
     slot: Slot
     job: Job
-    cancelled: JobView | None = None  # what the session sees of a job that it no longer wants
 
     @property
     def view(self) -> JobView:
-        return self.cancelled or replace(self.job.view, job=self.number)
+        return replace(self.job.view, job=self.number)
 
-    def cancel(self) -> None:
-        """This session no longer wants the job; what was found so far stays in the view."""
-        if not self.view.finished:
-            self.cancelled = replace(self.view, state="cancelled", place=None)
+    def cancel(self) -> Job:
+        """This session no longer wants the job, which is returned; what was found so far stays in its view."""
+        job = self.job
+        if not job.view.finished:
+            self.job = Job(replace(self.view, state="cancelled"), job.command)
+        return job
 
 
 class Sessions:
@@ -73,12 +74,11 @@ class Sessions:
         return next((t for t in self._tickets.values() if (t.session, t.slot) == (session, slot)), None)
 
     def wanted(self, job: Job) -> bool:
-        return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
+        return any(ticket.job is job for ticket in self._tickets.values())
 
     def shared(self, key: str) -> list[Job]:
         """The jobs with this key that are not over and that some session wants."""
-        found = {id(t.job): t.job for t in self._tickets.values() if t.job.key == key and not t.cancelled}
-        return [job for job in found.values() if not job.view.finished]
+        return [ticket.job for ticket in self._tickets.values() if ticket.job.key == key and not ticket.view.finished]
 
     def save(self, ticket: Ticket) -> Ticket | None:
         """Save a ticket; returns the one that it replaces, which is forgotten."""

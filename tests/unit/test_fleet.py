@@ -177,8 +177,7 @@ class World:
 
     def cancel(self, ticket: Ticket) -> None:
         self.cancels -= 1
-        ticket.cancel()
-        self.fleet.abandon_unwanted([ticket.job])
+        self.fleet.abandon_unwanted([ticket.cancel()])
 
     def kill(self, engine: Engine) -> None:
         self.kills -= 1
@@ -221,7 +220,8 @@ class World:
     def check_result(self, job: Job, asked: str) -> None:
         """Whole, and each part once."""
         view = job.view
-        assert self.done.count(job.id) == (view.state == "done" and not self.tickets[job.id - 1].cancelled)
+        wanted = self.tickets[job.id - 1].job is job
+        assert self.done.count(job.id) == (view.state == "done" and wanted)
         if view.state == "done":
             assert asked != "refused"
             if view.run:

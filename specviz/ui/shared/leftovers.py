@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 from specviz.core.free_memory import give_back, map_large_blocks
 from specviz.core.once import cache_once
+from specviz.service.classes.registry import classes
 from specviz.ui.shared.below_streamlit import forget_expired, session_manager
 
 _log = logging.getLogger(__name__)
@@ -36,9 +37,13 @@ def _begin() -> None:
 
 
 def tidy(visited: bool) -> bool:
-    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back."""
+    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back.
+
+    And the classes that are over.
+    """
     manager = session_manager()
     try:
+        classes().forget_old()
         sessions = forget_expired(manager) if manager else 0
     except Exception:  # else nobody would be forgotten any more
         _log.exception("A session whose time is over cannot be ended.")
