@@ -354,10 +354,11 @@ def parse_command(line: bytes) -> JobCommand | Stop:
 
 
 def dump_event(event: Event) -> bytes:
-    return _EVENT.dump_json(event) + b"\n"
+    """One line, whatever ends of lines a text in it holds."""
+    return _EVENT.dump_json(event, ensure_ascii=True) + b"\n"
 
 
-def parse_event(line: bytes) -> Event | None:
+def parse_event(line: bytes | str) -> Event | None:
     """What a line from the engine says; None if it is not an event."""
     try:
         return _EVENT.validate_json(line)

@@ -6,10 +6,9 @@ stream has a line every few seconds all the same (`protocol.Alive`), so a stream
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from httpx2 import AsyncClient, HTTPError, HTTPStatusError, Limits, Response, Timeout
+from httpx2 import AsyncClient, HTTPError, HTTPStatusError, Limits, Timeout
 
 from specviz.service import protocol as wire
 
@@ -93,7 +92,7 @@ class StreamEngine:
             async with self._where.client() as client, client.stream("POST", "", content=content) as response:
                 if response.is_client_error:
                     self._said.put_nowait(wire.EngineAlive(command.job))  # so that this job is to blame
-                async for line in _lines(response.raise_for_status()):
+                async for line in response.raise_for_status().aiter_lines():
                     event = wire.parse_event(line)
                     self._said.put_nowait(event)
                     if isinstance(event, wire.Final):
@@ -103,12 +102,3 @@ class StreamEngine:
         _log.warning("The stream of job %s from %s: %s", command.job, self._where.url, lost)
         await asyncio.sleep(self._where.pause)
         self.kill()
-
-
-async def _lines(response: Response) -> AsyncIterator[bytes]:
-    """Its lines. Only a line feed ends one: a text in a line may hold other ends of lines."""
-    rest = b""
-    async for part in response.aiter_bytes():
-        *whole, rest = (rest + part).split(b"\n")
-        for line in whole:
-            yield line

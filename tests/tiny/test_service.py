@@ -34,8 +34,8 @@ from tests.support.known import known
 from tests.support.services import (
     ENGINE,
     PATIENCE,
+    begun,
     engine_pids,
-    has_begun,
     measure_costs,
     run,
     run_of,
@@ -152,7 +152,7 @@ def test_a_class_that_opens_one_link_has_one_run_until_each_has_left_it(idle: En
 
 def test_one_who_cancels_a_shared_run_does_not_end_it_for_others(service: EngineService) -> None:
     one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
-    service.wait(two, has_begun, PATIENCE)
+    begun(service, two)
     assert service.wait(two, lambda view: view.rounds >= 5, 0.01).state == "running", "waiting gives up in time"
     again = [fresh(service, name, HELD) for name in ("cleo", "dan")]
     assert places(service, *again) == [1, 1]
@@ -317,7 +317,7 @@ def test_an_engine_that_dies_is_restarted_and_left_alone_once_it_keeps_dying(sta
     until_state(service, run(service, "cleo", "rounds 1"), "done")
     first = engine_pids(service)
     fatal, other = run(service, "ada", "die"), run(service, "bob", "hold")
-    service.wait(other, has_begun, PATIENCE)
+    begun(service, other)
     assert service.view(fatal).state == "waiting", "it is tried once more, after the others"
     service.cancel("bob", "run")
     view = until_state(service, fatal, "failed")

@@ -14,7 +14,7 @@ from specviz.service import EngineService, ServiceLimits
 from specviz.service.service import say, service_wanted
 from specviz.service.stream import CONNECT, EngineAddress, StreamEngine
 from tests.support.known import known
-from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
+from tests.support.services import PATIENCE, begun, run, run_of, sweep_of, until, until_state
 from tests.support.streams import TOKEN, Engines
 
 FAST = ServiceLimits(reconnect=3600, deaths=6)
@@ -83,7 +83,7 @@ def test_so_long_a_stream_may_be_silent() -> None:
 def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, server: Engines) -> None:
     service = serve()
     job = run(service, "ada", "hold")
-    service.wait(job, has_begun, PATIENCE)
+    begun(service, job)
     service.cancel("ada", "run")
     assert (service.view(job).state, service.view(job).rounds) == ("cancelled", 1)
     until_state(service, run(service, "bob", "rounds 1"), "done")
@@ -94,7 +94,7 @@ def test_a_job_that_no_engine_takes_costs_no_life(serve: Serve) -> None:
     """Found: one refused connection ended every stream, and the run that was heard last was blamed."""
     service = serve(streams=2)
     held = run(service, "ada", "hold")
-    service.wait(held, has_begun, PATIENCE)
+    begun(service, held)
     refused = run(service, "bob", "refused 2")
     assert until_state(service, refused, "done").beside == 1, "another engine was busy with a job of this visitor"
     jobs = [known(service._sessions.ticket(number)).job for number in (held, refused)]
@@ -107,7 +107,7 @@ def test_a_free_stream_goes_to_watched_jobs_and_another_owner_first(serve: Serve
         service.arrive(tab, "203.0.113.7")
     service.arrive("bob", "198.51.100.9")
     held = run(service, "one", "hold")
-    service.wait(held, has_begun, PATIENCE)
+    begun(service, held)
     asked = (("two", "busy 0"), ("three", "rounds 2"), ("bob", "rounds 1"))
     jobs = [service.submit("bob", "sweep", sweep_of), *(run(service, *each) for each in asked)]
     service.cancel("one", "run")
@@ -126,7 +126,7 @@ def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: 
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: Engines) -> None:
     service = serve(ServiceLimits(reconnect=3600, deaths=10**6))
     held = run(service, "ada", "hold")
-    service.wait(held, has_begun, PATIENCE)
+    begun(service, held)
     server.gone = True
     until_state(service, held, "waiting")
     server.gone = False
