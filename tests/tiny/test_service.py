@@ -9,12 +9,12 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from signal import SIGKILL
 from time import monotonic
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
@@ -342,11 +342,18 @@ def test_who_waits_is_told_whether_the_engine_starts_for_the_first_time_or_again
     assert (idle.view(job).message, idle.view(job).place) == ("", 1)
 
 
+class Broken(Child):
+    async def start(self) -> None:
+        raise RuntimeError("injected")
+
+
 @pytest.mark.parametrize(
-    "command", [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",)], ids=["never starts", "cannot be"]
+    "command",
+    [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",), partial(Broken, ())],
+    ids=["never starts", "cannot be", "an error of ours"],
 )
-def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str, ...]) -> None:
-    service = EngineService(command)
+def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: Any) -> None:
+    service = EngineService(command, ServiceLimits(pause=0.01))
     service.start()
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
     service.close()
@@ -393,12 +400,6 @@ def test_the_thread_goes_on_after_an_error_in_itself_and_no_job_is_lost(
     for job in jobs:
         assert run_of(until_state(service, job, "done")).trace.output.token_ids == [0]
     until(service, lambda: caplog.text.count("RuntimeError: injected") == 1)
-
-
-def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet.EngineDriver, "take_in", Mock(side_effect=RuntimeError("injected")))
-    service = start(pause=0.01)
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
 
 
 def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture) -> None:

@@ -175,6 +175,10 @@ class World:
         self.sessions.save(self.tickets[-1])
         self.fleet.enqueue(self.jobs[-1])
 
+    def ask_all(self) -> None:
+        for _ in self.asked:
+            self.ask()
+
     def cancel(self, ticket: Ticket) -> None:
         self.cancels -= 1
         self.fleet.abandon_unwanted([ticket.cancel()])
@@ -314,12 +318,9 @@ def test_no_job_of_many_is_lost_whatever_ends_when(seed: int) -> None:
 def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
     """Found: an engine that died took a life of every job that it had, and a class of thirty shares one engine."""
     world = World(("run",) * 3, kills=1, limits=ServiceLimits(deaths=9))
-    for _ in world.asked:
-        world.ask()
-    while not all(job.view.rounds for job in world.jobs):
-        for name in ("engine 0 starts", "engine 0 hears", "engine 0 works", *["engine 0 is heard"] * 9):
-            if name in world.actions():
-                world.act(name)
+    world.ask_all()
+    go_on(world, lambda: all(job.view.rounds for job in world.jobs))
+    world.made[0].to_server.clear()  # it has said nothing more
     world.act("kill 0")
     world.settle()
     assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
@@ -339,8 +340,7 @@ def go_on(world: World, enough: Callable[[], bool]) -> None:
 
 def test_a_stop_that_others_outlive_ends_no_engine() -> None:
     world = World(("run",) * 4, cancels=1, limits=ServiceLimits(silence=DAY))
-    for _ in world.asked:
-        world.ask()
+    world.ask_all()
     (driver,), first = world.fleet.drivers, world.jobs[0]
     go_on(world, lambda: first.view.rounds == 1)
     world.act("cancel 1")
@@ -400,8 +400,7 @@ def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job() -> None:
 
 def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:
     world = World(("sweep", "sweep", "run"))
-    for _ in world.asked:
-        world.ask()
+    world.ask_all()
 
     def places(*actions: str) -> list[int | None]:
         for name in actions:
