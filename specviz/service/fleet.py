@@ -24,7 +24,7 @@ from specviz.service.limits import ServiceLimits
 from specviz.service.sessions import Sessions
 
 RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
-LOOK = 0.5  # seconds between two looks at who left, and which engine is silent
+LOOK = 0.5  # seconds between two looks at which engine is silent
 say = Sentences("service")
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Fleet:
     """Gives jobs to engines. All but `close` is called with the lock held; it is notified at each change.
 
     `command` is an engine's program and its arguments, or what makes one. `on_done` is called with each job that has
-    found everything. Sessions that left are forgotten here.
+    found everything.
     """
 
     def __init__(
@@ -143,17 +143,11 @@ class Fleet:
         while not self._closing:
             await asyncio.sleep(LOOK)
             try:
-                self.look(monotonic())
-            except Exception:
-                _log.exception("Nobody could be forgotten, and no engine ended.")
-
-    def look(self, now: float) -> None:
-        """Forget who left, and end engines that say nothing."""
-        with self.changed:
-            if gone := self.sessions.forget_gone(now):
-                self.abandon_unwanted(ticket.job for ticket in gone)
-            for driver in self.drivers:
-                driver.end_if_silent(now)
+                with self.changed:
+                    for driver in self.drivers:
+                        driver.end_if_silent(monotonic())
+            except Exception:  # else nobody would hear the engines any more
+                _log.exception("A silent engine cannot be ended.")
 
 
 class EngineDriver:

@@ -16,7 +16,7 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_names
 from specviz.models.loaded_model import Reader
-from specviz.service import EngineService, JobView, ServiceLimits, workshop
+from specviz.service import EngineService, JobView, workshop
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import Calibrate, EngineReady, GuessAlong, JobCommand, Race, Run, Sweep, parse_event
 from specviz.service.workshop import ModelCache, Workshop
@@ -120,7 +120,7 @@ main()
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[EngineService]:
-    service = EngineService((sys.executable, "-c", ENGINE), ServiceLimits(reconnect=3600))
+    service = EngineService((sys.executable, "-c", ENGINE))
     service.start()
     yield service
     service.close()

@@ -60,7 +60,7 @@ def places(service: EngineService, *jobs: int) -> list[int | None]:
 @pytest.fixture
 def idle() -> EngineService:
     """Not started: all jobs wait."""
-    return EngineService(ENGINE, ServiceLimits(reconnect=3600, sessions_at_once=3))
+    return EngineService(ENGINE, ServiceLimits(sessions_at_once=3))
 
 
 # ---- a run
@@ -281,32 +281,15 @@ def test_noise_is_no_event_and_a_stuck_engine_that_reads_nothing_holds_up_nobody
     asyncio.run(talk())
 
 
-def test_who_left_and_does_not_come_back_is_forgotten_and_who_only_says_nothing_stays(start: Start) -> None:
-    """A hidden tab's timers run once a minute, and a slow server hears them late: neither is a reason to end a job."""
-    service = start(reconnect=0.01)
-    silent, gone = run(service, "ada", "hold"), run(service, "bob", "hold")
-    until_state(service, silent, "running")
-    service.leave("bob")
-    until(service, lambda: service._sessions.ticket(gone) is None)
-    assert service.view(gone).message == "This run has expired."
-    assert service.view(silent).state == "running"
-    service.leave("ada")
-    until(service, lambda: not service._sessions._tickets and not service._sessions._left)
-
-
-def test_a_session_that_comes_back_has_not_left(idle: EngineService) -> None:
-    """A short break of the network, or a reload: each of these is a sign of it."""
-    job = run(idle, "ada", "hold")
-    for sign in (
-        lambda: idle.arrive("ada"),
-        lambda: idle.view(job),
-        lambda: idle.wait(job, lambda view: True, 0),
-        lambda: measure_costs(idle, "ada", "hold"),
-    ):
-        idle.leave("ada")
-        sign()
-        assert not idle._sessions._left
-    assert not idle.view(job).finished
+def test_who_has_left_is_forgotten_with_the_jobs_that_nobody_else_wants(service: EngineService) -> None:
+    service.arrive("bob", "8.8.8.8")
+    assert service.visitors == {"bob"}
+    gone, both = run(service, "bob", "hold"), [submit(service, session, HELD) for session in ("bob's tab", "ada")]
+    service.forget({"bob", "bob's tab", "nobody"})
+    assert [service.view(job).message for job in (gone, both[0])] == ["This run has expired."] * 2
+    assert service.visitors == set()
+    until_state(service, both[1], "running")
+    until(service, lambda: len(service._fleet.drivers[0].running) == 1)
 
 
 # ---- an engine that dies
@@ -377,9 +360,8 @@ def test_deaths_long_apart_begin_no_rest() -> None:
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((fleet.EngineDriver, name) for name in ("begin", "take_in", "end")),
-        *((fleet.Fleet, name) for name in ("look", "note_busy")),
-        *((wire, "parse_event"), (fleet, "advance")),
+        *((fleet.EngineDriver, name) for name in ("begin", "take_in", "end", "end_if_silent")),
+        *((fleet.Fleet, "note_busy"), (wire, "parse_event"), (fleet, "advance")),
     ],
 )
 def test_the_thread_goes_on_after_an_error_in_itself_and_no_job_is_lost(

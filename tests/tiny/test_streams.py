@@ -17,7 +17,7 @@ from tests.support.known import known
 from tests.support.services import PATIENCE, begun, run, run_of, sweep_of, until, until_state
 from tests.support.streams import TOKEN, Engines
 
-FAST = ServiceLimits(reconnect=3600, deaths=6)
+FAST = ServiceLimits(deaths=6)
 
 Serve = Callable[..., EngineService]
 
@@ -124,7 +124,7 @@ def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: 
 
 
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: Engines) -> None:
-    service = serve(ServiceLimits(reconnect=3600, deaths=10**6))
+    service = serve(ServiceLimits(deaths=10**6))
     held = run(service, "ada", "hold")
     begun(service, held)
     server.gone = True

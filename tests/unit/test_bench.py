@@ -287,7 +287,7 @@ NUMBERS = count(1)
 
 
 def from_address(session: str, address: str = "", prompt: str = "w") -> wire.JobCommand:
-    sessions = Sessions(reconnect=0)
+    sessions = Sessions()
     sessions.arrive(session, address)
     return wire.Run(next(NUMBERS), RunRequest(prompt), owners=sessions.owners(session))
 

@@ -107,7 +107,7 @@ class World:
         self.tickets: list[Ticket] = []
         self.ends: dict[int, JobView] = {}
         self.done: list[int] = []
-        self.sessions, changed = Sessions(DAY), Condition()
+        self.sessions, changed = Sessions(), Condition()
         changed.acquire()  # each action is under the lock
         on_done = lambda job: self.done.append(job.id)  # noqa: E731
         self.fleet = Fleet(self._make, self.limits, changed, self.sessions, on_done, self.engines)  # type: ignore[arg-type]
