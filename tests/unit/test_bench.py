@@ -305,8 +305,10 @@ class Line:
 
     def __init__(self, **options: Any) -> None:
         self.now, self.sent = 0.0, list[wire.Event]()
-        do = lambda _: (None for _ in count())  # noqa: E731
-        self.bench = Bench(do, SimpleQueue(), self.sent.append, clock=lambda: self.now, **options)
+        self.bench = Bench(self.steps, SimpleQueue(), self.sent.append, clock=lambda: self.now, **options)
+
+    def steps(self, command: wire.JobCommand) -> Generator[None]:
+        yield from (None for _ in count())
 
     def put(self, *commands: wire.JobCommand) -> list[wire.JobCommand]:
         """The jobs that have begun, once these are in line too."""

@@ -14,6 +14,7 @@ from random import Random
 from sys import maxsize
 from threading import Condition
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -109,15 +110,18 @@ class World:
         self.done: list[int] = []
         self.sessions, changed = Sessions(), Condition()
         changed.acquire()  # each action is under the lock
-        on_done = lambda job: self.done.append(job.id)  # noqa: E731
-        self.fleet = Fleet(self._make, self.limits, changed, self.sessions, on_done, self.engines)  # type: ignore[arg-type]
+        make: Any = self._make
+        self.fleet = Fleet(make, self.limits, changed, self.sessions, self._note, self.engines)
+
+    def _note(self, job: Job) -> None:
+        self.done.append(job.id)
 
     def _make(self) -> Engine:
         self.made.append(Engine(self.at_once, self.room, self.shared))
         return self.made[-1]
 
-    def engine(self, number: int) -> Engine | None:
-        return self.fleet.drivers[number].engine  # type: ignore[return-value]
+    def engine(self, number: int) -> Any:
+        return self.fleet.drivers[number].engine
 
     # ---- what can happen
 
