@@ -358,6 +358,7 @@ class Large:
 def session_holding(large: Large) -> Any:
     session = Mock()
     session._client_state = session._session_state = large
+    session.id = str(id(session))
     session.held = weakref.ref(large)
     return session
 
@@ -372,7 +373,12 @@ def test_visitors_who_left_are_forgotten_the_last_one_too_also_after_one_whose_s
     managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
     monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
     monkeypatch.setattr(leftovers.gc, "collect", lambda: 0)  # of all that other tests hold, it takes seconds
+    forgotten = Mock(visitors={session.id, "evicted"})
+    for name in ("classes", "engine"):
+        monkeypatch.setattr(leftovers, name, lambda: forgotten)
     assert [leftovers.tidy(True) for _ in range(3)] == [True, True, True]
+    assert forgotten.forget_old.call_count == 3
+    forgotten.forget.assert_called_with({"evicted"})
     assert (ended.call_count, session.held() is None) == (0, False), "the visitor may come back"
     assert not leftovers.tidy(True)
     assert (ended.call_count, session.held(), cleared.call_count) == (1, None, 1)
